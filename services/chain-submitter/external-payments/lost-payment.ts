@@ -31,8 +31,13 @@ type Wanted = { intentId: string; pay_to: string; amount: string; memo: string |
 /** `paid`: the transaction of the attempt. `undecided`: one that may be of another attempt. */
 type Found = { paid: IncludedTransaction; owner: string } | 'none' | 'undecided';
 
-/** @throws RpcUnavailable when no provider returns a transaction that one lists */
-const read = async ({ rpc }: LostDeps, signature: string): Promise<IncludedTransaction> => {
+/**
+ * A transaction that a provider lists. @throws RpcUnavailable when no provider returns it
+ */
+export const readIncluded = async (
+  { rpc }: Pick<LostDeps, 'rpc'>,
+  signature: string,
+): Promise<IncludedTransaction> => {
   const readAt = async (provider: Provider): Promise<IncludedTransaction | null> => {
     const included = await provider.included(signature);
     if (included !== null && included.feePayer() === null)
@@ -118,7 +123,7 @@ const search = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found
   for (const owner of new Set(lost.owners)) {
     const source = tokenAccountOf(owner, deps.network.mint);
     for (const signature of await listUnrecorded(deps, source, lost)) {
-      const included = await read(deps, signature);
+      const included = await readIncluded(deps, signature);
       const matched = match(included, wanted, source, deps.network);
       if (matched === null || (await isOutgoing(deps.pool, hashMessage(included.message)))) continue;
       if (matched === 'paid') return { paid: included, owner };
@@ -128,10 +133,14 @@ const search = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found
   return undecided ? 'undecided' : 'none';
 };
 
-/** Searches for a caller, who must not take a search that failed for an answer about money. */
-export const searchForCaller = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> => {
+/** @throws ServiceError service_unavailable, with `money_moved: unknown` */
+export const searchForCaller = (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> =>
+  unknownOnError(search(deps, wanted, lost));
+
+/** Runs a search for a caller, for whom a search that failed is no answer about money. */
+export const unknownOnError = async <T>(searching: Promise<T>): Promise<T> => {
   try {
-    return await search(deps, wanted, lost);
+    return await searching;
   } catch (error) {
     if (!isProviderError(error)) throw error;
     throw new ServiceError('service_unavailable', 'the chain cannot be searched right now', {

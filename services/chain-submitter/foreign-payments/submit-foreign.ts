@@ -32,11 +32,12 @@ import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
 import type { Caps } from '../limits/spending-caps.ts';
 import { isPaused } from '../operator/store/settings.ts';
-import { assemble } from '../transactions/message.ts';
+import { assemble, disassemble, hashMessage } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
 import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
+import { adoptLost, sourceOf } from './lost-payment.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
@@ -58,6 +59,7 @@ type Deps = {
   caps: Caps;
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeNow'>;
+  workerId: string;
 };
 
 type Input = z.infer<typeof chainSubmitter.internal.submitForeign.input>;
@@ -258,6 +260,19 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   return submitted(signed.signature);
 };
 
+/** Adopts a refused payment that is on the chain. @returns whether it has an intent now */
+const adoptRefused = async (
+  deps: Deps,
+  { transaction, settlement_id, account_id, lost_since: since = null }: Input,
+): Promise<boolean> => {
+  if (since === null) return false;
+  const { message } = disassemble(Buffer.from(transaction, 'base64'));
+  const source = sourceOf(message);
+  if (source === null) return false;
+  const payment = { settlementId: settlement_id, accountId: account_id };
+  return adoptLost(deps, payment, { messageHash: hashMessage(message), source, since });
+};
+
 /**
  * Checks a transaction of another client, commits it co-signed as the only generation of its
  * intent, and broadcasts it. A repeated or concurrent call gets the same transaction.
@@ -276,7 +291,10 @@ export const submitForeign =
         if (result !== null) return result;
         throw new Error('The intent was not inserted and does not exist.');
       } catch (error) {
-        if (error instanceof ForeignRefusal) return recordRefusal(deps, { intentId, settlementId }, error);
+        if (error instanceof ForeignRefusal) {
+          const paid = (await adoptRefused(deps, input)) ? await answer() : null;
+          return paid ?? recordRefusal(deps, { intentId, settlementId }, error);
+        }
         // The chain may have refused the message because a concurrent call has paid with it.
         const late = error instanceof ServiceError ? await answer() : null;
         if (late === null) throw error;

@@ -24,6 +24,13 @@ export const findLostTime = async (db: Db, accountId: string): Promise<Lost | nu
   return since === null || until === null ? null : { since: isoTime(since), until: isoTime(until), owners };
 };
 
+/** When the records begin that restores have lost; null if no backup was restored. */
+export const findLostSince = async (db: Db): Promise<string | null> => {
+  const { since } = await db.one(sql.type(LostTime.pick({ since: true }))`
+    select min(taken_at) - ${LATE_COMMIT} as since from restores`);
+  return since === null ? null : isoTime(since);
+};
+
 /** Whether a restore may have lost the record of an acceptance of this quote. */
 export const mayBeLost = (db: Db, quote: { issued_at: string; expires_at: string }): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ lost: z.boolean() }))`
