@@ -26,6 +26,7 @@ import { createTokenAccounts } from './chain/token-accounts.ts';
 import { verifyNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
 import { closeExternal } from './external-payments/close-external.ts';
+import { findLostExternal } from './external-payments/find-lost-external.ts';
 import { createHints } from './external-payments/hints.ts';
 import { observeExternal } from './external-payments/observe-external.ts';
 import { signExternal } from './external-payments/sign-external.ts';
@@ -190,6 +191,7 @@ await runService(base, {
     signExternal: signExternal(deps),
     closeExternal: closeExternal(deps),
     observeExternal: observeExternal(deps),
+    findLostExternal: findLostExternal(deps),
     ...operating,
   }),
   consuming,

@@ -36,6 +36,7 @@ import { expireSettlements } from './settlements/expire-settlements.ts';
 import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
 import { settlementOperations } from './settlements/operations.ts';
 import { resumeSettlements } from './settlements/resume-settlements.ts';
+import { findLostSince } from './settlements/store/restores.ts';
 import { createTermsCache } from './settlements/terms-cache.ts';
 
 /** The proof queries every provider, and repeats some queries. */
@@ -93,6 +94,8 @@ const createPayoutAccount = cached(
 const readFeePayers = cached(() => call(bus, chainSubmitter, 'getFeePayers', {}), {
   maxAgeMs: 60_000,
 });
+
+const readLostSince = cached(() => findLostSince(pool), onceASecond);
 
 const limits = hourlyLimits(config);
 const credit = {
@@ -157,10 +160,15 @@ const deps: Deps = {
   findService,
   createPayoutAccount: ({ account_id, owner }) => createPayoutAccount(`${account_id}/${owner}`),
   getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
-  checkForeign: (payment) => call(bus, chainSubmitter, 'checkForeign', payment),
-  submitForeign: (payment) => call(bus, chainSubmitter, 'submitForeign', payment),
-  signExternal: (payment) => call(bus, chainSubmitter, 'signExternal', payment),
+  checkForeign: async (payment) =>
+    call(bus, chainSubmitter, 'checkForeign', { ...payment, lost_since: await readLostSince('since') }),
+  submitForeign: async (payment) =>
+    call(bus, chainSubmitter, 'submitForeign', { ...payment, lost_since: await readLostSince('since') }),
+  signExternal: (payment) =>
+    call(bus, chainSubmitter, 'signExternal', payment, payment.lost ? { timeoutMs: PROOF_TIMEOUT_MS } : {}),
   observeExternal: (payment) => call(bus, chainSubmitter, 'observeExternal', payment),
+  findLostExternal: (attempt) =>
+    call(bus, chainSubmitter, 'findLostExternal', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
 };
 const applyProgress = onSettleProgressed(deps);
 

@@ -3,7 +3,7 @@ import { internal } from './chain-submitter/internal.ts';
 import { jobs } from './chain-submitter/jobs.ts';
 import { service } from './service.ts';
 
-export { ExternalReason } from './chain-submitter/external.ts';
+export { ExternalReason, type Lost } from './chain-submitter/external.ts';
 export { ForeignReason } from './chain-submitter/foreign.ts';
 export {
   AttemptReport,

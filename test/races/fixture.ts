@@ -137,6 +137,8 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     api,
     chain,
     vendor,
+    newVendor: () => createVendor(api, stack, { price: PRICE }),
+    gatewayUrl: stack.gateway_url,
     buyerWith,
     /** A delegate of the buyer, as a caller of settle. */
     delegateOf: async (

@@ -6,19 +6,11 @@ import { must } from '../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
+import { deliveryRaces } from './deliveries.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
-
-/**
- * Races of 64 concurrent calls each. Each race returns what does not hold, which must be nothing.
- * After each race its refusals are compared with the records (`run`).
- */
-type Race = (fixture: Fixture) => Promise<string[]>;
+import { outcome, outcomes, type Race, unless } from './race.ts';
 
 type Answer = Awaited<ReturnType<Fixture['settleToTheEnd']>>;
-const outcome = ({ status, body }: Answer) => body.error?.code ?? status;
-const outcomes = (answers: readonly Answer[]) => JSON.stringify(tally(answers.map(outcome)));
-
-const unless = (holds: boolean, what: string): string[] => (holds ? [] : [what]);
 
 /** Whatever the answers were: this many payments left the wallet, and it holds nothing. */
 const paidExactly = async ({ chain, rows }: Fixture, buyer: Consumer, count: number, balance = BALANCE) => {
@@ -342,6 +334,10 @@ const overwrittenAgainstSettles: Race = async (fixture) => {
   return moneyAgrees(fixture, buyer, first, answers);
 };
 
+/**
+ * Races of 64 concurrent calls each. After each race its refusals are compared with the records
+ * (`run`).
+ */
 export const races: Record<string, Race> = {
   'rule 1: one attempt, 64 calls': sameAttempt,
   'rule 1: one attempt of a delegate whose total suffices once, 64 calls': sameAttemptOfALimit((total) => ({
@@ -361,6 +357,7 @@ export const races: Record<string, Race> = {
   'redeem against the expiry job': redeemAgainstExpiry,
   'revoke against settles': revokeAgainstSettles,
   'an approval overwritten by its owner against settles': overwrittenAgainstSettles,
+  ...deliveryRaces,
 };
 
 /** Runs a race and compares every refusal of it with the records. */

@@ -2,12 +2,12 @@ import { Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { z } from 'zod';
 import { call } from '../../shared/bus/call.ts';
-import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
+import { chainSubmitter, type Lost } from '../../shared/contract/chain-submitter.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { keypairOf, type Payer, type SubmitterFixture } from './submitter.ts';
 
 type Internal = typeof chainSubmitter.internal;
-type Operation = 'signExternal' | 'closeExternal' | 'observeExternal';
+type Operation = 'signExternal' | 'closeExternal' | 'observeExternal' | 'findLostExternal';
 type SignInput = z.infer<Internal['signExternal']['input']>;
 type Signed = z.infer<Internal['signExternal']['output']>;
 
@@ -62,8 +62,22 @@ export const externalPaymentsOver = (
       ...changes,
     }),
     sign: (input: SignInput) => ask('signExternal', input),
-    close: (input: SignInput) =>
-      ask('closeExternal', { ...attemptOf(input), message_hash: input.message_hash }),
+    close: ({ lost, message_hash, ...input }: SignInput) =>
+      ask('closeExternal', {
+        ...attemptOf(input),
+        message_hash,
+        lost: lost ? { ...lost, ...termsOf(input) } : null,
+      }),
+    /** Whether the chain has the payment, which no record has. */
+    findLost: ({ account_id, payment_attempt_id, pay_to, amount, memo }: SignInput, lost: Lost) =>
+      ask('findLostExternal', { account_id, payment_attempt_id, pay_to, amount, memo, lost }),
+    /** Deletes all records of a payment, as a restore of an older backup does. */
+    lose: async ({ account_id, payment_attempt_id }: SignInput): Promise<void> => {
+      for (const table of ['transactions', 'external_messages', 'intents'])
+        await fixture().admin.query(`delete from ${table} where intent_id = $1`, [
+          `out:${account_id}:${payment_attempt_id}`,
+        ]);
+    },
     observe: (input: SignInput, tx_hash: string | null = null) =>
       ask('observeExternal', { ...attemptOf(input), tx_hash }),
     /** Signs bytes as the fee payer and sends them. Returns the transaction's signature. */
@@ -88,9 +102,13 @@ const attemptOf = ({ account_id, payment_attempt_id, settlement_id }: SignInput)
   ...{ account_id, payment_attempt_id, settlement_id },
 });
 
+const termsOf = ({ owner, authority, pay_to, fee_payer, amount, memo }: SignInput) => ({
+  ...{ owner, authority, pay_to, fee_payer, amount, memo },
+});
+
 /** The bytes of a signed payment. @throws for a refusal */
 export const bytesOf = (answer: Signed): string => {
-  if (answer.outcome === 'refused') throw new Error(`${answer.reason}: ${answer.message}`);
+  if (answer.outcome !== 'signed') throw new Error(JSON.stringify(answer));
   return answer.transaction;
 };
 

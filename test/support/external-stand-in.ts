@@ -7,7 +7,10 @@ import { encodeBase58 } from '../../shared/lib/base58.ts';
 /** `transaction` null: the payment was refused or closed before it was signed. */
 type External = { transaction: string | null; reason: ExternalReason; progress: Progress };
 type Attempt = { account_id: string; payment_attempt_id: string; settlement_id: string };
-type Operations = Pick<Handlers<typeof chainSubmitter>, 'signExternal' | 'closeExternal' | 'observeExternal'>;
+type Operations = Pick<
+  Handlers<typeof chainSubmitter>,
+  'signExternal' | 'closeExternal' | 'observeExternal' | 'findLostExternal'
+>;
 
 const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
 
@@ -36,6 +39,7 @@ export const createExternalStandIn = (onSigned: (settlementId: string) => void) 
   };
 
   const handlers: Operations = {
+    findLostExternal: async () => ({ found: 'none' }),
     signExternal: async ({ owner, ...attempt }) => {
       const existing = byAttempt.get(keyOf(attempt));
       const { transaction, reason, progress } = existing ?? insert(attempt, refusal.reason);

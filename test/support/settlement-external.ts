@@ -23,6 +23,10 @@ export const signer = {
   reported: [] as (string | null)[],
   /** The attempts that signed another payment before. */
   conflicts: new Set<string>(),
+  /** What the chain has of attempts whose record a restore may have lost. */
+  found: 'none' as 'none' | 'paid' | 'undecided',
+  /** The lost times that calls have named. */
+  lost: [] as (Signed['lost'] | null)[],
   /** Whether it answers at all. */
   answers: true,
   /** How many calls were not answered. */
@@ -33,12 +37,14 @@ type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id
 const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
 const bytesOf = (key: string) => createHash('sha512').update(key).digest();
 
-const sign = ({ message_hash: _, ...payment }: Signed) => {
+const sign = ({ message_hash: _, lost, ...payment }: Signed) => {
+  signer.lost.push(lost ?? null);
   if (signer.conflicts.has(payment.payment_attempt_id))
     return { error: { code: 'conflict', message: 'the payment_attempt_id has signed another payment' } };
   const key = keyOf(payment);
   const known = signer.signed.get(key);
   if (known === null) return { outcome: 'refused', reason: 'closed', message: 'the payment was ended' };
+  if (known === undefined && lost && signer.found === 'undecided') return { outcome: 'undecided' };
   const reason = signer.refusals.get(payment.pay_to);
   if (known === undefined && reason !== undefined) {
     signer.signed.set(key, null);
@@ -93,6 +99,7 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
     signer.reported.push(input.tx_hash);
     return closeExternal(input);
   });
+  serve('findLostExternal', () => ({ found: signer.found }));
   await bus.nc.flush();
 };
 

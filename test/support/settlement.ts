@@ -126,6 +126,8 @@ const createDeps = (): Deps => ({
   signExternal: (payment) => call(base.bus, chainSubmitter, 'signExternal', payment, { timeoutMs: 1000 }),
   observeExternal: (payment) =>
     call(base.bus, chainSubmitter, 'observeExternal', payment, { timeoutMs: 1000 }),
+  findLostExternal: (attempt) =>
+    call(base.bus, chainSubmitter, 'findLostExternal', attempt, { timeoutMs: 1000 }),
 });
 
 const listenToEvents = async (): Promise<void> => {

@@ -11,6 +11,8 @@ export type IncludedTransaction = {
   /** The first signature, which identifies the transaction. */
   signature: string;
   message: Uint8Array;
+  /** The signature of a signer, by its place. */
+  signatureAt: (index: number) => Uint8Array;
   /** An account that the message itself names; undefined for an account of a lookup table. */
   accountAt: (index: number) => string | undefined;
   /**
@@ -43,6 +45,7 @@ export const parseIncluded = (wire: Uint8Array): IncludedTransaction => {
   return {
     signature: bs58.encode(signature),
     message,
+    signatureAt: (index) => wire.subarray(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),
     accountAt: (index) => {
       if (index >= keys) return undefined;
       addresses[index] ??= bs58.encode(keyAt(index));

@@ -7,7 +7,7 @@ import type { RpcPool } from './rpc-pool.ts';
  * A block's time is an estimate of the validators and may differ this much from the clock that
  * issued a quote.
  */
-const BLOCK_TIME_ERROR_MS = 30 * 60_000;
+export const BLOCK_TIME_ERROR_MS = 30 * 60_000;
 /**
  * A longer list is invented by its provider, because a million transactions would cost more than
  * 500 USD.

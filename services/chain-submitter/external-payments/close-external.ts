@@ -1,14 +1,27 @@
+import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { externalIntentId } from '../intents/intent-id.ts';
 import { CLOSED } from '../intents/model/failure.ts';
 import { findIntent, insertFailedPayment } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
-import { refuseIfLost } from './lost-record.ts';
+import { adoptLost } from './lost-payment.ts';
+import { refuseIfLost, refuseUndecided } from './lost-record.ts';
 
-type Deps = { pool: Pool } & Parameters<typeof findPaymentIntent>[0];
+type Deps = Parameters<typeof adoptLost>[0] & Parameters<typeof findPaymentIntent>[0];
+type Input = z.infer<typeof chainSubmitter.internal.closeExternal.input>;
+
+/** @throws ServiceError conflict for a payment that was signed, or may have been */
+const refuseUnlessUnsigned = async (deps: Deps, intentId: string, input: Input): Promise<void> => {
+  const { account_id, settlement_id, lost } = input;
+  refuseIfLost(deps.logger, intentId, input);
+  if (lost === null || lost === undefined) return;
+  const { since, until, owners, ...payment } = lost;
+  const request = { account_id, settlement_id, ...payment };
+  if ((await adoptLost(deps, { intentId, request }, { since, until, owners })) === 'undecided')
+    throw refuseUndecided();
+};
 
 /**
  * Ends a payment that was not signed, or returns its progress. A later call of signExternal finds
@@ -22,7 +35,7 @@ export const closeExternal =
     const nothing = { generation: 0, tx_hash: null, slot: null };
     const closed: Progress = { object_id: settlementId, status: 'failed', ...nothing, failure: CLOSED };
     const row = { intentId, settlementId, reason: null, failure: CLOSED };
-    if ((await findIntent(deps.pool, intentId)) === null) refuseIfLost(deps.logger, intentId, attempt);
+    if ((await findIntent(deps.pool, intentId)) === null) await refuseUnlessUnsigned(deps, intentId, attempt);
     if (await insertFailedPayment(deps.pool, 'external', row)) return closed;
     const intent = await findPaymentIntent(deps, intentId, settlementId);
     const progress = intent === null ? null : toProgress(intent);

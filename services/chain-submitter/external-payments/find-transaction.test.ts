@@ -34,6 +34,7 @@ const providerOf = ({ lists = [], has = {}, forges = false }: Script, index: num
         signature,
         message: Buffer.from(text),
         accountAt: () => undefined,
+        signatureAt: () => new Uint8Array(),
         feePayer: () => (forges ? null : 'payer'),
       };
     },

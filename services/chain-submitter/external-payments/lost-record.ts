@@ -1,4 +1,4 @@
-import { conflict } from '../../../shared/contract/errors.ts';
+import { conflict, type ServiceError } from '../../../shared/contract/errors.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 
@@ -21,3 +21,7 @@ export const refuseIfLost = (
   );
   throw conflict('the record of the signed payment is lost; an operator has to end it');
 };
+
+/** The error for a payment that may be one which the chain has, and whose record is lost. */
+export const refuseUndecided = (): ServiceError =>
+  conflict('the chain has a payment that may be this one; an operator has to end it');

@@ -27,6 +27,7 @@ import { assemble, hashMessage } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { checkBalances } from './balances.ts';
+import { adoptLost } from './lost-payment.ts';
 import { refuseIfLost } from './lost-record.ts';
 import { buildExternalMessage } from './message.ts';
 import { checkExternalPolicy, checkParties } from './policy.ts';
@@ -58,6 +59,7 @@ const requestOf = ({
   payment_attempt_id: _,
   message_hash: __,
   accepted_at: ___,
+  lost: ____,
   ...request
 }: Input): ExternalRequest => request;
 
@@ -226,8 +228,10 @@ export const signExternal =
     const existing = await findAnswer(deps, intentId, input);
     if (existing !== null) return existing;
     refuseIfLost(deps.logger, intentId, input);
+    const lost = await adoptLost(deps, { intentId, request: requestOf(input) }, input.lost);
+    if (lost === 'undecided') return { outcome: 'undecided' };
     try {
-      await signDistinct(deps, intentId, input);
+      if (lost === 'none') await signDistinct(deps, intentId, input);
     } catch (error) {
       if (!(error instanceof ExternalRefusal)) throw error;
       return recordRefusal(deps, { intentId, input }, error);

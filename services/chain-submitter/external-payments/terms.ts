@@ -21,7 +21,7 @@ const MEMO_BYTES = 16;
  * The memo of an attempt whose vendor requires none. Without it, two equal payments with one
  * blockhash would be one message.
  */
-const memoOf = (intentId: string): string =>
+export const memoOf = (intentId: string): string =>
   createHash('sha256').update(intentId).digest().subarray(0, MEMO_BYTES).toString('hex');
 
 /** The terms of a request. The mint and the source are this deployment's, whatever is asked for. */

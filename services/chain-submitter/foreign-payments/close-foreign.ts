@@ -1,13 +1,13 @@
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { foreignIntentId } from '../intents/intent-id.ts';
 import { CLOSED } from '../intents/model/failure.ts';
-import { insertFailedPayment } from '../intents/store/intents.ts';
+import { findIntent, insertFailedPayment } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
+import { adoptLost, type LostDeps } from './lost-payment.ts';
 
-type Deps = { pool: Pool } & Parameters<typeof findPaymentIntent>[0];
+type Deps = LostDeps & Parameters<typeof findPaymentIntent>[0];
 
 /**
  * Ends a payment that was not signed, or returns its progress. The failed intent that it inserts is
@@ -16,11 +16,16 @@ type Deps = { pool: Pool } & Parameters<typeof findPaymentIntent>[0];
  */
 export const closeForeign =
   (deps: Deps): Handler<typeof chainSubmitter.internal.closeForeign> =>
-  async ({ message_hash, settlement_id }) => {
+  async ({ message_hash, settlement_id, lost }) => {
     const nothing = { generation: 0, tx_hash: null, slot: null };
     const closed: Progress = { object_id: settlement_id, status: 'failed', ...nothing, failure: CLOSED };
     const intentId = foreignIntentId(message_hash);
     const row = { intentId, settlementId: settlement_id, reason: null, failure: CLOSED };
+    if (lost && (await findIntent(deps.pool, intentId)) === null) {
+      const { since, source_account: source, account_id: accountId } = lost;
+      const payment = { settlementId: settlement_id, accountId };
+      await adoptLost(deps, payment, { messageHash: message_hash, source, since });
+    }
     if (await insertFailedPayment(deps.pool, 'foreign', row)) return closed;
     const intent = await findPaymentIntent(deps, intentId, settlement_id);
     const progress = intent === null ? null : toProgress(intent);

@@ -33,11 +33,12 @@ import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
 import { countFailuresOfVendor } from '../limits/store/foreign-failures.ts';
 import { isPaused } from '../operator/store/settings.ts';
-import { assemble } from '../transactions/message.ts';
+import { assemble, disassemble, hashMessage } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
 import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
+import { adoptLost, sourceOf } from './lost-payment.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
@@ -66,6 +67,7 @@ type Deps = {
   foreignCaps: ForeignCaps;
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeNow'>;
+  workerId: string;
 };
 
 type Input = z.infer<typeof chainSubmitter.internal.submitForeign.input>;
@@ -114,7 +116,7 @@ const CAPS = { foreign_source: 'paying token account', foreign_account: 'vendor'
 const reserve = async (
   { ownBudgets, foreignCaps }: Deps,
   { source, totalMicro, priorityFeeLamports }: SignedPayment,
-  { account_id: vendor, capped_at }: ForeignRequest,
+  { vendor, at }: { vendor: string; at: number },
 ): Promise<Reservation> => {
   const fees = await ownBudgets.foreignFees
     .reserve(vendor, foreignLamports(priorityFeeLamports))
@@ -123,7 +125,7 @@ const reserve = async (
       return refuse('budget_exhausted', `${error.message}; it refills at midnight UTC`);
     });
   const reserved = await foreignCaps
-    .reserve({ source, accountId: vendor }, totalMicro, Date.parse(capped_at))
+    .reserve({ source, accountId: vendor }, totalMicro, at)
     .catch((error: unknown) => {
       fees.release();
       throw error;
@@ -207,9 +209,14 @@ const commit = async (
 const signWithinLimits = async (
   deps: Deps,
   intent: ForeignIntent,
-  { payment, balance, lastValid }: { payment: SignedPayment; balance: SourceBalance; lastValid: number },
+  {
+    payment,
+    balance,
+    lastValid,
+    now,
+  }: { payment: SignedPayment; balance: SourceBalance; lastValid: number; now: number },
 ): Promise<Generation | null> => {
-  const reservation = await reserve(deps, payment, intent.request);
+  const reservation = await reserve(deps, payment, { vendor: intent.request.account_id, at: now });
   let counts = false;
   try {
     const signed = await sign(deps, payment, lastValid);
@@ -287,14 +294,15 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   ]);
   checkLimits(limits, payment, deps.limits);
 
+  const now = deps.clock();
   const intent: ForeignIntent = {
     intent_id: foreignIntentId(payment.messageHash),
     kind: 'foreign',
     object_id: input.settlement_id,
     traceparent: activeTraceparent(),
-    request: requestOf(input, payment, deps.clock()),
+    request: requestOf(input, payment, now),
   };
-  const signed = await signWithinLimits(deps, intent, { payment, balance: limits.balance, lastValid });
+  const signed = await signWithinLimits(deps, intent, { payment, balance: limits.balance, lastValid, now });
   if (signed === null) return null;
   await failpoint('submitter.afterCommit');
   const order: ForeignOrder = {
@@ -306,6 +314,19 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     broadcast(deps, toInFlight(state, order, { ...signed, generation: 1 }));
   }
   return submitted(signed.signature);
+};
+
+/** Adopts a refused payment that is on the chain. @returns whether it has an intent now */
+const adoptRefused = async (
+  deps: Deps,
+  { transaction, settlement_id, account_id, lost_since: since = null }: Input,
+): Promise<boolean> => {
+  if (since === null) return false;
+  const { message } = disassemble(Buffer.from(transaction, 'base64'));
+  const source = sourceOf(message);
+  if (source === null) return false;
+  const payment = { settlementId: settlement_id, accountId: account_id };
+  return adoptLost(deps, payment, { messageHash: hashMessage(message), source, since });
 };
 
 /**
@@ -326,7 +347,10 @@ export const submitForeign =
         if (result !== null) return result;
         throw new Error('The intent was not inserted and does not exist.');
       } catch (error) {
-        if (error instanceof ForeignRefusal) return recordRefusal(deps, { intentId, settlementId }, error);
+        if (error instanceof ForeignRefusal) {
+          const paid = (await adoptRefused(deps, input)) ? await answer() : null;
+          return paid ?? recordRefusal(deps, { intentId, settlementId }, error);
+        }
         // The chain may have refused the message because a concurrent call has paid with it.
         const late = error instanceof ServiceError ? await answer() : null;
         if (late === null) throw error;

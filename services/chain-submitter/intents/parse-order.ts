@@ -64,8 +64,8 @@ export const ForeignRequest = z.strictObject({
   legs: z.array(z.strictObject({ token_account: SolanaAddress, amount: MicroUsdc })),
   /** The sum of the legs. It is held of the source's balance (foreign/store/intents.ts). */
   amount: MicroUsdc,
-  /** The moment in whose hour the caps count the amount. */
-  capped_at: Timestamp,
+  /** The moment in whose hour the caps count the amount. A lost payment counts in none. */
+  capped_at: Timestamp.optional(),
 });
 export type ForeignRequest = z.infer<typeof ForeignRequest>;
 

@@ -14,6 +14,7 @@ import { refusalOf } from '../settlements/model/refusal.ts';
 import { type ExternalRow, findExternalAttempt } from '../settlements/store/external-payments.ts';
 import { accept } from './accept.ts';
 import { externalError } from './decision-errors.ts';
+import { type LostDeps, mayBePaid, mayHavePaid } from './lost.ts';
 import { type ExternalOrder, readRequirement } from './model/requirement.ts';
 import { isOutgoing, type Outgoing, type SignDeps, sign } from './sign.ts';
 
@@ -21,6 +22,7 @@ type Answer = z.infer<typeof settlement.operations.payExternal.output>;
 type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
 
 type Deps = SignDeps &
+  LostDeps &
   Parameters<typeof accept>[0] &
   Parameters<typeof admitExternal>[0] & {
     clock: Clock;
@@ -69,6 +71,10 @@ const acceptNew = async (deps: Deps, call: Call): Promise<Accepted> => {
     await listPayersAfterAcceptance(deps.pool, call.caller.account_id);
     const row = await findAttempt(deps, call);
     if (row !== null) return { isNew: false, row };
+    const { order, paymentAttemptId, caller } = call;
+    const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
+    const attempt = { accountId: caller.account_id, walletId, paymentAttemptId, order };
+    if (await mayHavePaid(deps, attempt, error)) throw mayBePaid();
     throw refusalOf(error, { attempt: null, paying: null, mayBeLost: false });
   }
 };

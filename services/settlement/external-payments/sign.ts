@@ -1,5 +1,10 @@
 import type { z } from 'zod';
-import type { chainSubmitter, ExternalReason, Progress } from '../../../shared/contract/chain-submitter.ts';
+import type {
+  chainSubmitter,
+  ExternalReason,
+  Lost,
+  Progress,
+} from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -12,7 +17,9 @@ import {
   findExternalAttempt,
   recordHandedOut,
 } from '../settlements/store/external-payments.ts';
+import { findLostTime } from '../settlements/store/restores.ts';
 import { failedPaymentError } from './failed-error.ts';
+import { mayBePaid } from './lost.ts';
 import { paymentSignature } from './model/payment-signature.ts';
 import { memoOf } from './model/requirement.ts';
 
@@ -67,7 +74,10 @@ const refusedProgress = (
 const unavailable = async (
   { pool }: Pick<SignDeps, 'pool'>,
   { settlement_id, account_id, payment_attempt_id }: Outgoing,
+  lost: Lost | null,
 ): Promise<ServiceError> => {
+  // Bytes of the lost time may have been handed out.
+  if (lost !== null) return mayBePaid(settlement_id);
   const row = await findExternalAttempt(pool, account_id, payment_attempt_id);
   return new ServiceError(
     'service_unavailable',
@@ -81,26 +91,34 @@ const unavailable = async (
   );
 };
 
-const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
+/** What the transaction of a payment does. */
+export const paymentOf = (row: Outgoing) => {
   const requirement = JSON.parse(row.requirement);
+  return {
+    owner: row.owner,
+    authority: row.payer_address,
+    pay_to: row.payout_address,
+    fee_payer: requirement.extra.feePayer as string,
+    amount: formatMicro(row.quote_amount),
+    memo: memoOf(requirement),
+  };
+};
+
+const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing, lost: Lost | null) => {
   try {
     return await signExternal({
       account_id: row.account_id,
       payment_attempt_id: row.payment_attempt_id,
       settlement_id: row.settlement_id,
       message_hash: row.message_hash,
-      owner: row.owner,
-      authority: row.payer_address,
-      pay_to: row.payout_address,
-      fee_payer: requirement.extra.feePayer,
-      amount: formatMicro(row.quote_amount),
+      ...paymentOf(row),
       // Both services count the payment in one hour, whenever it is signed.
       accepted_at: isoTime(row.capped_at),
-      memo: memoOf(requirement),
+      lost,
     });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    if (error.code === 'service_unavailable') throw await unavailable(deps, row);
+    if (error.code === 'service_unavailable') throw await unavailable(deps, row, lost);
     if (error.code !== 'conflict' || row.message_hash !== null) throw error;
     // A restore has lost the record of another payment with this attempt id. It keeps its bytes,
     // and nothing is signed for this one.
@@ -111,20 +129,24 @@ const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
 /**
  * Signs an accepted payment, or gets the bytes that were signed for it before, and returns them.
  * @throws ServiceError the failure of a payment that failed or is refused by chain-submitter;
- * service_unavailable when chain-submitter does not answer
+ * service_unavailable when chain-submitter does not answer, or the chain may have a payment of the
+ * attempt whose record is lost
  */
 export const sign = async (deps: SignDeps, row: Outgoing): Promise<Answer> => {
   if (row.status === 'failed') throw failedPaymentError(row);
-  const answer = await signed(deps, row);
+  const { pool } = deps;
+  const lost = row.message_hash === null ? await findLostTime(pool, row.account_id) : null;
+  const answer = await signed(deps, row, lost);
+  if (answer.outcome === 'undecided') throw mayBePaid(row.settlement_id);
   if (answer.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(row.settlement_id, answer));
-    const ended = await findExternalAttempt(deps.pool, row.account_id, row.payment_attempt_id);
-    throw ended?.status === 'failed' ? failedPaymentError(ended) : await unavailable(deps, row);
+    const ended = await findExternalAttempt(pool, row.account_id, row.payment_attempt_id);
+    throw ended?.status === 'failed' ? failedPaymentError(ended) : await unavailable(deps, row, lost);
   }
   // The record comes first: a payment without it has no bytes that anybody could use.
   if (row.message_hash === null) {
     const { message_hash: messageHash, source_account: sourceAccount } = answer;
-    await recordHandedOut(deps.pool, row.settlement_id, { messageHash, sourceAccount });
+    await recordHandedOut(pool, row.settlement_id, { messageHash, sourceAccount });
     await failpoint('settlement.beforeHandOut');
   }
   const { transaction } = answer;

@@ -3,6 +3,7 @@ import type { chainSubmitter, Progress } from '../../../shared/contract/chain-su
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { claimStalledForeign } from '../settlements/store/foreign-payments.ts';
+import { findLostSince } from '../settlements/store/restores.ts';
 
 type CloseForeign = (typeof chainSubmitter.internal.closeForeign)['input'];
 
@@ -26,10 +27,12 @@ export const resumeForeign =
   }) =>
   async (): Promise<boolean> => {
     const stalled = await claimStalledForeign(pool, BATCH);
+    const since = stalled.length === 0 ? null : await findLostSince(pool);
     const results = await Promise.allSettled(
-      stalled.map(async ({ settlement_id, message_hash }) =>
-        applyProgress(await closeForeign({ settlement_id, message_hash })),
-      ),
+      stalled.map(async ({ vendor_account_id: account_id, source_account, ...payment }) => {
+        const lost = since === null ? null : { since, source_account, account_id };
+        return applyProgress(await closeForeign({ ...payment, lost }));
+      }),
     );
     for (const [index, result] of results.entries())
       if (result.status === 'rejected')

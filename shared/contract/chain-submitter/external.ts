@@ -31,11 +31,35 @@ const EXTERNAL_REASONS = [
 export const ExternalReason = z.enum(EXTERNAL_REASONS);
 export type ExternalReason = z.infer<typeof ExternalReason>;
 
-const attempt = {
-  account_id: AccountId,
-  payment_attempt_id: PaymentAttemptId,
-  settlement_id: SettlementId,
+const attemptId = { account_id: AccountId, payment_attempt_id: PaymentAttemptId };
+const attempt = { ...attemptId, settlement_id: SettlementId };
+
+/** What the transaction of a payment does. */
+const payment = {
+  owner: SolanaAddress,
+  authority: SolanaAddress,
+  pay_to: SolanaAddress,
+  fee_payer: SolanaAddress,
+  amount: MicroUsdc,
+  /** The memo that the vendor requires. Null: a hash of the attempt. */
+  memo: z
+    .string()
+    .refine((text) => new TextEncoder().encode(text).length <= MAX_MEMO_BYTES, {
+      message: `must have at most ${MAX_MEMO_BYTES} bytes`,
+    })
+    .nullable(),
 };
+
+/**
+ * The time whose records a restore has lost. Before a payment is signed or closed, the chain is
+ * asked whether the wallets of its account have made it then (docs/adr/0034).
+ */
+const Lost = z.strictObject({
+  since: Timestamp,
+  until: Timestamp,
+  owners: z.array(SolanaAddress).max(1000),
+});
+export type Lost = z.infer<typeof Lost>;
 
 /**
  * The message that was answered for the attempt before. If its record is lost, nothing else is
@@ -55,20 +79,10 @@ export const externalOperations = {
     input: z.strictObject({
       ...attempt,
       ...answered,
-      owner: SolanaAddress,
-      authority: SolanaAddress,
-      pay_to: SolanaAddress,
-      fee_payer: SolanaAddress,
-      amount: MicroUsdc,
+      ...payment,
       /** When the payment was accepted. It counts in the hourly caps of that hour. */
       accepted_at: Timestamp,
-      /** The memo that the vendor requires. Null: a hash of the attempt. */
-      memo: z
-        .string()
-        .refine((text) => new TextEncoder().encode(text).length <= MAX_MEMO_BYTES, {
-          message: `must have at most ${MAX_MEMO_BYTES} bytes`,
-        })
-        .nullable(),
+      lost: Lost.nullable().optional(),
     }),
     output: z.discriminatedUnion('outcome', [
       z.strictObject({
@@ -81,14 +95,39 @@ export const externalOperations = {
       }),
       // Final: nothing was signed for this settlement, and nothing will be.
       z.strictObject({ outcome: z.literal('refused'), reason: ExternalReason, message: z.string() }),
+      // The chain has a payment that may be this one. Nothing is signed, and nothing is closed.
+      z.strictObject({ outcome: z.literal('undecided') }),
     ]),
   }),
   closeExternal: internalOperation({
     summary:
       'The progress of an outgoing payment. If no bytes were committed for it, it is failed first, so that none ever are. Idempotent.',
     callers: ['settlement'],
-    input: z.strictObject({ ...attempt, ...answered }),
+    input: z.strictObject({
+      ...attempt,
+      ...answered,
+      lost: z
+        .strictObject({ ...Lost.shape, ...payment })
+        .nullable()
+        .optional(),
+    }),
     output: Progress,
+  }),
+  findLostExternal: internalOperation({
+    summary:
+      'Whether the chain has an outgoing payment of an attempt whose record a restore may have lost, at any provider. Writes nothing.',
+    callers: ['settlement'],
+    input: z.strictObject({
+      ...attemptId,
+      pay_to: SolanaAddress,
+      amount: MicroUsdc,
+      memo: payment.memo,
+      lost: Lost,
+    }),
+    output: z.strictObject({
+      /** `undecided`: one that may be of this attempt. */
+      found: z.enum(['none', 'paid', 'undecided']),
+    }),
   }),
   observeExternal: internalOperation({
     summary:

@@ -5,6 +5,7 @@ import {
   MicroUsdc,
   SettlementId,
   SolanaAddress,
+  Timestamp,
   TransactionHash,
   WireTransaction,
 } from '../primitives.ts';
@@ -64,6 +65,12 @@ const payment = {
   memos: z.array(z.string().max(256)).max(2).nullable(),
 };
 
+/**
+ * When the records begin that a restore has lost. Before a payment is refused or closed, the chain
+ * is asked whether it was made since then (docs/adr/0034).
+ */
+const lost_since = Timestamp.nullable().optional();
+
 /** Internal operations for payments that clients of x402 and MPP sign (docs/design/interop.md). */
 export const foreignOperations = {
   getFeePayers: internalOperation({
@@ -83,7 +90,7 @@ export const foreignOperations = {
     summary:
       'Decodes a transaction of another client, checks it against the policy and, if requested, simulates it. Writes nothing and signs nothing.',
     callers: ['settlement'],
-    input: z.strictObject({ ...payment, simulate: z.boolean() }),
+    input: z.strictObject({ ...payment, lost_since, simulate: z.boolean() }),
     output: z.discriminatedUnion('outcome', [
       z.strictObject({
         outcome: z.literal('accepted'),
@@ -104,6 +111,7 @@ export const foreignOperations = {
     callers: ['settlement'],
     input: z.strictObject({
       ...payment,
+      lost_since,
       settlement_id: SettlementId,
       /** The vendor, whose budget of lamports pays. */
       account_id: AccountId,
@@ -118,7 +126,14 @@ export const foreignOperations = {
     summary:
       'The progress of a payment. If no bytes were committed for it, it is failed first, so that none ever are. Idempotent.',
     callers: ['settlement'],
-    input: z.strictObject({ message_hash: MessageHash, settlement_id: SettlementId }),
+    input: z.strictObject({
+      message_hash: MessageHash,
+      settlement_id: SettlementId,
+      lost: z
+        .strictObject({ since: Timestamp, source_account: SolanaAddress, account_id: AccountId })
+        .nullable()
+        .optional(),
+    }),
     output: Progress,
   }),
 };

@@ -307,17 +307,19 @@ export const insertFailedPayment = async (
 const FIRST_SEARCH_AFTER = '1 second';
 
 /**
- * Inserts an outgoing payment whose bytes are committed with it. They may be included from then on.
+ * Inserts an outgoing payment whose bytes are committed with it. They may be included from then on,
+ * or since another time if their record was lost.
  * @returns false when the intent exists. One that is being committed or closed is waited for
  */
 export const insertExternalIntent = async (
   tx: Db,
-  row: Pick<IntentRow, 'intent_id' | 'object_id' | 'traceparent'> & { request: object },
+  row: Pick<IntentRow, 'intent_id' | 'object_id' | 'traceparent'> & { request: object; since?: string },
 ): Promise<boolean> => {
   const inserted = await tx.maybeOne(sql.typeAlias('id')`
-    insert into intents (intent_id, kind, object_id, request, status, traceparent, next_at)
+    insert into intents (intent_id, kind, object_id, request, status, traceparent, next_at, created_at)
     values (${row.intent_id}, 'external', ${row.object_id}, ${JSON.stringify(row.request)}::jsonb,
-      ${state.after('sign')}, ${row.traceparent}, app_now() + ${FIRST_SEARCH_AFTER}::interval)
+      ${state.after('sign')}, ${row.traceparent}, app_now() + ${FIRST_SEARCH_AFTER}::interval,
+      coalesce(${row.since ?? null}::timestamptz, app_now()))
     on conflict (intent_id) do nothing returning intent_id as id`);
   return inserted !== null;
 };

@@ -51,6 +51,7 @@ const Stalled = z.object({
   payment_attempt_id: z.string(),
   message_hash: z.string().nullable(),
 });
+export type Stalled = z.infer<typeof Stalled>;
 
 /**
  * Claims outgoing payments without progress. One whose bytes were not handed out may still be in

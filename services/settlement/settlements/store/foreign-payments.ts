@@ -249,7 +249,12 @@ export const recordReissue = async (
       and redeem_id = hand_out_id and redeem_id = ${redeemId} and ${isUnreserved}
     returning settlement_id as id`)) !== null;
 
-const Stalled = z.object({ settlement_id: z.string(), message_hash: z.string() });
+const Stalled = z.object({
+  settlement_id: z.string(),
+  message_hash: z.string(),
+  source_account: z.string(),
+  vendor_account_id: z.string(),
+});
 
 /**
  * Claims payments of other protocols without progress. A pending one without a transaction may
@@ -266,4 +271,4 @@ export const claimStalledForeign = (db: Db, limit: number): Promise<readonly z.i
           when tx_hash is null then interval '70 seconds'
           else interval '15 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
-    returning settlement_id, message_hash`);
+    returning settlement_id, message_hash, source_account, vendor_account_id`);

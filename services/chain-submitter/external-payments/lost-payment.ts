@@ -1,0 +1,204 @@
+import type { Lost } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
+import { readLastValid } from '../chain/blockhashes.ts';
+import type { IncludedTransaction } from '../chain/included-transaction.ts';
+import { isProviderError, RpcUnavailable } from '../chain/json-rpc.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { Provider } from '../chain/provider.ts';
+import { BLOCK_TIME_ERROR_MS, listTransactionsAt } from '../chain/reference-search.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { ExternalRequest } from '../intents/parse-order.ts';
+import { insertExternalIntent } from '../intents/store/intents.ts';
+import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
+import { assemble, decodeAnyMessage, hashMessage, type PlainMessage } from '../transactions/message.ts';
+import { insertMessage, isOutgoing, listRecorded } from './store/messages.ts';
+import { memoOf } from './terms.ts';
+
+/*
+ * Outgoing payments whose record a restore has lost. The memo of an attempt is a hash of its id, so
+ * the chain proves whether it was paid, unless its vendor required another memo (docs/adr/0034).
+ */
+
+export type LostDeps = { pool: Pool; rpc: RpcPool; network: Network; logger: Logger };
+/** What identifies a payment of an attempt. */
+type Wanted = { intentId: string; pay_to: string; amount: string; memo: string | null };
+/** `paid`: the transaction of the attempt. `undecided`: one that may be of another attempt. */
+type Found = { paid: IncludedTransaction; owner: string } | 'none' | 'undecided';
+
+/**
+ * A transaction that a provider lists. @throws RpcUnavailable when no provider returns it
+ */
+export const readIncluded = async (
+  { rpc }: Pick<LostDeps, 'rpc'>,
+  signature: string,
+): Promise<IncludedTransaction> => {
+  const readAt = async (provider: Provider): Promise<IncludedTransaction | null> => {
+    const included = await provider.included(signature);
+    if (included !== null && included.feePayer() === null)
+      throw new RpcUnavailable(`provider ${provider.number}: a transaction with a false signature`);
+    return included;
+  };
+  const first = await rpc.first(readAt).catch((error: unknown) => {
+    if (!isProviderError(error)) throw error;
+    return null;
+  });
+  if (first !== null) return first;
+  for (const answer of await Promise.allSettled(rpc.providers.map(readAt)))
+    if (answer.status === 'fulfilled' && answer.value !== null) return answer.value;
+  throw new RpcUnavailable(`no provider returns the listed transaction ${signature}`);
+};
+
+/** Transactions of a source that succeeded in the lost time, and have no record here. */
+const listUnrecorded = async (
+  { rpc, pool }: LostDeps,
+  source: string,
+  { since, until }: Lost,
+): Promise<string[]> => {
+  const search = { reference: source, since: Date.parse(since) };
+  const before = Date.parse(until) + BLOCK_TIME_ERROR_MS;
+  const lists = await Promise.all(rpc.providers.map((provider) => listTransactionsAt(provider, search)));
+  const listed = lists
+    .flat()
+    .filter(({ succeeded, at }) => succeeded && (at === null || at <= before))
+    .map(({ signature }) => signature);
+  const recorded = new Set(await listRecorded(pool, listed));
+  return [...new Set(listed)].filter((signature) => !recorded.has(signature));
+};
+
+const known = (instruction: PlainMessage['instructions'][number]): KnownInstruction | null => {
+  try {
+    return readInstruction(instruction);
+  } catch {
+    return null;
+  }
+};
+
+/** A message of this service always decodes. Another one is no outgoing payment. */
+const decode = (message: Uint8Array): PlainMessage | null => {
+  try {
+    return decodeAnyMessage(message);
+  } catch {
+    return null;
+  }
+};
+
+type Match = 'paid' | 'undecided' | null;
+
+/** Compares a transaction of a source with a payment. */
+const match = ({ message }: IncludedTransaction, wanted: Wanted, source: string, network: Network): Match => {
+  const plain = decode(message);
+  if (plain === null) return null;
+  const memos = plain.instructions
+    .filter(({ program }) => program === PROGRAMS.memo)
+    .map(({ data }) => Buffer.from(data).toString('utf8'));
+  const paysIt = plain.instructions
+    .map(known)
+    .some(
+      (each) =>
+        each?.name === 'transferChecked' &&
+        each.source === source &&
+        each.destination === tokenAccountOf(wanted.pay_to, network.mint) &&
+        each.amountMicro === parseMicro(wanted.amount) &&
+        network.delegateAuthorities.includes(each.authority),
+    );
+  const isSigned = plain.signers.length === 2 && network.delegateAuthorities.includes(plain.signers[1]!);
+  if (memos.includes(memoOf(wanted.intentId)))
+    return paysIt && isSigned && wanted.memo === null ? 'paid' : 'undecided';
+  return wanted.memo !== null && paysIt && memos.includes(wanted.memo) ? 'undecided' : null;
+};
+
+/**
+ * Searches the sources of an account for a payment of the lost time, at every provider. None of its
+ * bytes can be included any more, because a restore waits for that.
+ * @throws RpcUnavailable when a provider does not answer, which proves nothing
+ */
+const search = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> => {
+  let undecided = false;
+  for (const owner of new Set(lost.owners)) {
+    const source = tokenAccountOf(owner, deps.network.mint);
+    for (const signature of await listUnrecorded(deps, source, lost)) {
+      const included = await readIncluded(deps, signature);
+      const matched = match(included, wanted, source, deps.network);
+      if (matched === null || (await isOutgoing(deps.pool, hashMessage(included.message)))) continue;
+      if (matched === 'paid') return { paid: included, owner };
+      undecided = true;
+    }
+  }
+  return undecided ? 'undecided' : 'none';
+};
+
+/** @throws ServiceError service_unavailable, with `money_moved: unknown` */
+export const searchForCaller = (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> =>
+  unknownOnError(search(deps, wanted, lost));
+
+/** Runs a search for a caller, for whom a search that failed is no answer about money. */
+export const unknownOnError = async <T>(searching: Promise<T>): Promise<T> => {
+  try {
+    return await searching;
+  } catch (error) {
+    if (!isProviderError(error)) throw error;
+    throw new ServiceError('service_unavailable', 'the chain cannot be searched right now', {
+      money_moved: 'unknown',
+      safe_action: 'retry_same_attempt',
+      retryAfterSeconds: 2,
+    });
+  }
+};
+
+/**
+ * Records a payment that the chain has, as if it had just been signed. The watcher finds its
+ * transaction by the message, which makes it confirmed.
+ */
+const adopt = async (
+  { pool, rpc }: LostDeps,
+  { intentId, request, since }: { intentId: string; request: ExternalRequest; since: string },
+  { message, signatureAt }: IncludedTransaction,
+): Promise<void> => {
+  const row = {
+    message_hash: hashMessage(message),
+    wire: assemble(message, [null, signatureAt(1)]),
+    last_valid_block_height: await readLastValid(rpc, { everywhere: true }),
+  };
+  const { settlement_id: object_id } = request;
+  const intent = { intent_id: intentId, object_id, request, traceparent: activeTraceparent(), since };
+  await pool.transaction(async (tx) => {
+    if (await insertExternalIntent(tx, intent)) await insertMessage(tx, intentId, row);
+  });
+};
+
+/**
+ * Adopts the payment of an attempt without an intent, if a restore has lost its record and the
+ * chain has it.
+ * @returns `adopted`: it has an intent now. `undecided`: it may be paid, so nothing may be signed
+ *   or closed for it. `none`: it was not paid
+ * @throws ServiceError service_unavailable when the chain cannot be searched
+ */
+export const adoptLost = async (
+  deps: LostDeps,
+  { intentId, request }: { intentId: string; request: ExternalRequest },
+  lost: Lost | null | undefined,
+): Promise<'adopted' | 'undecided' | 'none'> => {
+  if (lost === null || lost === undefined) return 'none';
+  const owners = [request.owner, ...lost.owners];
+  const found = await searchForCaller(deps, { intentId, ...request }, { ...lost, owners });
+  if (found === 'none') return 'none';
+  const log = { intent: intentId, settlement_id: request.settlement_id };
+  if (found === 'undecided' || found.owner !== request.owner) {
+    count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
+    deps.logger.error(log, 'the chain has a payment that may be this one, nothing is signed or closed');
+    return 'undecided';
+  }
+  await adopt(deps, { intentId, request, since: lost.since }, found.paid);
+  count('quittance_anomalies_total', 1, { kind: 'adopted' });
+  deps.logger.warn(
+    { ...log, signature: found.paid.signature },
+    'lost outgoing payment adopted from the chain',
+  );
+  return 'adopted';
+};

@@ -1,0 +1,53 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { z } from 'zod';
+import type { chainSubmitter } from '../../../shared/contract/index.ts';
+import { callsOf, confirm, type Key, newKey, pendingRow, sent } from '../../../test/support/foreign-calls.ts';
+import { admin, database, deps, startFixture, stopFixture } from '../../../test/support/settlement.ts';
+import { newTransaction, SOURCE } from '../../../test/support/settlement-foreign.ts';
+import { resumeForeign } from './resume-foreign.ts';
+
+let key: Key;
+beforeAll(async () => {
+  await startFixture();
+  key = newKey();
+}, 180_000);
+afterAll(stopFixture, 180_000);
+afterEach(() => admin.query('delete from restores'));
+const { settle } = callsOf(() => key);
+
+/** What a sweep of a payment without progress asks chain-submitter about it. */
+const askedAbout = async (settlementId: string) => {
+  const asked: z.infer<typeof chainSubmitter.internal.closeForeign.input>[] = [];
+  const sweep = resumeForeign({
+    ...deps,
+    applyProgress: async () => {},
+    closeForeign: async (payment) => {
+      asked.push(payment);
+      throw new Error('no answer');
+    },
+  });
+  await database.withClock('3 minutes', sweep);
+  return asked.find(({ settlement_id }) => settlement_id === settlementId);
+};
+
+test.each([
+  ['after a restore a payment without progress is closed only without a transaction of the lost time', true],
+  ['without a restore the chain is not asked about it', false],
+])(
+  '%s',
+  async (_name, isRestored) => {
+    const transaction = newTransaction();
+    const answer = settle(transaction);
+    const { settlement_id, message_hash } = await pendingRow(transaction);
+    if (isRestored)
+      await admin.query(`insert into restores (taken_at) values (app_now() - interval '1 hour')`);
+    const lost = { since: expect.any(String), source_account: SOURCE, account_id: key.account_id };
+    expect(await askedAbout(settlement_id)).toEqual({
+      ...{ settlement_id, message_hash },
+      lost: isRestored ? lost : null,
+    });
+    await confirm(transaction);
+    await sent(await answer);
+  },
+  30_000,
+);
