@@ -28,6 +28,7 @@ import { chainOf } from '../support/chain.ts';
 import { inherited } from '../support/inherited.ts';
 import { startChain } from '../support/local-chain.ts';
 import { opsAt } from '../support/ops.ts';
+import { type OtherPayment, outgoingPayment, x402Payment } from '../support/other-rails.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -141,10 +142,25 @@ const paid = async ({ id, quote }: Attempt) =>
     )
   ).body;
 
+/** A payment by each of the other rails, of a wallet of its own. */
+const otherPayments = (): Promise<OtherPayment[]> => {
+  const place = { api, stack: () => running.stack };
+  return Promise.all([
+    x402Payment(place, mover, vendor),
+    outgoingPayment(place, mover, vendor.payout.publicKey.toBase58()),
+  ]);
+};
+const balanceOf = ({ wallet }: Consumer) =>
+  chainOf(running.stack.environments.test as never).balance(wallet.publicKey);
+
 test('after a restore, payments made since the dump are found on the chain and not paid again, or named by reconcile', async () => {
   const before = await Promise.all([attempt(), attempt()]);
   const hashes = new Map<string, string>();
   for (const each of before) hashes.set(each.id, (await paid(each)).tx_hash);
+
+  const others = await otherPayments();
+  const otherHashes = new Map<OtherPayment, string>();
+  for (const each of others) otherHashes.set(each, await each.pay());
 
   // Accepted before the dump, and signed after it.
   await ops('signing', 'pause');
@@ -170,8 +186,10 @@ test('after a restore, payments made since the dump are found on the chain and n
   // These expire before their payer returns. One of them was never paid.
   const [late, unpaid] = [await attempt(SOON), await attempt(SOON)];
   hashes.set(late.id, (await paid(late)).tx_hash);
-  const balanceNow = () =>
-    chainOf(running.stack.environments.test as never).balance(consumer.wallet.publicKey);
+  others.push(...(await otherPayments()));
+  for (const each of others) otherHashes.set(each, await each.pay());
+  const movers = await balanceOf(mover);
+  const balanceNow = () => balanceOf(consumer);
   const balance = await balanceNow();
   expect(balance).toBe(100_000_000n - BigInt(hashes.size) * BigInt(after.quote.quote_amount));
 
@@ -240,7 +258,7 @@ test('after a restore, payments made since the dump are found on the chain and n
   expect(
     await query(
       `select s.settlement_id as id from settlement.settlements s left join quote.quotes q using (quote_id)
-       where q.quote_id is null
+       where q.quote_id is null and s.rail = 'quittance'
        union all
        select i.intent_id from chain_submitter.intents i left join settlement.settlements s on s.settlement_id = i.object_id
        where i.kind = 'settle' and s.settlement_id is null`,
@@ -255,6 +273,9 @@ test('after a restore, payments made since the dump are found on the chain and n
 
   // Their payers repeat them. Each is answered with the payment that was made.
   for (const each of [...before, ...rest]) expect((await paid(each)).tx_hash).toBe(hashes.get(each.id));
+  for (const each of others)
+    expect([each.name, await each.pay()]).toEqual([each.name, otherHashes.get(each)]);
+  expect(await balanceOf(mover)).toBe(movers);
   // It was included while the stack was stopped.
   expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));
   expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
