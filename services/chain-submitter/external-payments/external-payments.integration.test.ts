@@ -216,19 +216,6 @@ describe('the watcher', () => {
     expect(await balanceOf(buyer)).toBe(0n);
   }, 60_000);
 
-  test('what expires returns to the hourly cap of its wallet', async () => {
-    const buyer = await fixture.payer(PRICE);
-    const input = inputOf(buyer);
-    await sign(input);
-    const ofWallet = "select reserved from spending where scope = 'wallet/' || $1";
-    const reserved = async () =>
-      BigInt((await fixture.admin.query(ofWallet, [input.owner])).rows[0].reserved);
-    const before = await reserved();
-    await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
-    await fixture.events.wait(input.settlement_id, 'failed');
-    expect(await reserved()).toBe(before - PRICE);
-  }, 60_000);
-
   test('bytes that the vendor submits after it has refused the payment are found', async () => {
     const buyer = await fixture.payer(PRICE);
     const input = inputOf(buyer);
