@@ -36,8 +36,8 @@ const evaluate = (payments: readonly SignedForeign[], held: readonly Held[]): ('
     const before = taken.get(source) ?? { micro: 0n, payments: 0n };
     const { held: heldMicro, spare, exists } = held[index]!;
     if (exists) return 'exists';
-    if (before.payments >= spare) return 'too_many';
     if (heldMicro + before.micro + totalMicro > balance.balanceMicro) return 'not_covered';
+    if (before.payments >= spare) return 'too_many';
     taken.set(source, { micro: before.micro + totalMicro, payments: before.payments + 1n });
     return 'covered';
   });

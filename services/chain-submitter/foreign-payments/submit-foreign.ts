@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import bs58 from 'bs58';
 import type { z } from 'zod';
 import type { chainSubmitter, ForeignReason } from '../../../shared/contract/chain-submitter.ts';
@@ -48,7 +49,7 @@ import {
   readSourceBalance,
   type SourceBalance,
 } from './source-balance.ts';
-import { countFailedOnChain, MAX_FAILED } from './store/intents.ts';
+import { countFailedOnChain, hasRoom, MAX_FAILED } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -161,9 +162,19 @@ const sign = async (
   };
 };
 
+/** The source has as many payments under way as it may have. Nothing of this one was committed. */
+class SourceBusy extends Error {
+  override name = 'SourceBusy';
+  readonly source: string;
+  constructor(source: string) {
+    super('as many payments of the paying token account are under way as it may have');
+    this.source = source;
+  }
+}
+
 /** Whether nothing was committed. Any other error leaves that unknown. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof ForeignRefusal || error instanceof ServiceError;
+  error instanceof ForeignRefusal || error instanceof ServiceError || error instanceof SourceBusy;
 
 /**
  * Commits the payment within its source's balance. A payment that is not covered is compared with
@@ -187,11 +198,7 @@ const commit = async (
       });
     if (outcome === 'not_covered')
       return refuse('insufficient_funds', 'other payments need the balance of the paying account');
-    if (outcome === 'too_many')
-      return refuse(
-        'source_blocked',
-        'as many payments of the paying token account are under way as it may have; pay when one is confirmed',
-      );
+    if (outcome === 'too_many') throw new SourceBusy(source);
     if (outcome === 'exists') return false;
     deps.relay.dispatch(outcome);
     return true;
@@ -329,6 +336,30 @@ const adoptRefused = async (
   return adoptLost(deps, payment, { messageHash: hashMessage(message), source, since });
 };
 
+/** How long a payment waits for others of its source. A confirmation takes about a second. */
+const WAIT_MS = 6000;
+const LEAST_PAUSE_MS = 250;
+const MOST_PAUSE_MS = 1000;
+
+/** Submits a payment, after others of its source if it has too many under way. */
+const submitInTurn = async (deps: Deps, input: Input, intentId: string): Promise<Submitted | null> => {
+  const until = performance.now() + WAIT_MS;
+  let pauseMs = LEAST_PAUSE_MS;
+  for (;;) {
+    try {
+      return await submit(deps, input);
+    } catch (error) {
+      if (!(error instanceof SourceBusy)) throw error;
+      do {
+        if (performance.now() > until)
+          refuse('source_blocked', `${error.message}; pay when one is confirmed`);
+        await sleep(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS);
+      } while (!(await hasRoom(deps.pool, intentId, error.source)));
+    }
+  }
+};
+
 /**
  * Checks a transaction of another client, commits it co-signed as the only generation of its
  * intent, and broadcasts it. A repeated or concurrent call gets the same transaction.
@@ -343,7 +374,7 @@ export const submitForeign =
       const existing = await answer();
       if (existing !== null) return existing;
       try {
-        const result = (await submit(deps, input)) ?? (await answer());
+        const result = (await submitInTurn(deps, input, intentId)) ?? (await answer());
         if (result !== null) return result;
         throw new Error('The intent was not inserted and does not exist.');
       } catch (error) {

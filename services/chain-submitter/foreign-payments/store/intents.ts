@@ -92,6 +92,10 @@ export const listHeld = (db: Db, queries: readonly HeldQuery[]): Promise<readonl
     ) as under_way
     order by q.position`);
 
+/** Whether a source may have one more payment under way. */
+export const hasRoom = async (db: Db, intentId: string, source: string): Promise<boolean> =>
+  (await listHeld(db, [{ intentId, source, slot: 0, contains: [], asking: 1 }]))[0]!.spare > 0n;
+
 /** @returns the number of `failedOf` for one source */
 export const countFailedOnChain = (db: Db, source: string): Promise<bigint> =>
   db.oneFirst(sql.type(z.object({ failed: z.bigint() }))`${failedOf(sql.fragment`${source}`)}`);
