@@ -27,11 +27,11 @@ const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; re
   'five prepared transfers to one fresh address, closed in between': { rounds: 4, ...costs(4), refused: 4 },
   // Three of the five payments of each source are signed, with the highest fee of 30,000 lamports.
   'buyer empties its source while x402 payments are under way': {
-    ...{ rounds: 10, created: 0, fees: 10n * 3n * MOST_FEES, refused: 10 },
+    ...{ rounds: 3, created: 0, fees: 3n * 3n * MOST_FEES, refused: 3 },
   },
-  // Ten failures, and what the last source has under way with them.
+  // Four failures, and what the last source has under way with them.
   'sources are emptied until their vendor is blocked': {
-    ...{ rounds: 10, created: 0, fees: 12n * MOST_FEES, refused: 10 },
+    ...{ rounds: 4, created: 0, fees: 6n * MOST_FEES, refused: 4 },
   },
   // Each of the accounts requests three. Together they may have one each.
   'quotes from a thousand accounts': { rounds: 20, ...costs(20), refused: 13 },
