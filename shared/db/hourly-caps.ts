@@ -109,34 +109,64 @@ export const measureCapUse = async (db: Db, limits: HourlyLimits) => {
   }));
 };
 
-/** Creates the hourly caps on top of the budgets of a service. */
-export const createHourlyCaps = (budgets: Budgets, limits: HourlyLimits): HourlyCaps => {
-  const hourly = (scope: string, cap: bigint): Budget => ({ scope, period: 'hour', cap });
-  const reached = (of: ReachedCap['reached'], { cap }: Budget): ReachedCap => ({
-    reached: of,
-    capMicro: cap,
-  });
+type HourlyCap<Name> = Budget & { name: Name };
 
-  return {
-    reserve: async ({ wallet, accountId }, amountMicro, at) => {
-      const environment = hourly('environment', limits.environmentMicro);
-      const ofWallet = hourly(`wallet/${wallet}`, capOfWallet(limits, wallet));
-      const ofAccount = hourly(`account/${accountId}`, accountCapMicro(limits));
-      const [byWallet, byAccount] = await Promise.all([
-        budgets.reserve(ofWallet, amountMicro, at),
-        budgets.reserve(ofAccount, amountMicro, at),
-      ]);
-      const all =
-        byWallet === null || byAccount === null ? null : await budgets.reserve(environment, amountMicro, at);
-      const release = () => {
-        for (const reservation of [byWallet, byAccount, all]) reservation?.release();
-      };
-      if (all !== null) return { release };
-      release();
-      if (byWallet === null) return reached('wallet', ofWallet);
-      return byAccount === null ? reached('account', ofAccount) : reached('environment', environment);
-    },
-    refillsInSeconds: () => budgets.refillsInSeconds('hour'),
-    limits,
+/**
+ * A cap of a UTC hour.
+ * @param name of the cap in refusals and metrics
+ * @param scope whose amounts count
+ * @param cap in micro-units
+ */
+export const hourlyCap = <Name extends string>(name: Name, scope: string, cap: bigint): HourlyCap<Name> => ({
+  ...{ name, scope, period: 'hour', cap },
+});
+
+/**
+ * Reserves an amount of each cap, or of none. The cap of all is reserved last, so whoever is over a
+ * cap of its own uses nothing of it.
+ * @param at a moment of the hour in which the amount counts
+ * @returns the first cap with less left than the amount
+ */
+export const reserveWithin = async <Name extends string>(
+  budgets: Budgets,
+  { own, all }: { own: readonly HourlyCap<Name>[]; all: HourlyCap<Name> },
+  amountMicro: bigint,
+  at?: number,
+): Promise<Reservation | { reached: Name; capMicro: bigint }> => {
+  const ofOwn = await Promise.all(own.map((cap) => budgets.reserve(cap, amountMicro, at)));
+  const ofAll = ofOwn.includes(null) ? null : await budgets.reserve(all, amountMicro, at);
+  const release = () => {
+    for (const reservation of [...ofOwn, ofAll]) reservation?.release();
   };
+  if (ofAll !== null) return { release };
+  release();
+  const { name, cap } = own[ofOwn.indexOf(null)] ?? all;
+  return { reached: name, capMicro: cap };
 };
+
+/**
+ * Common table expressions after `capped` (scope, period, micro), which lists what proven failures
+ * give back of hourly caps. The rows are locked in the order of their scopes, as reservations lock
+ * them.
+ */
+export const releaseCapped = sql.fragment`locked as (
+    select s.scope, s.period from spending s join capped using (scope, period)
+    order by s.scope, s.period for update of s
+  ), uncapped as (
+    update spending s set reserved = greatest(s.reserved - capped.micro, 0)
+    from capped join locked using (scope, period) where s.scope = capped.scope and s.period = capped.period
+  )`;
+
+/** Creates the hourly caps on top of the budgets of a service. */
+export const createHourlyCaps = (budgets: Budgets, limits: HourlyLimits): HourlyCaps => ({
+  reserve: ({ wallet, accountId }, amountMicro, at) => {
+    const own = [
+      hourlyCap('wallet', `wallet/${wallet}`, capOfWallet(limits, wallet)),
+      hourlyCap('account', `account/${accountId}`, accountCapMicro(limits)),
+    ];
+    const all = hourlyCap('environment', 'environment', limits.environmentMicro);
+    return reserveWithin(budgets, { own, all }, amountMicro, at);
+  },
+  refillsInSeconds: () => budgets.refillsInSeconds('hour'),
+  limits,
+});

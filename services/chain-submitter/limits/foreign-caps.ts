@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Budget, type Budgets, createBudgets, type Reservation } from '../../../shared/db/budget.ts';
-import { capOfWallet, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { createBudgets, type Reservation } from '../../../shared/db/budget.ts';
+import { capOfWallet, type HourlyLimits, hourlyCap, reserveWithin } from '../../../shared/db/hourly-caps.ts';
 import { type Db, type Pool, sql } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 
@@ -33,35 +33,20 @@ export type ForeignCaps = {
   ) => Promise<Reservation | { reached: ForeignCap }>;
 };
 
-const createOn = (budgets: Budgets, limits: ForeignLimits): ForeignCaps => {
-  const hourly = (scope: string, cap: bigint): Budget => ({ scope, period: 'hour', cap });
+export const createForeignCaps = (pool: Pool, clock: Clock, limits: ForeignLimits): ForeignCaps => {
+  const budgets = createBudgets(pool, clock);
   return {
-    reserve: async ({ source, accountId }, amountMicro, at) => {
-      const [bySource, byAccount] = await Promise.all([
-        budgets.reserve(hourly(`foreign_source/${source}`, capOfWallet(limits, source)), amountMicro, at),
-        budgets.reserve(
-          hourly(`foreign_account/${accountId}`, limits.foreignMicro / ACCOUNT_SHARE),
-          amountMicro,
-          at,
-        ),
-      ]);
-      const ofOne = bySource !== null && byAccount !== null;
-      const all = ofOne
-        ? await budgets.reserve(hourly('foreign', limits.foreignMicro), amountMicro, at)
-        : null;
-      const release = () => {
-        for (const reservation of [bySource, byAccount, all]) reservation?.release();
-      };
-      if (all !== null) return { release };
-      release();
-      if (bySource === null) return { reached: 'foreign_source' };
-      return { reached: byAccount === null ? 'foreign_account' : 'foreign' };
+    reserve: ({ source, accountId }, amountMicro, at) => {
+      const ofAccount = limits.foreignMicro / ACCOUNT_SHARE;
+      const own = [
+        hourlyCap('foreign_source', `foreign_source/${source}`, capOfWallet(limits, source)),
+        hourlyCap('foreign_account', `foreign_account/${accountId}`, ofAccount),
+      ];
+      const all = hourlyCap('foreign', 'foreign', limits.foreignMicro);
+      return reserveWithin(budgets, { own, all }, amountMicro, at);
     },
   };
 };
-
-export const createForeignCaps = (pool: Pool, clock: Clock, limits: ForeignLimits): ForeignCaps =>
-  createOn(createBudgets(pool, clock), limits);
 
 const Used = z.object({ account: z.number(), all: z.number() });
 

@@ -1,3 +1,4 @@
+import { releaseCapped } from '../../../../shared/db/hourly-caps.ts';
 import { sql } from '../../../../shared/db/pool.ts';
 
 /**
@@ -5,8 +6,6 @@ import { sql } from '../../../../shared/db/pool.ts';
  * that nothing moved, so the caps bound what they did before. Only payments of other clients and
  * outgoing ones have `capped_at`, the moment in whose hour they count: a payment of a quote is
  * signed again until it is paid, and its failure shows in no cap.
- *
- * The rows are locked in the order of their scopes, as reservations lock them.
  */
 export const releaseHourlyCaps = sql.fragment`, capped as (
     select scope, date_trunc('hour', (i.request ->> 'capped_at')::timestamptz, 'UTC') as period,
@@ -19,10 +18,4 @@ export const releaseHourlyCaps = sql.fragment`, capped as (
       end) as scope
     where i.request ? 'capped_at'
     group by 1, 2
-  ), locked as (
-    select s.scope, s.period from spending s join capped using (scope, period)
-    order by s.scope, s.period for update of s
-  ), uncapped as (
-    update spending s set reserved = greatest(s.reserved - capped.micro, 0)
-    from capped join locked using (scope, period) where s.scope = capped.scope and s.period = capped.period
-  )`;
+  ), ${releaseCapped}`;

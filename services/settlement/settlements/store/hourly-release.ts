@@ -1,20 +1,15 @@
+import { releaseCapped } from '../../../../shared/db/hourly-caps.ts';
 import { sql } from '../../../../shared/db/pool.ts';
 
 /**
  * Common table expressions after `changed`: what an outgoing payment has reserved of the hourly
  * caps returns when it fails, because the failure is a proof that nothing moved. A vendor decides
  * whether it sends a payment, so it could otherwise use up the hour of its payer. Other payments
- * have no `capped_at`. The rows are locked in the order of their scopes, as reservations lock them.
+ * have no `capped_at`.
  */
 export const releaseHourlyCaps = sql.fragment`capped as (
     select cap.scope, date_trunc('hour', changed.capped_at, 'UTC') as period, changed.quote_amount as micro
     from changed join payers p on p.wallet_id = changed.wallet_id
     cross join lateral unnest(array['environment', 'account/' || changed.account_id, 'wallet/' || p.owner]) as cap (scope)
     where changed.capped_at is not null
-  ), locked as (
-    select s.scope, s.period from spending s join capped using (scope, period)
-    order by s.scope, s.period for update of s
-  ), uncapped as (
-    update spending s set reserved = greatest(s.reserved - capped.micro, 0)
-    from capped join locked using (scope, period) where s.scope = capped.scope and s.period = capped.period
-  )`;
+  ), ${releaseCapped}`;
