@@ -167,12 +167,24 @@ test('a foreign, a pending and a failed settlement cannot be refunded', async ()
 
 test('of 64 concurrent refunds, as many succeed as fit into the net amount', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
+  const input = { settlement_id, amount: '61875' };
+  const createOnce = (key: string): Promise<Refund | string> =>
+    fixture.askOnce<Refund>(vendor, 'createRefund', input, { key }).then(
+      ({ body }) => body,
+      (error: { code: string }) => error.code,
+    );
+  // On a busy machine some calls time out. Their error asks for the same repeat.
   const results = await Promise.all(
-    Array.from({ length: 64 }, () => create(settlement_id, { amount: '61875' }).catch((error) => error.code)),
+    Array.from({ length: 64 }, (_, at) =>
+      waitFor(
+        () => createOnce(`k${at}`),
+        (result) => result !== 'service_unavailable',
+      ),
+    ),
   );
-  const made = results.filter((result): result is Refund => typeof result === 'object');
-  expect(made).toHaveLength(16);
+  const made = results.filter((result) => typeof result === 'object');
   expect(new Set(results.filter((result) => typeof result === 'string'))).toEqual(new Set(['conflict']));
+  expect(made).toHaveLength(16);
   expect(await fixture.reserved(settlement_id)).toBe(NET);
   const paid = await Promise.all(made.map((refund) => submit(refund)));
   expect(new Set(paid.map(({ status }) => status))).toEqual(new Set(['confirmed']));
