@@ -107,7 +107,8 @@ export const config = z
     COSIGNATURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(50),
     /**
      * Payments of x402 and MPP clients to one vendor account that may fail on the chain in a UTC
-     * day. Each costs the fee payer at most 30,000 lamports.
+     * day, before only sources that have paid may pay it. Each costs the fee payer at most 30,000
+     * lamports.
      */
     FOREIGN_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1000),
     REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),

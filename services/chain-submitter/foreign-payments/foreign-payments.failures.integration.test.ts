@@ -36,12 +36,20 @@ const many = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
 const lamports = () =>
   fixture.outside.connection.getBalance(keypairOf(fixture.keys.feePayer.secretKey).publicKey);
 
-test('a source that is emptied makes three payments fail, then its vendor receives no more today', async () => {
-  const [buyer, other, safe] = (await many(3, () => fixture.payer(BigInt(PAYMENTS) * PRICE))) as [
+const paidBy = async (buyer: Payer): Promise<void> => {
+  const settlementId = newId('stl');
+  txHashOf(await submit(await signed(buyer), settlementId));
+  await fixture.events.wait(settlementId, 'confirmed');
+};
+
+test('a source that is emptied makes three payments fail, then its vendor receives only from buyers that have paid', async () => {
+  const [buyer, other, customer, safe] = (await many(4, () => fixture.payer(BigInt(PAYMENTS) * PRICE))) as [
+    Payer,
     Payer,
     Payer,
     Payer,
   ];
+  await paidBy(customer);
   const payments = await many(PAYMENTS, () => costly(buyer));
   const before = await lamports();
   const answers = (await submitAndEmpty(buyer, payments, safe.owner.publicKey)).map(reasonOf);
@@ -55,17 +63,19 @@ test('a source that is emptied makes three payments fail, then its vendor receiv
   await fixture.land([back], [keypairOf(fixture.keys.mintAuthority.secretKey), safe.owner]);
   expect(reasonOf(await submit(await signed(buyer)))).toBe('source_blocked');
   expect(reasonOf(await submit(await signed(other)))).toBe('budget_exhausted');
+  // One that has paid goes on, with one payment at a time.
+  const two = await many(2, () => signed(customer));
+  await withDroppedSends(async () => {
+    const both = await Promise.all(two.map((payment) => submit(payment)));
+    expect(both.map(reasonOf).toSorted()).toEqual(['source_blocked', 'submitted']);
+  });
   vendor = await fixture.payer(1n);
   expect(reasonOf(await submit(await signed(other)))).toBe('submitted');
 }, 60_000);
 
 test('each payment of a source that is confirmed lets it have one more under way', async () => {
   const buyer = await fixture.payer(20n * PRICE);
-  for (let paid = 0; paid < 2; paid += 1) {
-    const settlementId = newId('stl');
-    txHashOf(await submit(await signed(buyer), settlementId));
-    await fixture.events.wait(settlementId, 'confirmed');
-  }
+  for (let paid = 0; paid < 2; paid += 1) await paidBy(buyer);
   const payments = await many(PAYMENTS, () => signed(buyer));
   await withDroppedSends(async () => {
     const answers = await Promise.all(payments.map((payment) => submit(payment)));

@@ -10,10 +10,14 @@ import { type Held, listHeld, lockSources } from './store/intents.ts';
 export type ForeignIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
   request: ForeignRequest;
 };
-/** A payment with its only bytes, and the balance of its source. */
+/**
+ * A payment with its only bytes, and the balance of its source. `alone`: the source may have no
+ * other payment under way.
+ */
 type SignedForeign = {
   intent: ForeignIntent;
   source: string;
+  alone: boolean;
   totalMicro: bigint;
   signed: Generation;
   balance: SourceBalance;
@@ -75,8 +79,8 @@ const commitAll = (
     // A later statement than the lock, so that it sees what the lock has waited for.
     const held = await listHeld(
       tx,
-      payments.map(({ intent, source, balance: { slot, contains } }) => ({
-        ...{ intentId: intent.intent_id, source, slot, contains },
+      payments.map(({ intent, source, alone, balance: { slot, contains } }) => ({
+        ...{ intentId: intent.intent_id, source, alone, slot, contains },
         asking: sources.filter((each) => each === source).length,
       })),
     );

@@ -32,24 +32,18 @@ import { BudgetUsedUp, type Limits } from '../limits/fee-budgets.ts';
 import type { ForeignCaps } from '../limits/foreign-caps.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
-import { countFailuresOfVendor } from '../limits/store/foreign-failures.ts';
-import { isPaused } from '../operator/store/settings.ts';
 import { assemble, disassemble, hashMessage } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
 import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
+import { checkLimits, readLimits } from './limits.ts';
 import { adoptLost, sourceOf } from './lost-payment.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
-import {
-  readExactSourceBalance,
-  readNewestBalance,
-  readSourceBalance,
-  type SourceBalance,
-} from './source-balance.ts';
-import { countFailedOnChain, hasRoom, MAX_FAILED } from './store/intents.ts';
+import { readExactSourceBalance, type SourceBalance } from './source-balance.ts';
+import { hasRoom } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -165,10 +159,10 @@ const sign = async (
 /** The source has as many payments under way as it may have. Nothing of this one was committed. */
 class SourceBusy extends Error {
   override name = 'SourceBusy';
-  readonly source: string;
-  constructor(source: string) {
+  readonly of: Parameters<typeof hasRoom>[1];
+  constructor(of: Parameters<typeof hasRoom>[1]) {
     super('as many payments of the paying token account are under way as it may have');
-    this.source = source;
+    this.of = of;
   }
 }
 
@@ -184,11 +178,11 @@ const isRefusal = (error: unknown): boolean =>
 const commit = async (
   deps: Deps,
   intent: ForeignIntent,
-  { payment, signed }: { payment: SignedPayment; signed: Generation },
+  { payment, signed, alone }: { payment: SignedPayment; signed: Generation; alone: boolean },
   balance: SourceBalance,
 ): Promise<boolean> => {
   const { source, totalMicro } = payment;
-  const bytes = { intent, source, totalMicro, signed };
+  const bytes = { intent, source, alone, totalMicro, signed };
   try {
     let outcome = await deps.foreignCommit({ ...bytes, balance });
     if (outcome === 'not_covered')
@@ -198,7 +192,7 @@ const commit = async (
       });
     if (outcome === 'not_covered')
       return refuse('insufficient_funds', 'other payments need the balance of the paying account');
-    if (outcome === 'too_many') throw new SourceBusy(source);
+    if (outcome === 'too_many') throw new SourceBusy({ intentId: intent.intent_id, source, alone });
     if (outcome === 'exists') return false;
     deps.relay.dispatch(outcome);
     return true;
@@ -218,16 +212,17 @@ const signWithinLimits = async (
   intent: ForeignIntent,
   {
     payment,
+    alone,
     balance,
     lastValid,
     now,
-  }: { payment: SignedPayment; balance: SourceBalance; lastValid: number; now: number },
+  }: { payment: SignedPayment; alone: boolean; balance: SourceBalance; lastValid: number; now: number },
 ): Promise<Generation | null> => {
   const reservation = await reserve(deps, payment, { vendor: intent.request.account_id, at: now });
   let counts = false;
   try {
     const signed = await sign(deps, payment, lastValid);
-    const isNew = await commit(deps, intent, { payment, signed }, balance).catch((error: unknown) => {
+    const isNew = await commit(deps, intent, { payment, signed, alone }, balance).catch((error: unknown) => {
       // The row of an unclear commit may still appear, and the sweep sends its bytes then.
       counts = !isRefusal(error);
       throw error;
@@ -253,41 +248,6 @@ const requestOf = (
   capped_at: isoTime(now),
 });
 
-/** What is known of a payment's source and vendor before it is signed. */
-const readLimits = async (deps: Deps, payment: SignedPayment, vendor: string) => {
-  const { pool } = deps;
-  const [paused, failedOfSource, failedOfVendor, balance, newestMicro] = await Promise.all([
-    isPaused(pool),
-    countFailedOnChain(pool, payment.source),
-    countFailuresOfVendor(pool, vendor),
-    readSourceBalance(deps, payment),
-    // The simulation may be some seconds old.
-    readNewestBalance(deps, payment),
-  ]);
-  return { paused, failedOfSource, failedOfVendor, balance, newestMicro };
-};
-
-/** @throws ForeignRefusal unless the payment may be signed */
-const checkLimits = (
-  { paused, failedOfSource, failedOfVendor, balance, newestMicro }: Awaited<ReturnType<typeof readLimits>>,
-  { totalMicro }: SignedPayment,
-  { foreign_failures: mostOfVendor }: Deps['limits'],
-): void => {
-  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
-  if (failedOfSource >= MAX_FAILED)
-    refuse(
-      'source_blocked',
-      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
-    );
-  if (failedOfVendor >= mostOfVendor)
-    refuse(
-      'budget_exhausted',
-      `${failedOfVendor} payments to the vendor failed on chain today; it receives payments again at midnight UTC`,
-    );
-  if (balance.balanceMicro < totalMicro || newestMicro < totalMicro)
-    refuse('insufficient_funds', 'the balance of the paying token account is too small');
-};
-
 /** @returns null when the message has an intent already */
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const payment = await readSignedPayment(deps, input);
@@ -299,7 +259,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     readLimits(deps, payment, input.account_id),
     readForCaller(height),
   ]);
-  checkLimits(limits, payment, deps.limits);
+  checkLimits(limits, payment);
 
   const now = deps.clock();
   const intent: ForeignIntent = {
@@ -309,7 +269,8 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     traceparent: activeTraceparent(),
     request: requestOf(input, payment, now),
   };
-  const signed = await signWithinLimits(deps, intent, { payment, balance: limits.balance, lastValid, now });
+  const { alone, balance } = limits;
+  const signed = await signWithinLimits(deps, intent, { payment, alone, balance, lastValid, now });
   if (signed === null) return null;
   await failpoint('submitter.afterCommit');
   const order: ForeignOrder = {
@@ -342,7 +303,7 @@ const LEAST_PAUSE_MS = 250;
 const MOST_PAUSE_MS = 1000;
 
 /** Submits a payment, after others of its source if it has too many under way. */
-const submitInTurn = async (deps: Deps, input: Input, intentId: string): Promise<Submitted | null> => {
+const submitInTurn = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const until = performance.now() + WAIT_MS;
   let pauseMs = LEAST_PAUSE_MS;
   for (;;) {
@@ -355,7 +316,7 @@ const submitInTurn = async (deps: Deps, input: Input, intentId: string): Promise
           refuse('source_blocked', `${error.message}; pay when one is confirmed`);
         await sleep(pauseMs);
         pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS);
-      } while (!(await hasRoom(deps.pool, intentId, error.source)));
+      } while (!(await hasRoom(deps.pool, error.of)));
     }
   }
 };
@@ -374,7 +335,7 @@ export const submitForeign =
       const existing = await answer();
       if (existing !== null) return existing;
       try {
-        const result = (await submitInTurn(deps, input, intentId)) ?? (await answer());
+        const result = (await submitInTurn(deps, input)) ?? (await answer());
         if (result !== null) return result;
         throw new Error('The intent was not inserted and does not exist.');
       } catch (error) {

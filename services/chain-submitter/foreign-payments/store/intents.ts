@@ -40,7 +40,8 @@ const failedOf = (source: ReturnType<typeof sql.fragment>) => sql.fragment`
  * A question about the payments of a source that may still be taken from a balance.
  * `slot`: of the balance. `contains`: signatures of payments that the balance contains, although
  * that is not recorded yet. `intentId`: the payment that asks, which does not count. `asking`: how
- * many payments of the source ask together.
+ * many payments of the source ask together. `alone`: the source may have one payment under way, and
+ * none that failed.
  */
 type HeldQuery = {
   intentId: string;
@@ -48,6 +49,7 @@ type HeldQuery = {
   slot: number;
   contains: readonly string[];
   asking: number;
+  alone: boolean;
 };
 
 const Held = z.object({ held: z.bigint(), spare: z.bigint(), exists: z.boolean() });
@@ -63,6 +65,7 @@ export const listHeld = (db: Db, queries: readonly HeldQuery[]): Promise<readonl
   db.any(sql.type(Held)`
     select exists (select from intents i where i.intent_id = q."intentId") as exists,
       case when bad.failed >= ${MAX_FAILED} then 0
+        when q.alone then case when bad.failed + under_way.payments = 0 then 1 else 0 end
         when bad.failed + under_way.payments + q.asking <= ${MAX_FAILED} then q.asking
         -- So many are enough, and a source may have paid a million.
         else ${MAX_FAILED} - bad.failed - under_way.payments + (select count(*) from (
@@ -83,7 +86,8 @@ export const listHeld = (db: Db, queries: readonly HeldQuery[]): Promise<readonl
         and (i.signature is null or not jsonb_exists(q.contains, i.signature))
     ) as held
     from jsonb_to_recordset(${JSON.stringify(queries.map((query, position) => ({ ...query, position })))}::jsonb)
-      as q(position integer, "intentId" text, source text, slot bigint, contains jsonb, asking bigint)
+      as q(position integer, "intentId" text, source text, slot bigint, contains jsonb, asking bigint,
+        alone boolean)
     cross join lateral (${failedOf(sql.fragment`q.source`)}) as bad
     cross join lateral (
       select count(*) as payments from intents i
@@ -93,8 +97,17 @@ export const listHeld = (db: Db, queries: readonly HeldQuery[]): Promise<readonl
     order by q.position`);
 
 /** Whether a source may have one more payment under way. */
-export const hasRoom = async (db: Db, intentId: string, source: string): Promise<boolean> =>
-  (await listHeld(db, [{ intentId, source, slot: 0, contains: [], asking: 1 }]))[0]!.spare > 0n;
+export const hasRoom = async (
+  db: Db,
+  payment: Pick<HeldQuery, 'intentId' | 'source' | 'alone'>,
+): Promise<boolean> =>
+  (await listHeld(db, [{ ...payment, slot: 0, contains: [], asking: 1 }]))[0]!.spare > 0n;
+
+/** Whether a payment of the source was ever confirmed. */
+export const hasPaid = (db: Db, source: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ paid: z.boolean() }))`
+    select exists (select from intents i
+      where ${isPaying} and i.request ->> 'source_account' = ${source} and i.slot is not null) as paid`);
 
 /** @returns the number of `failedOf` for one source */
 export const countFailedOnChain = (db: Db, source: string): Promise<bigint> =>

@@ -1,0 +1,61 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Limits } from '../limits/fee-budgets.ts';
+import { countFailuresOfVendor } from '../limits/store/foreign-failures.ts';
+import { isPaused } from '../operator/store/settings.ts';
+import { refuse } from './refusal.ts';
+import type { SignedPayment } from './signed-payment.ts';
+import { readNewestBalance, readSourceBalance } from './source-balance.ts';
+import { countFailedOnChain, hasPaid, MAX_FAILED } from './store/intents.ts';
+
+type Deps = Parameters<typeof readSourceBalance>[0] & {
+  pool: Pool;
+  limits: Pick<Limits, 'foreign_failures'>;
+};
+
+/**
+ * What is known of a payment's source and vendor before it is signed. `alone`: too many payments to
+ * the vendor failed today, so it receives only those of sources that have paid and did not fail,
+ * one of each at a time. Whoever makes payments to it fail does not refuse the buyers that it has.
+ */
+export const readLimits = async (deps: Deps, payment: SignedPayment, vendor: string) => {
+  const { pool, limits } = deps;
+  const { source } = payment;
+  const [paused, failedOfSource, failedOfVendor, balance, newestMicro] = await Promise.all([
+    isPaused(pool),
+    countFailedOnChain(pool, source),
+    countFailuresOfVendor(pool, vendor),
+    readSourceBalance(deps, payment),
+    // The simulation may be some seconds old.
+    readNewestBalance(deps, payment),
+  ]);
+  const alone = failedOfVendor >= limits.foreign_failures;
+  const isKnown = !alone || (failedOfSource === 0n && (await hasPaid(pool, source)));
+  return { paused, failedOfSource, failedOfVendor, alone, isKnown, balance, newestMicro };
+};
+
+/** @throws ForeignRefusal unless the payment may be signed */
+export const checkLimits = (
+  {
+    paused,
+    failedOfSource,
+    failedOfVendor,
+    isKnown,
+    balance,
+    newestMicro,
+  }: Awaited<ReturnType<typeof readLimits>>,
+  { totalMicro }: SignedPayment,
+): void => {
+  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
+  if (failedOfSource >= MAX_FAILED)
+    refuse(
+      'source_blocked',
+      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
+    );
+  if (!isKnown)
+    refuse(
+      'budget_exhausted',
+      `${failedOfVendor} payments to the vendor failed on chain today; until midnight UTC it receives those of buyers that have paid before and did not fail`,
+    );
+  if (balance.balanceMicro < totalMicro || newestMicro < totalMicro)
+    refuse('insufficient_funds', 'the balance of the paying token account is too small');
+};
