@@ -34,6 +34,17 @@ const KNOWN: Record<Rule, number> = {
   'limits of a delegate': 75,
   'counters of a delegate': 1,
   'reservation released once': 2,
+  'foreign: unique message': 1,
+  'foreign: tombstone': 1,
+  'foreign: expiry, valid blockhash': 1,
+  'foreign: expiry, every provider': 1,
+  'foreign: expiry, search of history': 1,
+  'foreign: holds of a source': 1,
+  'foreign: hand_out_id in the confirm': 1,
+  'foreign: grace of a hand-out': 1,
+  'foreign: fee kept on chain failure': 1,
+  'foreign: record before a refusal': 1,
+  'foreign: credit in the insert': 1,
 };
 
 /**
