@@ -9,7 +9,7 @@ import type { ForeignReplica, Service } from './foreign-processes.ts';
 import type { Harness, Process } from './harness.ts';
 
 /** A purchase: its buyer signs again only after an answer that no money moved. */
-export type Sale = {
+type Sale = {
   name: string;
   buyer: Buyer;
   service: Service;
@@ -23,7 +23,7 @@ export type Sale = {
 };
 
 /** A success that a vendor has heard. */
-export type Delivery = {
+type Delivery = {
   settlementId: string;
   /** The hand-out or the redeem id. */
   id: string;
@@ -312,10 +312,11 @@ export const createForeignClients = (
           });
       });
     },
-    /** Another service presents a transaction that it has seen. */
+    /** Another service presents a transaction that has a settlement already. */
     steal: (sale: Sale, service: Service): void => {
       const [signed] = sale.messages;
-      if (signed !== undefined) void present({ ...sale, service }, signed, 'stolen').catch(harness.fault);
+      if (signed === undefined || !named.has(signed.hash)) return;
+      void present({ ...sale, service }, signed, 'stolen').catch(harness.fault);
     },
   };
 };

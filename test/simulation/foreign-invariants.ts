@@ -37,7 +37,9 @@ const checkFees = ({ tables, settlement, creditMicro }: JudgedForeign): void => 
   }
 };
 
-/** A payment is signed only within the balance of its source, so that its owner alone makes it fail. */
+/**
+ * A payment is signed only within the balance of its source, so that its owner alone makes it fail.
+ */
 const checkSources = ({ chain, submitter, isUndisturbed }: JudgedForeign): void => {
   for (const { payment, error } of chain.all()) {
     if (error === null) continue;

@@ -47,7 +47,7 @@ export const foreignSubmitter = (harness: Harness, { process, deps }: Submitter)
 };
 export type ForeignSubmitter = ReturnType<typeof foreignSubmitter>;
 
-export type ForeignMarket = {
+type ForeignMarket = {
   tables: ForeignTables;
   /** The first credit of a vendor. */
   creditMicro: bigint;

@@ -31,8 +31,7 @@ const HANDED_OUT_FOR_MS = 5000;
 const LATE_COMMIT_MS = 600_000;
 const STALLED_MS = { confirmed: 45_000, unsigned: 70_000, signed: 15_000 };
 
-export const isForeign = (row: Settlement): row is ForeignSettlement =>
-  row.rail === 'x402' || row.rail === 'mpp';
+const isForeign = (row: Settlement): row is ForeignSettlement => row.rail === 'x402' || row.rail === 'mpp';
 
 export type ForeignTables = ReturnType<typeof createForeignTables>;
 
@@ -62,8 +61,6 @@ export const createForeignTables = (
   const show = (row: ForeignSettlement) => ({
     ...row,
     handed_out: isHandedOut(row),
-    // Mutation: a hand-out that may be lost is handed out again at once.
-    hand_out_id: off === 'foreign: grace of a hand-out' && !isHandedOut(row) ? null : row.hand_out_id,
     is_refunded: !isRedeemable(row),
   });
   const after = ({ status, chain_status: chain }: ForeignSettlement, event: 'redeem' | 'sent' | 'reissue') =>

@@ -22,9 +22,9 @@ const MICRO = 1_000_000n;
 const SHARE_OF_RUNS = 0.3;
 const SLOW_FOR_MS = 90_000;
 
-/** Whether a run has payments of other clients. */
-export const hasForeign = (seed: number, { off }: Pick<Harness, 'off'>): boolean =>
-  off?.startsWith('foreign: ') === true || createRandom(seed + 0x10000000).chance(SHARE_OF_RUNS);
+/** Whether a run has payments of other clients. A mutation of another rule needs none. */
+const hasForeign = (seed: number, { off }: Pick<Harness, 'off'>): boolean =>
+  off === null ? createRandom(seed + 0x10000000).chance(SHARE_OF_RUNS) : off.startsWith('foreign: ');
 
 /** Payments of other clients in one run: who makes them, and what happens to them. */
 export const createForeign = (
@@ -51,8 +51,8 @@ export const createForeign = (
 ) => {
   const { random } = harness;
   const isOn = hasForeign(seed, harness);
-  // This rule matters only when a message is valid for longer than its payment may make no progress:
-  // while many slots have no block, and nobody presents it again.
+  // This rule matters only when a message is valid for longer than its payment may make no
+  // progress: while many slots have no block, and nobody presents it again.
   const isSlow = harness.off === 'foreign: tombstone';
   const isMutated = harness.off?.startsWith('foreign: ') === true;
   const submitters: ForeignSubmitter[] = [];
@@ -115,8 +115,7 @@ export const createForeign = (
   // The confirmation of a hand-out follows it at once, so that a database is hardly ever lost
   // between the two by chance.
   tables.onHandOut(() => {
-    if (harness.now() > faultsMs || !random.chance(harness.off === 'foreign: grace of a hand-out' ? 1 : 0.05))
-      return;
+    if (harness.now() > faultsMs || !random.chance(0.1)) return;
     harness.schedule(random.between(5, 30), () => database.kill(random.between(4000, 9000)));
   });
   if (isOn) {
@@ -128,7 +127,10 @@ export const createForeign = (
   return {
     isOn,
     isIdle: clients.isIdle,
-    /** The payments of quotes beside them; null: as in other runs. None finds what a mutation does here. */
+    /**
+     * The payments of quotes beside them; null: as in other runs. A mutation of these rules is
+     * found without any.
+     */
     quotes: (): number | null => (!isOn ? null : isMutated ? 0 : random.int(0, 3)),
     refusals: clients.refusals,
     onSubmitter: (started: Submitter) => void (isOn && submitters.push(foreignSubmitter(harness, started))),

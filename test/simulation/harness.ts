@@ -28,7 +28,6 @@ export const RULES = [
   'foreign: expiry, search of history',
   'foreign: holds of a source',
   'foreign: hand_out_id in the confirm',
-  'foreign: grace of a hand-out',
   'foreign: fee kept on chain failure',
   'foreign: record before a refusal',
   'foreign: credit in the insert',

@@ -89,6 +89,11 @@ export const createProvider = (
         throw new RpcUnavailable(`provider ${number}: ${what}`);
       return effect();
     });
+  /** It is not heard when the last block of new bytes is asked for. */
+  const nameOrThrow = (what: string): void => {
+    if (harness.now() < profile.namesNothingUntil && random.chance(SILENCES))
+      throw new RpcUnavailable(`provider ${number}: ${what}`);
+  };
   const fresh = (minContextSlot: number | undefined) => {
     const slot = chain.blockAt(confirmed()).slot;
     if (minContextSlot !== undefined && slot < minContextSlot)
@@ -135,7 +140,10 @@ export const createProvider = (
     genesisHash: () => call('genesis', () => 'genesis'),
     blockHeight: (commitment, minContextSlot) =>
       call('blockHeight', () => {
-        if (minContextSlot !== undefined) fresh(minContextSlot);
+        if (minContextSlot !== undefined) {
+          nameOrThrow('blockHeight');
+          fresh(minContextSlot);
+        }
         // Mutation: bytes count as expired as soon as a status is requested.
         if (harness.off === 'expiry proof: block height') return tip() + 1000;
         if (commitment === 'finalized') return finalized();
@@ -144,8 +152,7 @@ export const createProvider = (
     recentFees: async () => [],
     latestBlockhash: () =>
       call('latestBlockhash', () => {
-        if (harness.now() < profile.namesNothingUntil && random.chance(SILENCES))
-          throw new RpcUnavailable(`provider ${number}: latestBlockhash`);
+        nameOrThrow('latestBlockhash');
         const index = confirmed();
         const { hash, slot } = chain.blockAt(index);
         return {
