@@ -1,6 +1,7 @@
 import bs58 from 'bs58';
+import { PROGRAMS } from '../../services/chain-submitter/chain/model/programs.ts';
 import { readInstruction } from '../../services/chain-submitter/transactions/decode.ts';
-import { decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
+import { decodeAnyMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
 import type { Harness } from './harness.ts';
 
 export const SLOT_MS = 400;
@@ -19,6 +20,7 @@ export type Payment = {
   blockhash: string;
   transfers: Transfer[];
   reference: string | null;
+  wire?: Uint8Array;
   outside?: (accounts: Map<string, TokenAccount>) => void;
 };
 type ChainError = { InstructionError: [number, { Custom: number }] };
@@ -41,8 +43,10 @@ export const readPayment = (wire: Uint8Array): Payment => {
   const key = Buffer.from(message).toString('latin1');
   let known = parsed.get(key);
   if (known === undefined) {
-    const plain = decodeMessage(message);
-    const instructions = plain.instructions.map(readInstruction);
+    const plain = decodeAnyMessage(message);
+    const instructions = plain.instructions
+      .filter(({ program }) => program !== PROGRAMS.memo)
+      .map(readInstruction);
     const transfers = instructions.flatMap((one) =>
       one.name === 'transferChecked' ? [{ ...one, amount: one.amountMicro }] : [],
     );
@@ -51,7 +55,7 @@ export const readPayment = (wire: Uint8Array): Payment => {
     if (parsed.size > MAX_PARSED) parsed.clear();
     parsed.set(key, known);
   }
-  return { ...known, signature };
+  return { ...known, signature, wire };
 };
 
 const refused = (index: number, code: number): ChainError => ({
@@ -90,6 +94,8 @@ export const createChain = (harness: Harness) => {
   const rolledBack = new Set<string>();
   let pending: { payment: Payment; slot: number }[] = [];
   let forks = 0;
+  let newestSlot = -1;
+  let skipped = 0;
 
   const addBlock = (slot: number): Block => {
     const hash = bs58.encode(Buffer.from(`block ${slot}/${forks}`.padEnd(32, '.')));
@@ -143,8 +149,10 @@ export const createChain = (harness: Harness) => {
   /** Creates the blocks up to now. */
   const advance = () => {
     const slot = Math.floor(harness.now() / SLOT_MS);
-    while ((blocks.at(-1)?.slot ?? -1) < slot) {
-      const block = addBlock((blocks.at(-1)?.slot ?? -1) + 1);
+    while (newestSlot < slot) {
+      newestSlot += 1;
+      if (skipped > 0 && newestSlot > 0 && random.chance(skipped)) continue;
+      const block = addBlock(newestSlot);
       if (pending.length === 0) continue;
       const due = pending.filter((one) => one.slot <= block.slot);
       pending = pending.filter((one) => one.slot > block.slot);
@@ -204,6 +212,11 @@ export const createChain = (harness: Harness) => {
     accounts,
     advance,
     accept,
+    /** From now on such a part of the slots has no block, so that blockhashes are valid longer. */
+    skip: (part: number): void => {
+      advance();
+      skipped = part;
+    },
     /** Whether no sent bytes wait to be included. */
     isIdle: () => pending.length === 0,
     fork,

@@ -24,7 +24,7 @@ const ROUND_MS = 5000;
  * A call to another service. Any of its processes handles it, and may die, pause or be disconnected
  * at any moment.
  */
-const callTo =
+export const callTo =
   <R extends { process: Process }>(harness: Harness, caller: Process, replicas: () => readonly R[]) =>
   async <T>(ask: (replica: R) => Promise<T>): Promise<T> => {
     const away = new ServiceError('service_unavailable', 'no process answers');

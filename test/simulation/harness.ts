@@ -21,6 +21,16 @@ export const RULES = [
   'limits of a delegate',
   'counters of a delegate',
   'reservation released once',
+  'foreign: unique message',
+  'foreign: tombstone',
+  'foreign: expiry, valid blockhash',
+  'foreign: expiry, every provider',
+  'foreign: expiry, search of history',
+  'foreign: holds of a source',
+  'foreign: hand_out_id in the confirm',
+  'foreign: fee kept on chain failure',
+  'foreign: record before a refusal',
+  'foreign: credit in the insert',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -34,6 +34,16 @@ const KNOWN: Record<Rule, number> = {
   'limits of a delegate': 75,
   'counters of a delegate': 1,
   'reservation released once': 2,
+  'foreign: unique message': 2,
+  'foreign: tombstone': 115,
+  'foreign: expiry, valid blockhash': 439,
+  'foreign: expiry, every provider': 2,
+  'foreign: expiry, search of history': 28,
+  'foreign: holds of a source': 76,
+  'foreign: hand_out_id in the confirm': 68,
+  'foreign: fee kept on chain failure': 77,
+  'foreign: record before a refusal': 5,
+  'foreign: credit in the insert': 1,
 };
 
 /**

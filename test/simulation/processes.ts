@@ -82,7 +82,8 @@ export const startSubmitter = (
     profiles: readonly Profile[];
   },
 ) => {
-  const seenBy = harness.off === 'expiry proof: every provider' ? profiles.slice(0, 1) : profiles;
+  const isSeenByOne = harness.off?.endsWith('every provider') === true;
+  const seenBy = isSeenByOne ? profiles.slice(0, 1) : profiles;
   const providers = seenBy.map((profile, index) =>
     createProvider(harness, chain, actors, { process, number: index + 1, profile }),
   );
@@ -149,6 +150,7 @@ export const startSubmitter = (
   void start();
   return {
     process,
+    deps,
     observe: observeWallet(deps),
     prepareTransfer: prepareTransfer(deps),
     submitPrepared: submitPrepared(deps),
@@ -259,6 +261,7 @@ export const startSettlement = (
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': onSettleProgressed(deps) });
   return {
     process,
+    deps,
     settle: settle(deps),
     redeem: redeem(deps),
     reserveRefund: reserveRefund(deps),

@@ -1,3 +1,4 @@
+import { parseIncluded } from '../../services/chain-submitter/chain/included-transaction.ts';
 import { RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/json-rpc.ts';
 import type { Provider } from '../../services/chain-submitter/chain/provider.ts';
 import { type Actors, decode, TOKEN_PROGRAM } from './actors.ts';
@@ -55,6 +56,10 @@ const accountBytes = ({ owner, amount, delegate, allowance }: TokenAccount, mint
   return data.toString('base64');
 };
 
+/** Whether a list by an address has a transaction: by its reference, or by an account that pays. */
+const names = ({ reference, transfers }: Payment, address: string): boolean =>
+  reference === address || transfers.some(({ source }) => source === address);
+
 /** A provider of the environment as one process sees it. */
 export const createProvider = (
   harness: Harness,
@@ -84,6 +89,11 @@ export const createProvider = (
         throw new RpcUnavailable(`provider ${number}: ${what}`);
       return effect();
     });
+  /** It is not heard when the last block of new bytes is asked for. */
+  const nameOrThrow = (what: string): void => {
+    if (harness.now() < profile.namesNothingUntil && random.chance(SILENCES))
+      throw new RpcUnavailable(`provider ${number}: ${what}`);
+  };
   const fresh = (minContextSlot: number | undefined) => {
     const slot = chain.blockAt(confirmed()).slot;
     if (minContextSlot !== undefined && slot < minContextSlot)
@@ -110,6 +120,8 @@ export const createProvider = (
   });
 
   const statusOf = (signature: string, history: boolean) => {
+    // Mutation: the proof searches no history.
+    if (history && harness.off === 'foreign: expiry, search of history') return null;
     if (lies()) return invented();
     // A lie: the node denies a status that it has.
     if (!history && random.chance(harness.faults.rpcLie)) return null;
@@ -126,8 +138,12 @@ export const createProvider = (
   return {
     number,
     genesisHash: () => call('genesis', () => 'genesis'),
-    blockHeight: (commitment) =>
+    blockHeight: (commitment, minContextSlot) =>
       call('blockHeight', () => {
+        if (minContextSlot !== undefined) {
+          nameOrThrow('blockHeight');
+          fresh(minContextSlot);
+        }
         // Mutation: bytes count as expired as soon as a status is requested.
         if (harness.off === 'expiry proof: block height') return tip() + 1000;
         if (commitment === 'finalized') return finalized();
@@ -136,8 +152,7 @@ export const createProvider = (
     recentFees: async () => [],
     latestBlockhash: () =>
       call('latestBlockhash', () => {
-        if (harness.now() < profile.namesNothingUntil && random.chance(SILENCES))
-          throw new RpcUnavailable(`provider ${number}: latestBlockhash`);
+        nameOrThrow('latestBlockhash');
         const index = confirmed();
         const { hash, slot } = chain.blockAt(index);
         return {
@@ -148,21 +163,24 @@ export const createProvider = (
           },
         };
       }),
-    accounts: (addresses, minContextSlot) =>
+    accounts: (addresses, minContextSlot, commitment) =>
       call('accounts', () => ({
         ...(lies() ? { context: { slot: INVENTED_SLOT } } : fresh(minContextSlot)),
         value: addresses.map((address) => {
-          const account = chain.accountAt(address, confirmed());
+          const account = chain.accountAt(address, commitment === 'processed' ? tip() : confirmed());
           if (account === null) return null;
           const data: [string, 'base64'] = [accountBytes(account, mint), 'base64'];
           return { data, owner: TOKEN_PROGRAM, executable: false };
         }),
       })),
     simulate: (wire, minContextSlot) =>
-      call('simulate', () => ({
-        ...fresh(minContextSlot),
-        value: { err: chain.simulate(readPayment(wire)) },
-      })),
+      call('simulate', () => {
+        const payment = readPayment(wire);
+        // A message of another client may have a blockhash that this provider does not know yet.
+        const isUnknown = payment.reference === null && !chain.isValidAt(payment.blockhash, confirmed());
+        const err = isUnknown ? ('BlockhashNotFound' as const) : chain.simulate(payment);
+        return { ...fresh(minContextSlot), value: { err } };
+      }),
     send: (wire) =>
       call('send', () => {
         const payment = readPayment(wire);
@@ -181,22 +199,29 @@ export const createProvider = (
       })),
     listSignatures: (address, before) =>
       call('listSignatures', () => {
+        if (harness.off === 'foreign: expiry, search of history') return [];
         if (isForgetful() || harness.off === 'query of the reference before signing' || before !== undefined)
           return [];
         return [...chain.all()]
-          .filter(({ payment }) => payment.reference === address)
+          .filter(({ payment }) => names(payment, address))
           .filter(({ payment }) => seen(payment.signature, CONFIRMED_SLOTS))
           .map(({ payment, error, slot }) => {
             const at = EPOCH + slot * SLOT_MS;
             return { signature: payment.signature, succeeded: error === null, at };
           });
       }),
-    // Used for deposits and outgoing payments only, which the simulation does not have.
+    // Used for deposits only, which the simulation does not have.
     finalized: () => call('finalized', () => null),
-    included: () => call('included', () => null),
+    included: (signature) =>
+      call('included', () => {
+        const included = isForgetful() ? undefined : seen(signature, CONFIRMED_SLOTS);
+        const wire = included?.payment.wire;
+        return wire === undefined ? null : parseIncluded(wire);
+      }),
     isBlockhashValid: (blockhash) =>
       call('isBlockhashValid', () => {
         // Mutations: the proof rests on heights alone, or on nothing.
+        if (harness.off === 'foreign: expiry, valid blockhash') return false;
         if (harness.off?.startsWith('expiry proof: ') && harness.off !== 'expiry proof: every provider')
           return false;
         return chain.isValidAt(blockhash, finalized()) || chain.isValidAt(blockhash, tip());

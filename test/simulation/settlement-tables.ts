@@ -27,6 +27,8 @@ export const createSettlementTables = (harness: Harness) => {
   const payers = new Map<string, Payer>();
   const delegates = new Map<string, Delegate>();
   const reservations = new Map<string, Reservation>();
+  /** What vendors accrued for payments of x402, and what they paid of it. */
+  const feeAccounts = new Map<string, { accrued: bigint; paid: bigint }>();
   const outbox = createOutbox(harness);
   const { now } = harness;
   const rows = () => [...settlements.values()];
@@ -119,7 +121,15 @@ export const createSettlementTables = (harness: Harness) => {
     );
   };
 
+  /** What a failed payment has accrued goes back to its vendor's account. */
+  const returnFee = (row: Settlement) => {
+    if (row.accrued_fee === 0n) return;
+    feeAccounts.get(row.vendor_account_id!)!.accrued -= row.accrued_fee;
+    row.accrued_fee = 0n;
+  };
+
   type Failing = {
+    isIncluded: boolean;
     id: string;
     code: string;
     message: string;
@@ -127,12 +137,13 @@ export const createSettlementTables = (harness: Harness) => {
     failed: string;
     reversed: string;
   };
-  const failed = ({ id, generation, ...values }: Failing): unknown[] => {
+  const failed = ({ id, generation, isIncluded, ...values }: Failing): unknown[] => {
     const row = settlements.get(id);
     if (row === undefined || row.generation > generation) return [];
     const was = row.status;
     if (!move(row, 'failed')) return [];
     release(row, null);
+    if (!isIncluded || harness.off === 'foreign: fee kept on chain failure') returnFee(row);
     Object.assign(row, { failure_code: values.code, failure_message: values.message });
     return [
       ...(row.status === 'failed' ? outbox.insert(values.failed) : []),
@@ -165,6 +176,7 @@ export const createSettlementTables = (harness: Harness) => {
     if (harness.off === 'sweep of settlement') return [];
     const stalled = rows()
       .filter((row) => {
+        if (row.rail !== 'quittance') return false;
         if (row.chain_status !== 'pending' && row.chain_status !== 'confirmed') return false;
         return row.progressed_at < now() - STALLED_MS[row.chain_status];
       })
@@ -235,7 +247,7 @@ export const createSettlementTables = (harness: Harness) => {
         );
       },
     ),
-    model(/from restores/, '_ _', () => [{ lost: false }]),
+    model(/select exists \(\s*select from restores/, '_ _', () => [{ lost: false }]),
     // No delegate of a run needs approvals.
     model(/from approvals as a where a\.account_id = \$1 and a\.payment_attempt_id = \$2$/, '_ _', () => []),
     model(/insert into payers/, 'wallet_id account_id owner authority balance allowance slot', savePayer),
@@ -275,8 +287,11 @@ export const createSettlementTables = (harness: Harness) => {
         if (row === undefined || row.holding || row.generation !== generation) return [];
         if (!move(row, 'reopened')) return [];
         forks.set(row.settlement_id, { ...forkOf(row), at: now() });
+        // A payment of another client has no wallet here.
+        const payer = payers.get(row.wallet_id);
+        if (payer === undefined) return [];
         row.holding = true;
-        payers.get(row.wallet_id)!.held += row.quote_amount;
+        payer.held += row.quote_amount;
         const delegate = delegates.get(row.delegate_id ?? '');
         if (delegate === undefined) return [];
         delegate.held += row.quote_amount;
@@ -291,7 +306,7 @@ export const createSettlementTables = (harness: Harness) => {
     ),
     model(/update settlements as s set dispatch_count = dispatch_count \+ 1/, 'limit', claimStalled),
     model<{ given: string } & End>(
-      /update settlements as s set status = 'redeemed'/,
+      /update settlements as s set status = 'redeemed', redeemed_at = app_now\(\), redeem_id = input\.redeem_id\s+from/,
       'given ids subject prefix',
       ({ given, ...end }) =>
         (JSON.parse(given) as Redeeming[]).flatMap(({ settlement_id, token_hash, redeem_id }) => {
@@ -352,5 +367,5 @@ export const createSettlementTables = (harness: Harness) => {
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 
-  return { reservations, settlements, payers, delegates, outbox, models };
+  return { reservations, feeAccounts, settlements, payers, delegates, outbox, models };
 };

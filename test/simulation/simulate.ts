@@ -3,6 +3,9 @@ import { createBus } from './bus.ts';
 import { createChain, readPayment } from './chain.ts';
 import { type Attempt, createClients, createQuote, OTHER_DELEGATE, type Quote } from './clients.ts';
 import { createDatabase } from './database.ts';
+import { createForeign } from './foreign.ts';
+import { foreignIntentModels } from './foreign-intents.ts';
+import { createForeignTables } from './foreign-tables.ts';
 import { type FundingReplica, startFunding } from './funding.ts';
 import { createFundingTables } from './funding-tables.ts';
 import { Broken, createHarness, type Faults, type Harness, type Process, type Rule } from './harness.ts';
@@ -14,11 +17,11 @@ import {
   startSettlement,
   startSubmitter,
 } from './processes.ts';
-import type { Profile } from './providers.ts';
 import { createVendor } from './refunds.ts';
 import type { Delegate } from './settlement-rows.ts';
 import { createSettlementTables } from './settlement-tables.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
+import { drain, openAccounts, profilesOf } from './surroundings.ts';
 
 const QUIET: Faults = {
   loss: 0,
@@ -71,9 +74,9 @@ export const simulate = async (
     repeat: mild(0.5),
     slow: mild(0.5),
     crash: mild(0.02),
-    // This rule matters only when a process pauses for a minute right before a commit, which is too
-    // rare to happen by chance.
-    sleep: mild(off === 'signing deadline' ? 0.06 : 0.01),
+    // These rules matter only when a process pauses for a minute right before a commit or a call,
+    // which is too rare to happen by chance.
+    sleep: mild(off === 'signing deadline' || off === 'foreign: tombstone' ? 0.06 : 0.01),
     lostAnswer: mild(0.05),
     rpcError: mild(0.2),
     rpcLie: mild(0.3),
@@ -88,14 +91,24 @@ export const simulate = async (
     sendEarly: (wire) => chain.accept(readPayment(wire)),
   });
   const settlementTables = createSettlementTables(harness);
+  const foreignTables = createForeignTables(harness, settlementTables);
   const fundingTables = createFundingTables(harness);
   const databases = {
     funding: createDatabase(harness, 'funding', fundingTables.models),
-    submitter: createDatabase(harness, 'submitter', submitterTables.models),
-    settlement: createDatabase(harness, 'settlement', settlementTables.models),
+    submitter: createDatabase(harness, 'submitter', [
+      ...submitterTables.models,
+      ...foreignIntentModels(harness, submitterTables),
+    ]),
+    settlement: createDatabase(harness, 'settlement', [...settlementTables.models, ...foreignTables.models]),
   };
   const faultsMs = random.chance(0.2) ? LONG_FAULTS_MS : FAULTS_MS;
   const profiles = profilesOf(random.int(0, 6), random.chance(0.5), random.int(2, 60), faultsMs);
+  let undisturbed = true;
+  let hasForks = false;
+  const foreign = createForeign(harness, {
+    ...{ seed, faultsMs, chain, tables: foreignTables, submitter: submitterTables },
+    ...{ settlement: settlementTables, database: databases.settlement, hasForks: () => hasForks },
+  });
   const submitters: Submitter[] = [];
   const replicas: SettlementReplica[] = [];
   const fundings: FundingReplica[] = [];
@@ -112,18 +125,20 @@ export const simulate = async (
     submitter: (process: Process) => {
       const { outbox } = submitterTables;
       const database = databases.submitter;
-      submitters.push(startSubmitter({ harness, bus, chain }, { process, database, outbox, profiles }));
+      const started = startSubmitter({ harness, bus, chain }, { process, database, outbox, profiles });
+      submitters.push(started);
+      foreign.onSubmitter(started);
     },
     settlement: (process: Process) => {
       const { outbox } = settlementTables;
       const database = databases.settlement;
       const waiting = waiters(process);
-      replicas.push(
-        startSettlement(
-          { harness, bus },
-          { process, database, outbox, waiting, submitters: () => submitters },
-        ),
+      const started = startSettlement(
+        { harness, bus },
+        { process, database, outbox, waiting, submitters: () => submitters },
       );
+      replicas.push(started);
+      foreign.onSettlement(started);
     },
     funding: (process: Process) => {
       const { outbox } = fundingTables;
@@ -148,7 +163,7 @@ export const simulate = async (
     },
   });
   openAccounts(chain.accounts, random.int(4, 9));
-  for (let quotes = random.int(2, 5), number = 0; number < quotes; number++) {
+  for (let quotes = foreign.quotes() ?? random.int(2, 5), number = 0; number < quotes; number++) {
     const begin = random.between(0, 20_000);
     harness.schedule(begin, () => {
       const quote = createQuote(harness, {
@@ -167,13 +182,13 @@ export const simulate = async (
     });
   }
 
-  let undisturbed = true;
   // This rule matters only when a record is lost after a fork, which is too rare to happen by
   // chance.
   const losesMore = off === 'generation in the job';
   const forks = random.chance(losesMore ? 1 : 0.4) ? random.int(1, 3) : 0;
   for (let fork = 0; fork < forks; fork++) {
     undisturbed = false;
+    hasForks = true;
     harness.schedule(random.between(3000, faultsMs), () => chain.fork(random.int(2, 28)));
   }
   if (random.chance(losesMore ? 1 : 0.3)) {
@@ -224,12 +239,20 @@ export const simulate = async (
       start('settlement');
       start('funding');
     }
-    const check = () => checkStep(judged);
+    const check = () => {
+      checkStep(judged);
+      foreign.checkStep();
+    };
     await harness.run(faultsMs, check);
     Object.assign(faults, QUIET);
     harness.trace('harness', 'faults are over');
     const settled = () =>
-      clients.attempts.length > 0 && clients.isIdle() && vendor.isIdle() && isQuiet(judged) && bus.isEmpty();
+      (foreign.isOn || clients.attempts.length > 0) &&
+      foreign.isIdle() &&
+      clients.isIdle() &&
+      vendor.isIdle() &&
+      isQuiet(judged) &&
+      bus.isEmpty();
     await harness.run(faultsMs + HEAL_MS, check, settled);
     // Time for late events: an inclusion of old bytes, a sweep of final payments.
     await harness.run(harness.now() + 62_000, check, () => chain.isIdle());
@@ -245,6 +268,7 @@ export const simulate = async (
     // A process that resumes only now publishes again what it received before the pause.
     await harness.run(harness.now() + 60_000, check, settled);
     checkEnd(judged);
+    foreign.checkEnd();
   } catch (error) {
     const invariant = error instanceof Broken ? error.invariant : 'the code runs';
     broken = { invariant, message: error instanceof Broken ? error.message : String((error as Error).stack) };
@@ -256,7 +280,7 @@ export const simulate = async (
   return {
     seed,
     broken,
-    refusals: clients.refusals.length,
+    refusals: clients.refusals.length + foreign.refusals.length,
     refunds: fundingTables.refunds.size,
     trace: broken === null && !traced ? [] : harness.readable(),
     payments,
@@ -328,48 +352,6 @@ const loseRows = (
       submitter.lost.set(signature, object_id);
     }
   }
-};
-
-/** At most one provider is faulty. Some runs have one provider only. */
-const profilesOf = (kind: number, first: boolean, lagSlots: number, faultsMs: number): Profile[] => {
-  const honest: Profile = {
-    ...{ lagSlots: 0, forgetfulUntil: 0, unavailableUntil: 0, liesUntil: 0 },
-    namesNothingUntil: kind === 5 ? faultsMs : 0,
-  };
-  const other: Profile = {
-    lagSlots: kind === 1 ? lagSlots : 0,
-    forgetfulUntil: kind === 2 ? faultsMs : 0,
-    unavailableUntil: kind === 4 ? faultsMs : 0,
-    liesUntil: kind === 5 ? faultsMs : 0,
-    namesNothingUntil: 0,
-  };
-  if (kind === 3) return [honest];
-  return first ? [other, honest] : [honest, other];
-};
-
-const openAccounts = (accounts: ReturnType<typeof createChain>['accounts'], millions: number): void => {
-  const empty = { amount: 0n, delegate: null, allowance: 0n };
-  accounts.set(actors.vendor.tokenAccount, { ...empty, owner: actors.vendor.payout });
-  accounts.set(actors.network.feeAccount, { ...empty, owner: actors.network.feeWallet });
-  for (const { owner, authority, token_account: tokenAccount } of actors.payers) {
-    const amount = BigInt(millions) * 1_000_000n;
-    accounts.set(tokenAccount, { owner, amount, delegate: authority, allowance: amount });
-  }
-};
-
-/** The payer spends elsewhere, revokes the delegation, or gives it to another delegate. */
-const drain = (
-  chain: ReturnType<typeof createChain>,
-  payer: number,
-  act: 'spends' | 'revokes' | 'overwrites',
-): void => {
-  const { token_account: tokenAccount } = actors.payers[payer]!;
-  chain.outside(`payer ${payer} ${act} outside`, (accounts) => {
-    const account = accounts.get(tokenAccount)!;
-    if (act === 'spends') account.amount /= 2n;
-    else if (act === 'revokes') Object.assign(account, { delegate: null, allowance: 0n });
-    else Object.assign(account, { delegate: actors.vendor.payout, allowance: account.amount });
-  });
 };
 
 const isQuiet = ({ submitter, settlement, funding }: Judged): boolean =>

@@ -28,7 +28,8 @@ const PAUSE_MS = 100;
 const LAMPORTS_MAX_AGE_MS = 15_000;
 
 type Read<T> = (provider: Provider) => Promise<T>;
-type Pause = (ms: number) => Promise<unknown>;
+/** Waits. The simulation of the tests passes its virtual time. */
+export type Pause = (ms: number) => Promise<unknown>;
 
 /** A blockhash, and the last block in which bytes with it may be included. */
 export type Blockhash = { blockhash: string; lastValidBlockHeight: number; slot: number };

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { type ChainError, tokenErrorCode } from '../chain/model/chain-error.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
-import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
 import { errorKind } from '../intents/model/failure.ts';
 import { assemble } from '../transactions/message.ts';
 import { refuse } from './refusal.ts';
@@ -48,16 +48,20 @@ const throwError = (error: ChainError, logger: Logger): never => {
 /**
  * Simulations of payments of other clients, with empty signature slots and the payment's own
  * blockhash. The slots of recent successes are cached.
+ * @param pause the simulation of the tests passes its virtual time
  */
-export const createSimulations = ({ rpc, logger }: { rpc: Pick<RpcPool, 'simulateAt'>; logger: Logger }) => {
-  const passed = new LRUCache<string, number>({ max: MAX_CACHED, ttl: FRESH_MS, ttlResolution: 0 });
+export const createSimulations = (
+  { rpc, logger }: { rpc: Pick<RpcPool, 'simulateAt'>; logger: Logger },
+  { pause = sleep, maxCached = MAX_CACHED }: { pause?: Pause; maxCached?: number } = {},
+) => {
+  const passed = new LRUCache<string, number>({ max: maxCached, ttl: FRESH_MS, ttlResolution: 0 });
 
   /** @returns the slot whose state was used. The blockhash is known there */
   const simulate = async ({ message, messageHash }: SignedPayment): Promise<number> => {
     const unsigned = assemble(message, [null, null]);
     let result = await readForCaller(rpc.simulateAt(unsigned));
     if (result.error !== null && errorKind(result.error, null) === 'stale') {
-      await sleep(SLOT_MS);
+      await pause(SLOT_MS);
       result = await readForCaller(rpc.simulateAt(unsigned));
     }
     if (result.error !== null) return throwError(result.error, logger);

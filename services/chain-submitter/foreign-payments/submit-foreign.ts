@@ -18,7 +18,7 @@ import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts
 import { readLastValid } from '../chain/blockhashes.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
-import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Executor } from '../intents/executor.ts';
 import { findPaymentIntent } from '../intents/find-payment-intent.ts';
@@ -63,6 +63,8 @@ type Deps = {
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeNow'>;
   workerId: string;
+  /** Waits for others of the source. Default: real time. */
+  pause?: Pause;
 };
 
 type Input = z.infer<typeof chainSubmitter.internal.submitForeign.input>;
@@ -314,7 +316,7 @@ const submitInTurn = async (deps: Deps, input: Input): Promise<Submitted | null>
       do {
         if (performance.now() > until)
           refuse('source_blocked', `${error.message}; pay when one is confirmed`);
-        await sleep(pauseMs);
+        await (deps.pause ?? sleep)(pauseMs);
         pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS);
       } while (!(await hasRoom(deps.pool, error.of)));
     }

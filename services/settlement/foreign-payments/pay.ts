@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, ForeignReason, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
@@ -35,6 +36,19 @@ export const NO_MESSAGE: Refusal = {
 const OTHER_SERVICE: Refusal = {
   reason: 'other_service',
   message: 'this transaction has paid another service',
+};
+
+/**
+ * Work of chain-submitter for one call. Its error reports that this call has done nothing. Another
+ * call with the same payment may have paid, or may pay while this one is answered.
+ */
+const asOpen = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, error.message, { ...error.extras, money_moved: 'unknown' });
+  }
 };
 
 /** A refusal, whose `money_moved` comes from the record of the payment and from nowhere else. */
@@ -100,11 +114,13 @@ const submitAndWait = async <R>(
 ): Promise<Outcome<R>> => {
   const { settlement_id } = row;
   const read = async () => (await findByMessage(deps.pool, row.message_hash)) ?? row;
-  const submitted = await deps.submitForeign({
-    ...recordedPaymentOf(row, request.transaction, deps.feeWallet),
-    settlement_id,
-    account_id: row.vendor_account_id!,
-  });
+  const submitted = await asOpen(
+    deps.submitForeign({
+      ...recordedPaymentOf(row, request.transaction, deps.feeWallet),
+      settlement_id,
+      account_id: row.vendor_account_id!,
+    }),
+  );
   if (submitted.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(settlement_id, submitted));
     const now = await read();
@@ -151,7 +167,7 @@ const payNew = async <R>(
 ): Promise<Outcome<R> | { refused: R }> => {
   const order = await request.orderNow();
   if ('refused' in order) return order;
-  const checked = await check(deps, order);
+  const checked = await asOpen(check(deps, order));
   if (isRefusal(checked)) return { refused: request.refuse(checked) };
   const settlementId = newId('stl');
   const waiter = deps.waiting.until(settlementId, POLL_MS);

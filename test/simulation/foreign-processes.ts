@@ -1,0 +1,114 @@
+import { checkForeign } from '../../services/chain-submitter/foreign-payments/check-foreign.ts';
+import { closeForeign } from '../../services/chain-submitter/foreign-payments/close-foreign.ts';
+import { createForeignCommit } from '../../services/chain-submitter/foreign-payments/group-commit.ts';
+import { createSimulations } from '../../services/chain-submitter/foreign-payments/simulations.ts';
+import { submitForeign } from '../../services/chain-submitter/foreign-payments/submit-foreign.ts';
+import { acceptForeign } from '../../services/settlement/foreign-payments/accept-foreign.ts';
+import { createForeignGroupCommit } from '../../services/settlement/foreign-payments/group-commit.ts';
+import { recordHandOut } from '../../services/settlement/foreign-payments/record-hand-out.ts';
+import { reissueForeign } from '../../services/settlement/foreign-payments/reissue-foreign.ts';
+import { resumeForeign } from '../../services/settlement/foreign-payments/resume-foreign.ts';
+import { x402Settle } from '../../services/settlement/foreign-payments/x402-settle.ts';
+import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
+import { actors } from './actors.ts';
+import { FEE, NETWORK } from './foreign-actors.ts';
+import type { ForeignTables } from './foreign-tables.ts';
+import { callTo } from './funding.ts';
+import type { Harness } from './harness.ts';
+import { every, type SettlementReplica, type Submitter } from './processes.ts';
+
+const CACHED = 100;
+const RESUME_MS = 2000;
+/** More than fail in a run: what bounds the failures of a vendor has its own tests. */
+const MANY = 1000n;
+
+/** The operations of chain-submitter for payments of other clients, in one of its processes. */
+export const foreignSubmitter = (harness: Harness, { process, deps }: Submitter) => {
+  const pause = (ms: number) => harness.sleep(process, ms);
+  const isRefused = () => harness.random.chance(harness.faults.lostAnswer);
+  const parts = {
+    ...deps,
+    pause,
+    simulations: createSimulations(deps, { pause, maxCached: CACHED }),
+    foreignCommit: createForeignCommit(deps.pool, deps.workerId),
+    ownBudgets: { foreignFees: { reserve: async () => ({ release: () => {} }) } as never },
+    foreignCaps: {
+      reserve: async () =>
+        isRefused() ? { reached: 'foreign' as const, capMicro: 0n } : { release: () => {} },
+    },
+    limits: { foreign_failures: MANY },
+  };
+  return {
+    process,
+    check: checkForeign(parts),
+    submit: submitForeign(parts),
+    close: closeForeign(parts),
+  };
+};
+export type ForeignSubmitter = ReturnType<typeof foreignSubmitter>;
+
+type ForeignMarket = {
+  tables: ForeignTables;
+  /** The first credit of a vendor. */
+  creditMicro: bigint;
+  /** Whether the services close, so that they get no new payments. */
+  isClosing: () => boolean;
+  submitters: () => readonly ForeignSubmitter[];
+};
+
+/** The operations of settlement for payments of other clients, in one of its processes. */
+export const startForeignSettlement = (
+  harness: Harness,
+  { process, deps }: SettlementReplica,
+  { tables, creditMicro, isClosing, submitters }: ForeignMarket,
+) => {
+  const submitter = callTo(harness, process, submitters);
+  const credit = { firstMicro: creditMicro, perPaid: 4n, laterMicro: 5_000_000n };
+  const applyProgress = onSettleProgressed(deps);
+  const service = (service_id: string) => ({
+    ...{ service_id, account_id: accountOf(service_id), name: 'simulated' },
+    ...{ payout_address: actors.vendor.payout, status: isClosing() ? 'closing' : 'active' },
+  });
+  const parts = {
+    ...deps,
+    applyProgress,
+    group: createForeignGroupCommit(deps.pool, credit),
+    credit,
+    fee: FEE,
+    accruedFee: { bps: 50n, minMicro: 2000n, solPriceMicro: 200_000_000n },
+    x402Network: NETWORK,
+    getFeePayers: async () => actors.network.feePayers,
+    findService: async (id: string) => service(id) as never,
+    checkForeign: async (payment: object) => {
+      const input = { ...payment, lost_since: tables.lostSince() } as never;
+      const checked = await submitter((one) => one.check(input));
+      if (checked.outcome === 'refused') tables.markRefused();
+      return checked;
+    },
+    submitForeign: (payment: object) =>
+      submitter((one) => one.submit({ ...payment, lost_since: tables.lostSince() } as never)),
+    closeForeign: (payment: object) => submitter((one) => one.close(payment as never)),
+  };
+  every(harness, process, RESUME_MS, resumeForeign(parts));
+  return {
+    process,
+    x402Settle: x402Settle(parts),
+    acceptForeign: acceptForeign(parts),
+    recordHandOut: recordHandOut(parts),
+    reissue: reissueForeign(parts),
+  };
+};
+export type ForeignReplica = ReturnType<typeof startForeignSettlement>;
+
+/** Two services with the payout address of the vendor, each of an account. */
+export const services = [
+  { account_id: actors.vendor.account_id, service_id: actors.vendor.service_id },
+  {
+    account_id: actors.vendor.account_id.replace(/9$/, '8'),
+    service_id: actors.vendor.service_id.replace(/9$/, '8'),
+  },
+] as const;
+export type Service = (typeof services)[number];
+
+const accountOf = (serviceId: string): string | undefined =>
+  services.find(({ service_id }) => service_id === serviceId)?.account_id;

@@ -1,0 +1,142 @@
+import type { Chain } from './chain.ts';
+import type { Database } from './database.ts';
+import { buyers } from './foreign-actors.ts';
+import { createForeignClients } from './foreign-clients.ts';
+import { checkForeignEnd, checkForeignStep, type JudgedForeign } from './foreign-invariants.ts';
+import {
+  type ForeignReplica,
+  type ForeignSubmitter,
+  foreignSubmitter,
+  services,
+  startForeignSettlement,
+} from './foreign-processes.ts';
+import type { ForeignTables } from './foreign-tables.ts';
+import type { Harness } from './harness.ts';
+import type { SettlementReplica, Submitter } from './processes.ts';
+import { createRandom } from './random.ts';
+import type { SettlementTables } from './settlement-tables.ts';
+import type { SubmitterTables } from './submitter-tables.ts';
+
+const MICRO = 1_000_000n;
+/** The seeds of the other runs have the same events as without payments of other clients. */
+const SHARE_OF_RUNS = 0.3;
+const SLOW_FOR_MS = 90_000;
+
+/** Whether a run has payments of other clients. A mutation of another rule needs none. */
+const hasForeign = (seed: number, { off }: Pick<Harness, 'off'>): boolean =>
+  off === null ? createRandom(seed + 0x10000000).chance(SHARE_OF_RUNS) : off.startsWith('foreign: ');
+
+/** Payments of other clients in one run: who makes them, and what happens to them. */
+export const createForeign = (
+  harness: Harness,
+  {
+    seed,
+    faultsMs,
+    chain,
+    tables,
+    submitter,
+    settlement,
+    database,
+    hasForks,
+  }: {
+    seed: number;
+    faultsMs: number;
+    chain: Chain;
+    tables: ForeignTables;
+    submitter: SubmitterTables;
+    settlement: SettlementTables;
+    database: Pick<Database, 'upSince' | 'kill'>;
+    hasForks: () => boolean;
+  },
+) => {
+  const { random } = harness;
+  const isOn = hasForeign(seed, harness);
+  // This rule matters only when a message is valid for longer than its payment may make no
+  // progress: while many slots have no block, and nobody presents it again.
+  const isSlow = harness.off === 'foreign: tombstone';
+  const isMutated = harness.off?.startsWith('foreign: ') === true;
+  const submitters: ForeignSubmitter[] = [];
+  const replicas: ForeignReplica[] = [];
+  const drained = new Set<string>();
+  let closing = false;
+  const creditMicro = isOn && random.chance(0.3) ? 20_000n : 1_000_000n;
+  const market = { tables, creditMicro, isClosing: () => closing, submitters: () => submitters };
+  const clients = createForeignClients(harness, {
+    ...{ seed, chain },
+    replicas: () => replicas,
+    handedOutAt: (id) => tables.handOuts.get(id)!,
+    databaseUpSince: database.upSince,
+  });
+  const judged: JudgedForeign = {
+    ...{ chain, tables, clients, submitter, settlement, creditMicro },
+    isUndisturbed: (source) => !hasForks() && !drained.has(source),
+  };
+
+  const openAccounts = () => {
+    for (const { owner, source } of buyers) {
+      const amount = BigInt(random.int(2, 7)) * MICRO;
+      chain.accounts.set(source, { owner, amount, delegate: null, allowance: 0n });
+    }
+  };
+  const beginSales = () => {
+    for (let sales = random.int(2, 7), number = 0; number < sales; number++) {
+      const by = random.pick(['facilitator', 'paywall'] as const);
+      const rail = by === 'facilitator' ? 'x402' : random.pick(['x402', 'mpp'] as const);
+      const amountMicro = BigInt(random.int(1, 4)) * MICRO;
+      const once = isSlow || random.chance(0.2);
+      const sale = { name: `f${number}`, buyer: random.pick(buyers), service: services[0], amountMicro };
+      clients.begin({ ...sale, by, rail, once }, random.between(0, 30_000));
+    }
+  };
+  const spend = (number: number) => {
+    const { source } = buyers[number]!;
+    drained.add(source);
+    chain.outside(`buyer ${number} spends outside`, (accounts) => {
+      const account = accounts.get(source)!;
+      account.amount = random.chance(0.5) ? 0n : account.amount / 2n;
+    });
+  };
+  const disturb = () => {
+    if (random.chance(0.35)) harness.schedule(random.between(0, 40_000), () => spend(random.int(0, 2)));
+    if (random.chance(0.1))
+      harness.schedule(random.between(0, 40_000), () => {
+        closing = true;
+        harness.trace('vendor', 'the services close');
+      });
+    if (isSlow || random.chance(0.3)) {
+      chain.skip(random.between(isSlow ? 0.5 : 0.2, 0.6));
+      harness.schedule(faultsMs + (isSlow ? SLOW_FOR_MS : 0), () => chain.skip(0));
+    }
+    if (random.chance(0.3))
+      harness.schedule(random.between(0, 40_000), () => {
+        if (clients.sales.length > 0) clients.steal(random.pick(clients.sales), services[1]);
+      });
+  };
+  // The confirmation of a hand-out follows it at once, so that a database is hardly ever lost
+  // between the two by chance.
+  tables.onHandOut(() => {
+    if (harness.now() > faultsMs || !random.chance(0.1)) return;
+    harness.schedule(random.between(5, 30), () => database.kill(random.between(4000, 9000)));
+  });
+  if (isOn) {
+    openAccounts();
+    beginSales();
+    disturb();
+  }
+
+  return {
+    isOn,
+    isIdle: clients.isIdle,
+    /**
+     * The payments of quotes beside them; null: as in other runs. A mutation of these rules is
+     * found without any.
+     */
+    quotes: (): number | null => (!isOn ? null : isMutated ? 0 : random.int(0, 3)),
+    refusals: clients.refusals,
+    onSubmitter: (started: Submitter) => void (isOn && submitters.push(foreignSubmitter(harness, started))),
+    onSettlement: (started: SettlementReplica) =>
+      void (isOn && replicas.push(startForeignSettlement(harness, started, market))),
+    checkStep: () => isOn && checkForeignStep(judged),
+    checkEnd: () => isOn && checkForeignEnd(judged),
+  };
+};
