@@ -21,6 +21,15 @@ export const RULES = [
   'limits of a delegate',
   'counters of a delegate',
   'reservation released once',
+  'approval above an amount',
+  'approval of its quote',
+  'approval of its delegate',
+  'approval of one attempt',
+  'approval locked by its payment',
+  'payment read after the lock of its approval',
+  'units left of a consume',
+  'unique id of a consume',
+  'consume read after a refusal',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

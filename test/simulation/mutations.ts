@@ -22,7 +22,7 @@ const KNOWN: Record<Rule, number> = {
   'expiry proof: block height': 15,
   'expiry proof: valid blockhash': 15,
   'expiry proof: every provider': 12,
-  'conditional holds': 10,
+  'conditional holds': 60,
   'one live generation': 22,
   'signing deadline': 103,
   'attempt read first': 1,
@@ -34,6 +34,15 @@ const KNOWN: Record<Rule, number> = {
   'limits of a delegate': 75,
   'counters of a delegate': 1,
   'reservation released once': 2,
+  'approval above an amount': 1,
+  'approval of its quote': 174,
+  'approval of its delegate': 1,
+  'approval of one attempt': 63,
+  'approval locked by its payment': 1,
+  'payment read after the lock of its approval': 22,
+  'units left of a consume': 1,
+  'unique id of a consume': 1,
+  'consume read after a refusal': 1,
 };
 
 /**

@@ -17,8 +17,11 @@ import { cancelPrepared } from '../../services/chain-submitter/user-signed/cance
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
 import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
 import { submitPrepared } from '../../services/chain-submitter/user-signed/submit-prepared.ts';
+import { denyApproval } from '../../services/settlement/approvals/deny-approval.ts';
+import { recordApproval } from '../../services/settlement/approvals/record-approval.ts';
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
+import { consume } from '../../services/settlement/settlements/consume.ts';
 import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
 import { redeem } from '../../services/settlement/settlements/redeem.ts';
@@ -261,6 +264,9 @@ export const startSettlement = (
     process,
     settle: settle(deps),
     redeem: redeem(deps),
+    consume: consume(deps),
+    recordApproval: recordApproval(deps),
+    denyApproval: denyApproval(deps),
     reserveRefund: reserveRefund(deps),
     releaseRefund: releaseRefund(deps),
   };
