@@ -204,7 +204,7 @@ export const acceptModel = (
   };
 
   return model<{ input: string; messages: string }>(
-    /existing\.found as is_existing/,
+    /existing\.found as is_existing, settled\.found/,
     'input messages',
     acceptAll,
   );

@@ -66,7 +66,7 @@ export const createApprovalsTables = (
     const isAttempt =
       off === 'approval of one attempt' || row.payment_attempt_id === candidate.payment_attempt_id;
     const isDelegate = off === 'approval of its delegate' || row.delegate_id === candidate.delegate_id;
-    const isAmount = row.amount === candidate.quote_amount;
+    const isAmount = off === 'approval of its amount' || row.amount === candidate.quote_amount;
     const isQuote =
       off === 'approval of its quote' ||
       (candidate.quote_id === undefined

@@ -1,6 +1,7 @@
 import bs58 from 'bs58';
+import { PROGRAMS } from '../../services/chain-submitter/chain/model/programs.ts';
 import { readInstruction } from '../../services/chain-submitter/transactions/decode.ts';
-import { decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
+import { decodeAnyMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
 import type { Harness } from './harness.ts';
 
 export const SLOT_MS = 400;
@@ -18,7 +19,9 @@ export type Payment = {
   signature: string;
   blockhash: string;
   transfers: Transfer[];
+  /** Null: an outgoing payment, or none of the services. */
   reference: string | null;
+  wire: Uint8Array;
   outside?: (accounts: Map<string, TokenAccount>) => void;
 };
 type ChainError = { InstructionError: [number, { Custom: number }] };
@@ -41,17 +44,19 @@ export const readPayment = (wire: Uint8Array): Payment => {
   const key = Buffer.from(message).toString('latin1');
   let known = parsed.get(key);
   if (known === undefined) {
-    const plain = decodeMessage(message);
-    const instructions = plain.instructions.map(readInstruction);
+    const plain = decodeAnyMessage(message);
+    const instructions = plain.instructions
+      .filter(({ program }) => program !== PROGRAMS.memo)
+      .map(readInstruction);
     const transfers = instructions.flatMap((one) =>
       one.name === 'transferChecked' ? [{ ...one, amount: one.amountMicro }] : [],
     );
     const reference = transfers.find((one) => one.reference !== null)?.reference ?? null;
-    known = { signature, blockhash: plain.blockhash, transfers, reference };
+    known = { signature, blockhash: plain.blockhash, transfers, reference, wire };
     if (parsed.size > MAX_PARSED) parsed.clear();
     parsed.set(key, known);
   }
-  return { ...known, signature };
+  return { ...known, signature, wire };
 };
 
 const refused = (index: number, code: number): ChainError => ({
@@ -88,6 +93,8 @@ export const createChain = (harness: Harness) => {
   const hashes = new Map<string, number>();
   const includedBySignature = new Map<string, Included>();
   const rolledBack = new Set<string>();
+  /** Blockhashes that outgoing payments may have. */
+  const finalHashes = new Set<string>();
   let pending: { payment: Payment; slot: number }[] = [];
   let forks = 0;
 
@@ -210,6 +217,7 @@ export const createChain = (harness: Harness) => {
     indexBehind,
     /** All signatures that a fork ever removed. */
     rolledBack,
+    finalHashes,
     blockAt: (index: number): Block => blocks[index]!,
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
     /** Whether a block may have bytes with a blockhash. */
@@ -256,7 +264,8 @@ export const createChain = (harness: Harness) => {
     /** A transaction of a payer that the services did not make. */
     outside: (name: string, act: (accounts: Map<string, TokenAccount>) => void) => {
       advance();
-      const payment = { signature: name, blockhash: '', transfers: [], reference: null, outside: act };
+      const none = { blockhash: '', transfers: [], reference: null, wire: Buffer.alloc(0) };
+      const payment = { ...none, signature: name, outside: act };
       pending.push({ payment, slot: blocks.at(-1)!.slot + 1 });
     },
   };

@@ -4,10 +4,10 @@ import type { Harness } from './harness.ts';
 import type { Delegate } from './settlement-rows.ts';
 
 /** Numbers of the delegates that several payments share, one for each payer. */
-const SHARED_DELEGATE = 80;
+export const SHARED_DELEGATE = 80;
 
 /** The delegate of this number, which is added with these limits if it does not exist. */
-const addDelegate = (
+export const addDelegate = (
   delegates: Map<string, Delegate>,
   { number, payer }: { number: number; payer: number },
   caps: Partial<Delegate>,

@@ -22,6 +22,7 @@ export const RULES = [
   'counters of a delegate',
   'reservation released once',
   'approval above an amount',
+  'approval of its amount',
   'approval of its quote',
   'approval of its delegate',
   'approval of one attempt',
@@ -30,6 +31,13 @@ export const RULES = [
   'units left of a consume',
   'unique id of a consume',
   'consume read after a refusal',
+  'outgoing expiry: valid blockhash',
+  'outgoing expiry: last block',
+  'outgoing expiry: history',
+  'outgoing expiry: history of every provider',
+  'outgoing: one message of an attempt',
+  'outgoing: a hint proves nothing',
+  'outgoing: limits of a delegate',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -35,6 +35,7 @@ const KNOWN: Record<Rule, number> = {
   'counters of a delegate': 1,
   'reservation released once': 2,
   'approval above an amount': 1,
+  'approval of its amount': 2,
   'approval of its quote': 174,
   'approval of its delegate': 1,
   'approval of one attempt': 63,
@@ -43,6 +44,13 @@ const KNOWN: Record<Rule, number> = {
   'units left of a consume': 1,
   'unique id of a consume': 1,
   'consume read after a refusal': 1,
+  'outgoing expiry: valid blockhash': 11,
+  'outgoing expiry: last block': 1,
+  'outgoing expiry: history': 1,
+  'outgoing expiry: history of every provider': 44,
+  'outgoing: one message of an attempt': 1,
+  'outgoing: a hint proves nothing': 1,
+  'outgoing: limits of a delegate': 3,
 };
 
 /**

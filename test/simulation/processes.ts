@@ -30,12 +30,13 @@ import { settle } from '../../services/settlement/settlements/settle.ts';
 import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import type { Logger } from '../../shared/lib/logger.ts';
 import { actors } from './actors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
 import { type Harness, isMistake, type Process } from './harness.ts';
+import { outgoingOperations, startOutgoing } from './outgoing-processes.ts';
+import { every, loggerOf } from './process-jobs.ts';
 import { createProvider, type Profile } from './providers.ts';
 
 /** Slow enough for a short run, fast enough that a fork is observed before a blockhash expires. */
@@ -44,26 +45,6 @@ const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
 /** A cache allocates its size when it is made, and a run makes many: each process that starts. */
 const CACHED = 100;
-
-const quiet = () => {};
-export const loggerOf = (harness: Harness, process: Process): Logger => {
-  const say = (fields: unknown, text?: string) => {
-    const { err } = (fields ?? {}) as { err?: Error };
-    if (isMistake(err)) harness.fault(err);
-    harness.trace(process.name, `${text ?? String(fields)}${err === undefined ? '' : `: ${err.message}`}`);
-  };
-  return { trace: quiet, debug: quiet, info: say, warn: say, error: say, fatal: say } as unknown as Logger;
-};
-
-/** A periodic job of a service: one round after another. Errors are left to the next round. */
-export const every = (harness: Harness, process: Process, ms: number, round: () => Promise<unknown>): void =>
-  harness.inside(process, ms, () => {
-    void round()
-      .catch((error: unknown) => {
-        if (isMistake(error)) harness.fault(error);
-      })
-      .then(() => every(harness, process, ms, round));
-  });
 
 type Surroundings = { harness: Harness; bus: Bus; chain: Chain };
 
@@ -157,6 +138,7 @@ export const startSubmitter = (
     submitPrepared: submitPrepared(deps),
     cancelPrepared: cancelPrepared(deps),
     observePrepared: observePrepared(deps),
+    ...outgoingOperations(deps),
   };
 };
 export type Submitter = ReturnType<typeof startSubmitter>;
@@ -269,6 +251,7 @@ export const startSettlement = (
     denyApproval: denyApproval(deps),
     reserveRefund: reserveRefund(deps),
     releaseRefund: releaseRefund(deps),
+    ...startOutgoing(harness, deps, { process, submitters }),
   };
 };
 export type SettlementReplica = ReturnType<typeof startSettlement>;

@@ -13,6 +13,7 @@ import {
 } from './chain.ts';
 import { EPOCH } from './database.ts';
 import type { Harness, Process } from './harness.ts';
+import { hidesHistory, includedOf, isUnder, restsOnNumbers } from './outgoing-chain.ts';
 
 /**
  * The faults of a provider. `lagSlots`: its view is that many slots old. `forgetfulUntil`: until
@@ -134,12 +135,13 @@ export const createProvider = (
         return lies() ? confirmed() - tooLow() : confirmed();
       }),
     recentFees: async () => [],
-    latestBlockhash: () =>
+    latestBlockhash: (commitment) =>
       call('latestBlockhash', () => {
         if (harness.now() < profile.namesNothingUntil && random.chance(SILENCES))
           throw new RpcUnavailable(`provider ${number}: latestBlockhash`);
-        const index = confirmed();
+        const index = commitment === 'finalized' ? finalized() : confirmed();
         const { hash, slot } = chain.blockAt(index);
+        if (commitment === 'finalized') chain.finalHashes.add(hash);
         return {
           context: { slot },
           value: {
@@ -183,22 +185,29 @@ export const createProvider = (
       call('listSignatures', () => {
         if (isForgetful() || harness.off === 'query of the reference before signing' || before !== undefined)
           return [];
+        if (hidesHistory(harness, { number, address })) return [];
         return [...chain.all()]
-          .filter(({ payment }) => payment.reference === address)
+          .filter(({ payment }) => isUnder(payment, address))
           .filter(({ payment }) => seen(payment.signature, CONFIRMED_SLOTS))
           .map(({ payment, error, slot }) => {
             const at = EPOCH + slot * SLOT_MS;
             return { signature: payment.signature, succeeded: error === null, at };
           });
       }),
-    // Used for deposits and outgoing payments only, which the simulation does not have.
+    // Used for deposits only, which the simulation does not have.
     finalized: () => call('finalized', () => null),
-    included: () => call('included', () => null),
+    included: (signature) =>
+      call('included', () => {
+        const included = seen(signature, CONFIRMED_SLOTS);
+        if (included === undefined || isForgetful()) return null;
+        return includedOf(included.payment.wire, { isFalse: lies() });
+      }),
     isBlockhashValid: (blockhash) =>
       call('isBlockhashValid', () => {
         // Mutations: the proof rests on heights alone, or on nothing.
         if (harness.off?.startsWith('expiry proof: ') && harness.off !== 'expiry proof: every provider')
           return false;
+        if (restsOnNumbers(harness) && chain.finalHashes.has(blockhash)) return false;
         return chain.isValidAt(blockhash, finalized()) || chain.isValidAt(blockhash, tip());
       }),
     balances: (signature, commitment) =>

@@ -7,6 +7,7 @@ import { createApprovalsTables } from './approvals-tables.ts';
 import { createConsumeTables } from './consume-tables.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
+import { createOutgoingSettlement, isOutgoing } from './outgoing-settlement.ts';
 import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
 
 /** The requests of two statements, as they bind them as JSON. */
@@ -170,7 +171,8 @@ export const createSettlementTables = (harness: Harness) => {
     if (harness.off === 'sweep of settlement') return [];
     const stalled = rows()
       .filter((row) => {
-        if (row.chain_status !== 'pending' && row.chain_status !== 'confirmed') return false;
+        if (isOutgoing(row) || (row.chain_status !== 'pending' && row.chain_status !== 'confirmed'))
+          return false;
         return row.progressed_at < now() - STALLED_MS[row.chain_status];
       })
       .sort((a, b) => a.progressed_at - b.progressed_at)
@@ -194,6 +196,7 @@ export const createSettlementTables = (harness: Harness) => {
     acceptModel(harness, { settlements, payers, delegates, approvals, insertOutbox: outbox.insert }),
     ...approvals.models,
     ...consume.models,
+    ...createOutgoingSettlement(harness, { settlements, payers, delegates, approvals, find: show }).models,
     model<{ accountId: string; attemptId: string }>(
       /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,
       'accountId attemptId',
@@ -242,7 +245,7 @@ export const createSettlementTables = (harness: Harness) => {
         );
       },
     ),
-    model(/from restores/, '_ _', () => [{ lost: false }]),
+    model(/select from restores/, '_ _', () => [{ lost: false }]),
     model(/insert into payers/, 'wallet_id account_id owner authority balance allowance slot', savePayer),
     model<{ given: string }>(
       /update settlements as s set tx_hash = input\."txHash", generation = input\.generation, progressed_at/,

@@ -149,11 +149,11 @@ export const simulate = async (
   });
   const choices = chooseTraffic(seed, off);
   const traffic = createTraffic(harness, {
-    replicas: () => replicas,
-    clients: () => clients,
-    settlement: settlementTables,
+    ...{ choices, chain, replicas: () => replicas, clients: () => clients },
+    ...{ settlement: settlementTables, submitter: submitterTables },
   });
   openAccounts(chain.accounts, random.int(4, 9));
+  traffic.begin();
   for (let quotes = random.int(2, 5), number = 0; number < quotes; number++) {
     const begin = random.between(0, 20_000);
     harness.schedule(begin, () => {
@@ -216,6 +216,7 @@ export const simulate = async (
     settlement: settlementTables,
     funding: fundingTables,
     vendor,
+    paidOut: traffic.paidOut,
     undisturbed,
     awake: () => {
       const since = databases.submitter.upSince();
