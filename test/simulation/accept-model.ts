@@ -1,4 +1,5 @@
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
@@ -15,6 +16,7 @@ type Values = {
   scope: QuoteClaims['scope'];
   vendor_account_id: string;
   service_id: string;
+  pay_to: string;
   quote_amount: bigint;
   fee_amount: bigint;
   redeem_window_seconds: number;
@@ -37,11 +39,13 @@ export const acceptModel = (
     settlements,
     payers,
     delegates,
+    approvals,
     insertOutbox,
   }: {
     settlements: Map<string, Settlement>;
     payers: Map<string, Payer>;
     delegates: Map<string, Delegate>;
+    approvals: ApprovalsTables;
     insertOutbox: (json: string) => unknown[];
   },
 ) => {
@@ -82,6 +86,7 @@ export const acceptModel = (
     if (payer === undefined) return 'payer_unknown';
     if (payer.balance - heldOf(payer) < values.quote_amount) return 'balance_short';
     if (payer.allowance - heldOf(payer) < values.quote_amount) return 'allowance_short';
+    if (approvals.isLacking(values, snapshot)) return 'approval_required';
     return isExisting ? 'existing' : 'accepted';
   };
 
@@ -199,7 +204,7 @@ export const acceptModel = (
   };
 
   return model<{ input: string; messages: string }>(
-    /existing\.found as is_existing/,
+    /existing\.found as is_existing, settled\.found/,
     'input messages',
     acceptAll,
   );

@@ -14,7 +14,7 @@ export const TOKEN_PROGRAM: string = PROGRAMS.token;
 export const decode = (address: string): Uint8Array => bs58.decode(address);
 
 const seedOf = (name: string) => Buffer.from(name.padEnd(32, '.'));
-const addressOf = (name: string) => bs58.encode(rawPublicKey(privateKeyFromSeed(seedOf(name))));
+export const addressOf = (name: string) => bs58.encode(rawPublicKey(privateKeyFromSeed(seedOf(name))));
 const signerOf = (name: string) =>
   keySigner(bs58.encode(Buffer.concat([seedOf(name), decode(addressOf(name))])));
 const signingKey = (use: 'quote' | 'settlement'): SigningKey => ({

@@ -19,8 +19,9 @@ export type Payment = {
   signature: string;
   blockhash: string;
   transfers: Transfer[];
+  /** Null: an outgoing payment, or none of the services. */
   reference: string | null;
-  wire?: Uint8Array;
+  wire: Uint8Array;
   outside?: (accounts: Map<string, TokenAccount>) => void;
 };
 type ChainError = { InstructionError: [number, { Custom: number }] };
@@ -51,7 +52,7 @@ export const readPayment = (wire: Uint8Array): Payment => {
       one.name === 'transferChecked' ? [{ ...one, amount: one.amountMicro }] : [],
     );
     const reference = transfers.find((one) => one.reference !== null)?.reference ?? null;
-    known = { signature, blockhash: plain.blockhash, transfers, reference };
+    known = { signature, blockhash: plain.blockhash, transfers, reference, wire };
     if (parsed.size > MAX_PARSED) parsed.clear();
     parsed.set(key, known);
   }
@@ -92,6 +93,8 @@ export const createChain = (harness: Harness) => {
   const hashes = new Map<string, number>();
   const includedBySignature = new Map<string, Included>();
   const rolledBack = new Set<string>();
+  /** Blockhashes that outgoing payments may have. */
+  const finalHashes = new Set<string>();
   let pending: { payment: Payment; slot: number }[] = [];
   let forks = 0;
   let newestSlot = -1;
@@ -223,6 +226,7 @@ export const createChain = (harness: Harness) => {
     indexBehind,
     /** All signatures that a fork ever removed. */
     rolledBack,
+    finalHashes,
     blockAt: (index: number): Block => blocks[index]!,
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
     /** Whether a block may have bytes with a blockhash. */
@@ -269,7 +273,8 @@ export const createChain = (harness: Harness) => {
     /** A transaction of a payer that the services did not make. */
     outside: (name: string, act: (accounts: Map<string, TokenAccount>) => void) => {
       advance();
-      const payment = { signature: name, blockhash: '', transfers: [], reference: null, outside: act };
+      const none = { blockhash: '', transfers: [], reference: null, wire: Buffer.alloc(0) };
+      const payment = { ...none, signature: name, outside: act };
       pending.push({ payment, slot: blocks.at(-1)!.slot + 1 });
     },
   };

@@ -5,11 +5,20 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
 import { actors } from './actors.ts';
+import { createCaller, Unanswered } from './caller.ts';
 import { type Call, calls, EPOCH } from './database.ts';
 import type { Harness, Process } from './harness.ts';
 import type { SettlementReplica } from './processes.ts';
 
-export type Quote = { quoteId: string; token: string; grossMicro: bigint; expiresAt: number; payer: number };
+export type Quote = {
+  quoteId: string;
+  token: string;
+  grossMicro: bigint;
+  expiresAt: number;
+  payer: number;
+  /** The units that it prepays; null: none. */
+  units: number | null;
+};
 export type Attempt = {
   attemptId: string;
   quote: Quote;
@@ -26,16 +35,8 @@ export type Attempt = {
 export const OTHER_DELEGATE = 90;
 const MOST_COPIES = 8;
 const COPIES_WITHIN_MS = 40;
-const CALL_TIMEOUT_MS = 20_000;
 /** Refusals that record nothing or may change: the same id may be used again. */
-const TRANSIENT = ['service_unavailable', 'internal_error'];
-
-/** No answer arrived. */
-class Unanswered extends ServiceError {
-  constructor(why: string) {
-    super('service_unavailable', why);
-  }
-}
+const TRANSIENT = ['service_unavailable', 'internal_error', 'approval_required'];
 
 /** A quote token as the quote service signs it. */
 export const createQuote = (
@@ -45,7 +46,8 @@ export const createQuote = (
     payer,
     grossMicro,
     livesMs,
-  }: { number: number; payer: number; grossMicro: bigint; livesMs: number },
+    units,
+  }: { number: number; payer: number; grossMicro: bigint; livesMs: number; units: number | null },
 ): Quote => {
   const quoteId = actors.quoteId(number);
   const expiresAt = EPOCH + harness.now() + livesMs;
@@ -63,10 +65,11 @@ export const createQuote = (
     issued_at: isoTime(EPOCH + harness.now()),
     expires_at: isoTime(expiresAt),
     redeem_window_seconds: harness.random.int(30, 120),
-    scope: null,
+    scope: units === null ? null : { units },
   };
   harness.call(quoteId, `Q${number}`);
-  return { quoteId, token: signToken('quote', claims, actors.quoteKey), grossMicro, expiresAt, payer };
+  const token = signToken('quote', claims, actors.quoteKey);
+  return { quoteId, token, grossMicro, expiresAt, payer, units };
 };
 
 /** The payers' programs and the vendor's: they call, repeat, and record every answer. */
@@ -77,7 +80,7 @@ export const createClients = (
     onPaid,
   }: {
     replicas: () => readonly SettlementReplica[];
-    onPaid: (settlementId: string, quote: Quote) => void;
+    onPaid: (paid: NonNullable<Attempt['paid']>, quote: Quote) => void;
   },
 ) => {
   const { random } = harness;
@@ -85,27 +88,9 @@ export const createClients = (
   const attempts: Attempt[] = [];
   /** All refusals of settlement, in virtual time. */
   const refusals: Refusal[] = [];
-  /**
-   * Programs that still call, and calls that a running replica still handles, whether or not its
-   * answer arrives.
-   */
+  const { call, isIdle } = createCaller(harness, process, replicas);
+  /** Programs that still call. */
   let pursuing = 0;
-  const underWay = new Map<Promise<unknown>, Process>();
-
-  /** Answers of a replica that dies, pauses or is disconnected never arrive. */
-  const call = async <T>(run: (replica: SettlementReplica) => Promise<T>): Promise<T> => {
-    const able = replicas().filter((one) => one.process.alive);
-    if (able.length === 0) throw new Unanswered('no process serves');
-    const replica = random.pick(able);
-    const timeout = harness.sleep(process, CALL_TIMEOUT_MS).then(() => {
-      throw new Unanswered('no answer in time');
-    });
-    const work = run(replica).finally(() => underWay.delete(work));
-    underWay.set(work, replica.process);
-    const answer = await Promise.race([work, timeout]);
-    if (random.chance(harness.faults.lostAnswer)) throw new Unanswered('answer lost');
-    return answer;
-  };
 
   const recordSettlement = (
     attempt: Attempt,
@@ -114,7 +99,7 @@ export const createClients = (
     const { attemptId, paid } = attempt;
     if (paid === null) {
       attempt.paid = answer;
-      onPaid(answer.settlement_id, attempt.quote);
+      onPaid(answer, attempt.quote);
       return;
     }
     if (paid.settlement_id !== answer.settlement_id || paid.settlement_token !== answer.settlement_token)
@@ -220,7 +205,7 @@ export const createClients = (
     refusals,
     process,
     ask,
-    isIdle: () => pursuing === 0 && [...underWay.values()].every(({ alive }) => !alive),
+    isIdle: () => pursuing === 0 && isIdle(),
     begin: (
       attemptId: string,
       quote: Quote,

@@ -4,15 +4,6 @@ import type { Harness } from './harness.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
 type HeldQuery = { intentId: string; source: string; slot: number; contains: string[]; asking: number };
-type Closing = {
-  id: string;
-  kind: 'foreign';
-  settlementId: string;
-  request: string;
-  code: 'insufficient_funds' | 'payment_failed';
-  message: string;
-};
-
 const DAY_MS = 86_400_000;
 
 /**
@@ -63,19 +54,6 @@ export const foreignIntentModels = (
     return { held: off === 'foreign: holds of a source' ? 0n : held, spare, exists: intents.has(intentId) };
   };
 
-  const close = ({ id, kind, settlementId, request, code, message }: Closing): unknown[] => {
-    if (intents.has(id)) return [];
-    // Mutation: a payment ends without a record that a late submission finds.
-    if (off === 'foreign: tombstone' && !('reason' in JSON.parse(request))) return [{ id }];
-    intents.set(id, {
-      ...{ intent_id: id, kind, object_id: settlementId, request: JSON.parse(request), status: 'failed' },
-      ...{ generation: 0, signature: null, slot: null, failure_code: code, failure_message: message },
-      ...{ traceparent: null, created_at: EPOCH + now(), worker_id: null, next_at: now(), row: id },
-    });
-    harness.trace('intents', `${settlementId} is ended unsigned: ${message}`);
-    return [{ id }];
-  };
-
   return [
     model(/pg_advisory_xact_lock/, '_', () => []),
     model<{ max: bigint; json: string }>(
@@ -101,28 +79,5 @@ export const foreignIntentModels = (
         ),
       },
     ]),
-    model<Closing>(
-      /values \(\$1, \$2, \$3, \$4::jsonb, 'failed', \$5, \$6,/,
-      'id kind settlementId request code message',
-      close,
-    ),
-    model<{ settlementId: string; id: string }>(
-      /update intents set object_id = \$1/,
-      'settlementId id',
-      ({ settlementId, id }) => {
-        intents.get(id)!.object_id = settlementId;
-        harness.trace('intents', `${id} is of ${settlementId} now`);
-        return [];
-      },
-    ),
-    model<{ signatures: string[] }>(
-      /i\.kind not in \('foreign', 'external'\)/,
-      'signatures',
-      ({ signatures }) =>
-        signatures.flatMap((signature) => {
-          const { kind } = intents.get(transactions.get(signature)?.intent_id ?? '') ?? {};
-          return kind === undefined || kind === 'foreign' || kind === 'external' ? [] : [{ signature }];
-        }),
-    ),
   ];
 };

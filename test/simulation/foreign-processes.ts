@@ -13,9 +13,9 @@ import { onSettleProgressed } from '../../services/settlement/settlements/on-cha
 import { actors } from './actors.ts';
 import { FEE, NETWORK } from './foreign-actors.ts';
 import type { ForeignTables } from './foreign-tables.ts';
-import { callTo } from './funding.ts';
 import type { Harness } from './harness.ts';
-import { every, type SettlementReplica, type Submitter } from './processes.ts';
+import { callTo, every } from './process-jobs.ts';
+import type { SettlementReplica, Submitter } from './processes.ts';
 
 const CACHED = 100;
 const RESUME_MS = 2000;

@@ -240,7 +240,7 @@ export const createForeignTables = (
       },
     ),
     model(
-      /update settlements set progressed_at = app_now\(\), dispatch_count = dispatch_count \+ 1/,
+      /set progressed_at = app_now\(\), dispatch_count = dispatch_count \+ 1.*rail in \('x402', 'mpp'\)/s,
       'limit',
       claimStalled,
     ),

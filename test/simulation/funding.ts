@@ -5,40 +5,18 @@ import { releaseRefunds } from '../../services/funding/transfers/release-refunds
 import { submitRefund } from '../../services/funding/transfers/submit-refund.ts';
 import { sweepTransfers } from '../../services/funding/transfers/sweep-transfers.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
-import { ServiceError } from '../../shared/contract/errors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
 import type { Harness, Process } from './harness.ts';
-import { every, loggerOf, type SettlementReplica, type Submitter } from './processes.ts';
+import { callTo, every, loggerOf } from './process-jobs.ts';
+import type { SettlementReplica, Submitter } from './processes.ts';
 
 type Deps = Parameters<typeof createRefund>[0] &
   Parameters<typeof submitRefund>[0] &
   Parameters<typeof cancelRefund>[0] &
   Parameters<typeof sweepTransfers>[0];
 
-const CALL_MS = 10;
-const GIVES_UP_MS = 5000;
 const ROUND_MS = 5000;
-
-/**
- * A call to another service. Any of its processes handles it, and may die, pause or be disconnected
- * at any moment.
- */
-export const callTo =
-  <R extends { process: Process }>(harness: Harness, caller: Process, replicas: () => readonly R[]) =>
-  async <T>(ask: (replica: R) => Promise<T>): Promise<T> => {
-    const away = new ServiceError('service_unavailable', 'no process answers');
-    const able = replicas().filter((one) => one.process.alive);
-    if (able.length === 0) throw away;
-    const gaveUp = harness.sleep(caller, GIVES_UP_MS).then(() => {
-      throw away;
-    });
-    const lost = harness.random.chance(harness.faults.lostAnswer);
-    const answer = harness.io(caller, CALL_MS, () => ask(harness.random.pick(able)));
-    const given = await Promise.race([answer, gaveUp]);
-    if (lost) throw away;
-    return given;
-  };
 
 /**
  * A run of funding: the product's handlers, consumer, jobs and stores of refunds, with virtual time

@@ -31,6 +31,23 @@ export const RULES = [
   'foreign: fee kept on chain failure',
   'foreign: record before a refusal',
   'foreign: credit in the insert',
+  'approval above an amount',
+  'approval of its amount',
+  'approval of its quote',
+  'approval of its delegate',
+  'approval of one attempt',
+  'approval locked by its payment',
+  'payment read after the lock of its approval',
+  'units left of a consume',
+  'unique id of a consume',
+  'consume read after a refusal',
+  'outgoing expiry: valid blockhash',
+  'outgoing expiry: last block',
+  'outgoing expiry: history',
+  'outgoing expiry: history of every provider',
+  'outgoing: one message of an attempt',
+  'outgoing: a hint proves nothing',
+  'outgoing: limits of a delegate',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -18,6 +18,8 @@ export type Judged = {
   settlement: SettlementTables;
   funding: FundingTables;
   vendor: Vendor;
+  /** The settlements that the chain has paid to vendors of others. */
+  paidOut: () => readonly string[];
   /** Only settles of the services have moved the payers' money. */
   undisturbed: boolean;
   /** Whether a worker has run long enough to sweep. */
@@ -47,6 +49,7 @@ export const checkStep = (judged: Judged): void => {
   for (const { signature, intent_id } of submitter.transactions.values())
     if (chain.find(signature)) included.add(submitter.intents.get(intent_id)!.object_id);
   for (const [signature, id] of submitter.lost) if (chain.find(signature)) included.add(id);
+  for (const id of judged.paidOut()) included.add(id);
   for (const { settlement_id, holding, wallet_id, quote_amount } of settlement.settlements.values()) {
     if (!holding) continue;
     held.set(wallet_id, (held.get(wallet_id) ?? 0n) + quote_amount);
@@ -90,7 +93,7 @@ export const checkStep = (judged: Judged): void => {
   }
   const paid = new Set<string>();
   for (const { payment, error } of chain.all()) {
-    if (payment.outside !== undefined) continue;
+    if (payment.reference === null) continue;
     require(submitter.transactions.has(payment.signature) ||
       submitter.lost.has(payment.signature), 'no bytes are sent before they are committed', () =>
       `${payment.signature} was included without a record`);

@@ -17,8 +17,11 @@ import { cancelPrepared } from '../../services/chain-submitter/user-signed/cance
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
 import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
 import { submitPrepared } from '../../services/chain-submitter/user-signed/submit-prepared.ts';
+import { denyApproval } from '../../services/settlement/approvals/deny-approval.ts';
+import { recordApproval } from '../../services/settlement/approvals/record-approval.ts';
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
+import { consume } from '../../services/settlement/settlements/consume.ts';
 import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
 import { redeem } from '../../services/settlement/settlements/redeem.ts';
@@ -27,12 +30,13 @@ import { settle } from '../../services/settlement/settlements/settle.ts';
 import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import type { Logger } from '../../shared/lib/logger.ts';
 import { actors } from './actors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
 import { type Harness, isMistake, type Process } from './harness.ts';
+import { outgoingOperations, startOutgoing } from './outgoing-processes.ts';
+import { every, loggerOf } from './process-jobs.ts';
 import { createProvider, type Profile } from './providers.ts';
 
 /** Slow enough for a short run, fast enough that a fork is observed before a blockhash expires. */
@@ -41,26 +45,6 @@ const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
 /** A cache allocates its size when it is made, and a run makes many: each process that starts. */
 const CACHED = 100;
-
-const quiet = () => {};
-export const loggerOf = (harness: Harness, process: Process): Logger => {
-  const say = (fields: unknown, text?: string) => {
-    const { err } = (fields ?? {}) as { err?: Error };
-    if (isMistake(err)) harness.fault(err);
-    harness.trace(process.name, `${text ?? String(fields)}${err === undefined ? '' : `: ${err.message}`}`);
-  };
-  return { trace: quiet, debug: quiet, info: say, warn: say, error: say, fatal: say } as unknown as Logger;
-};
-
-/** A periodic job of a service: one round after another. Errors are left to the next round. */
-export const every = (harness: Harness, process: Process, ms: number, round: () => Promise<unknown>): void =>
-  harness.inside(process, ms, () => {
-    void round()
-      .catch((error: unknown) => {
-        if (isMistake(error)) harness.fault(error);
-      })
-      .then(() => every(harness, process, ms, round));
-  });
 
 type Surroundings = { harness: Harness; bus: Bus; chain: Chain };
 
@@ -156,6 +140,7 @@ export const startSubmitter = (
     submitPrepared: submitPrepared(deps),
     cancelPrepared: cancelPrepared(deps),
     observePrepared: observePrepared(deps),
+    ...outgoingOperations(deps),
   };
 };
 export type Submitter = ReturnType<typeof startSubmitter>;
@@ -264,8 +249,12 @@ export const startSettlement = (
     deps,
     settle: settle(deps),
     redeem: redeem(deps),
+    consume: consume(deps),
+    recordApproval: recordApproval(deps),
+    denyApproval: denyApproval(deps),
     reserveRefund: reserveRefund(deps),
     releaseRefund: releaseRefund(deps),
+    ...startOutgoing(harness, deps, { process, submitters }),
   };
 };
 export type SettlementReplica = ReturnType<typeof startSettlement>;

@@ -1,4 +1,3 @@
-import { parseIncluded } from '../../services/chain-submitter/chain/included-transaction.ts';
 import { RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/json-rpc.ts';
 import type { Provider } from '../../services/chain-submitter/chain/provider.ts';
 import { type Actors, decode, TOKEN_PROGRAM } from './actors.ts';
@@ -14,6 +13,7 @@ import {
 } from './chain.ts';
 import { EPOCH } from './database.ts';
 import type { Harness, Process } from './harness.ts';
+import { hidesHistory, includedOf, isUnder, restsOnNumbers } from './outgoing-chain.ts';
 
 /**
  * The faults of a provider. `lagSlots`: its view is that many slots old. `forgetfulUntil`: until
@@ -55,10 +55,6 @@ const accountBytes = ({ owner, amount, delegate, allowance }: TokenAccount, mint
   data[108] = 1;
   return data.toString('base64');
 };
-
-/** Whether a list by an address has a transaction: by its reference, or by an account that pays. */
-const names = ({ reference, transfers }: Payment, address: string): boolean =>
-  reference === address || transfers.some(({ source }) => source === address);
 
 /** A provider of the environment as one process sees it. */
 export const createProvider = (
@@ -150,11 +146,12 @@ export const createProvider = (
         return lies() ? confirmed() - tooLow() : confirmed();
       }),
     recentFees: async () => [],
-    latestBlockhash: () =>
+    latestBlockhash: (commitment) =>
       call('latestBlockhash', () => {
         nameOrThrow('latestBlockhash');
-        const index = confirmed();
+        const index = commitment === 'finalized' ? finalized() : confirmed();
         const { hash, slot } = chain.blockAt(index);
+        if (commitment === 'finalized') chain.finalHashes.add(hash);
         return {
           context: { slot },
           value: {
@@ -202,8 +199,9 @@ export const createProvider = (
         if (harness.off === 'foreign: expiry, search of history') return [];
         if (isForgetful() || harness.off === 'query of the reference before signing' || before !== undefined)
           return [];
+        if (hidesHistory(harness, { number, address })) return [];
         return [...chain.all()]
-          .filter(({ payment }) => names(payment, address))
+          .filter(({ payment }) => isUnder(payment, address))
           .filter(({ payment }) => seen(payment.signature, CONFIRMED_SLOTS))
           .map(({ payment, error, slot }) => {
             const at = EPOCH + slot * SLOT_MS;
@@ -214,9 +212,9 @@ export const createProvider = (
     finalized: () => call('finalized', () => null),
     included: (signature) =>
       call('included', () => {
-        const included = isForgetful() ? undefined : seen(signature, CONFIRMED_SLOTS);
-        const wire = included?.payment.wire;
-        return wire === undefined ? null : parseIncluded(wire);
+        const included = seen(signature, CONFIRMED_SLOTS);
+        if (included === undefined || isForgetful()) return null;
+        return includedOf(included.payment.wire, { isFalse: lies() });
       }),
     isBlockhashValid: (blockhash) =>
       call('isBlockhashValid', () => {
@@ -224,6 +222,7 @@ export const createProvider = (
         if (harness.off === 'foreign: expiry, valid blockhash') return false;
         if (harness.off?.startsWith('expiry proof: ') && harness.off !== 'expiry proof: every provider')
           return false;
+        if (restsOnNumbers(harness) && chain.finalHashes.has(blockhash)) return false;
         return chain.isValidAt(blockhash, finalized()) || chain.isValidAt(blockhash, tip());
       }),
     balances: (signature, commitment) =>

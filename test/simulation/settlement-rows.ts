@@ -34,6 +34,8 @@ export type Delegate = {
   daily: bigint | null;
   monthly: bigint | null;
   total: bigint | null;
+  /** Larger payments need an approval; null: none does. */
+  approval_above: bigint | null;
   held: bigint;
   spent: bigint;
 };

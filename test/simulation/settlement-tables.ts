@@ -3,8 +3,11 @@ import type { Confirmation, Signed } from '../../services/settlement/settlements
 import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
 import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
 import { acceptModel } from './accept-model.ts';
+import { createApprovalsTables } from './approvals-tables.ts';
+import { createConsumeTables } from './consume-tables.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
+import { createOutgoingSettlement } from './outgoing-settlement.ts';
 import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
 
 /** The requests of two statements, as they bind them as JSON. */
@@ -30,6 +33,7 @@ export const createSettlementTables = (harness: Harness) => {
   /** What vendors accrued for payments of x402, and what they paid of it. */
   const feeAccounts = new Map<string, { accrued: bigint; paid: bigint }>();
   const outbox = createOutbox(harness);
+  const approvals = createApprovalsTables(harness, { settlements, delegates });
   const { now } = harness;
   const rows = () => [...settlements.values()];
   const appNow = () => EPOCH + now();
@@ -55,8 +59,8 @@ export const createSettlementTables = (harness: Harness) => {
     );
     row.status = to.status;
     row.chain_status = to.chain;
-    // Redeem and expiry are not progress of the payment.
-    if (event !== 'redeem' && event !== 'elapse') row.progressed_at = now();
+    // Redeem, consume and expiry are not progress of the payment.
+    if (!['redeem', 'elapse', 'consume'].includes(event)) row.progressed_at = now();
     return true;
   };
 
@@ -156,6 +160,8 @@ export const createSettlementTables = (harness: Harness) => {
   const publishEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
     outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
+  const consume = createConsumeTables(harness, { settlements, move, windowElapsed, publishEnd });
+
   type PayerSnapshot = Pick<
     Payer,
     'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'
@@ -198,7 +204,10 @@ export const createSettlementTables = (harness: Harness) => {
     (harness.off === 'attempt read after a refusal' && call?.isRefused === true);
 
   const models: Model[] = [
-    acceptModel(harness, { settlements, payers, delegates, insertOutbox: outbox.insert }),
+    acceptModel(harness, { settlements, payers, delegates, approvals, insertOutbox: outbox.insert }),
+    ...approvals.models,
+    ...consume.models,
+    ...createOutgoingSettlement(harness, { settlements, payers, delegates, approvals, find: show }).models,
     model<{ accountId: string; attemptId: string }>(
       /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,
       'accountId attemptId',
@@ -247,9 +256,7 @@ export const createSettlementTables = (harness: Harness) => {
         );
       },
     ),
-    model(/select exists \(\s*select from restores/, '_ _', () => [{ lost: false }]),
-    // No delegate of a run needs approvals.
-    model(/from approvals as a where a\.account_id = \$1 and a\.payment_attempt_id = \$2$/, '_ _', () => []),
+    model(/select from restores/, '_ _', () => [{ lost: false }]),
     model(/insert into payers/, 'wallet_id account_id owner authority balance allowance slot', savePayer),
     model<{ given: string }>(
       /update settlements as s set tx_hash = input\."txHash", generation = input\.generation, progressed_at/,
@@ -367,5 +374,5 @@ export const createSettlementTables = (harness: Harness) => {
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 
-  return { reservations, feeAccounts, settlements, payers, delegates, outbox, models };
+  return { approvals, consume, feeAccounts, reservations, settlements, payers, delegates, outbox, models };
 };

@@ -1,7 +1,7 @@
-import { actors } from './actors.ts';
 import { createBus } from './bus.ts';
 import { createChain, readPayment } from './chain.ts';
-import { type Attempt, createClients, createQuote, OTHER_DELEGATE, type Quote } from './clients.ts';
+import { chooseBy } from './choose-by.ts';
+import { createClients, createQuote } from './clients.ts';
 import { createDatabase } from './database.ts';
 import { createForeign } from './foreign.ts';
 import { foreignIntentModels } from './foreign-intents.ts';
@@ -18,10 +18,10 @@ import {
   startSubmitter,
 } from './processes.ts';
 import { createVendor } from './refunds.ts';
-import type { Delegate } from './settlement-rows.ts';
 import { createSettlementTables } from './settlement-tables.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
 import { drain, openAccounts, profilesOf } from './surroundings.ts';
+import { chooseTraffic, createTraffic } from './traffic.ts';
 
 const QUIET: Faults = {
   loss: 0,
@@ -43,8 +43,6 @@ const QUIET: Faults = {
 const FAULTS_MS = 60_000;
 const LONG_FAULTS_MS = 180_000;
 const HEAL_MS = 400_000;
-/** Numbers of the delegates that several payments share, one for each payer. */
-const SHARED_DELEGATE = 80;
 
 export type Outcome = {
   seed: number;
@@ -158,11 +156,18 @@ export const simulate = async (
   const vendor = createVendor(harness, () => fundings);
   const clients = createClients(harness, {
     replicas: () => replicas,
-    onPaid: (settlementId, { grossMicro }) => {
-      if (random.chance(0.35)) vendor.refund(settlementId, (grossMicro * 99n) / 100n);
+    onPaid: (paid, quote) => {
+      if (random.chance(0.35)) vendor.refund(paid.settlement_id, (quote.grossMicro * 99n) / 100n);
+      traffic.onPaid(paid, quote);
     },
   });
+  const choices = chooseTraffic(seed, off);
+  const traffic = createTraffic(harness, {
+    ...{ choices, chain, replicas: () => replicas, clients: () => clients },
+    ...{ settlement: settlementTables, submitter: submitterTables },
+  });
   openAccounts(chain.accounts, random.int(4, 9));
+  traffic.begin();
   for (let quotes = foreign.quotes() ?? random.int(2, 5), number = 0; number < quotes; number++) {
     const begin = random.between(0, 20_000);
     harness.schedule(begin, () => {
@@ -171,12 +176,14 @@ export const simulate = async (
         payer: random.int(0, 2),
         grossMicro: BigInt(random.int(1, 4)) * 1_000_000n,
         livesMs: random.between(3000, 60_000),
+        units: choices.units(),
       });
       const rivals = random.chance(0.4) ? random.int(2, 4) : 1;
       for (let rival = 0; rival < rivals; rival++) {
         const delayMs = random.chance(0.6) ? random.between(0, 15) : random.between(0, 20_000);
         const { delegates } = settlementTables;
-        const by = chooseBy(harness, quote, { delegates, number, isFirst: rival === 0 });
+        const { approvalAbove } = choices;
+        const by = chooseBy(harness, quote, { delegates, number, isFirst: rival === 0, approvalAbove });
         clients.begin(`a${number}.${rival}`, quote, { delayMs, by });
       }
     });
@@ -223,6 +230,7 @@ export const simulate = async (
     settlement: settlementTables,
     funding: fundingTables,
     vendor,
+    paidOut: traffic.paidOut,
     undisturbed,
     awake: () => {
       const since = databases.submitter.upSince();
@@ -242,15 +250,14 @@ export const simulate = async (
     const check = () => {
       checkStep(judged);
       foreign.checkStep();
+      traffic.checkStep();
     };
     await harness.run(faultsMs, check);
     Object.assign(faults, QUIET);
     harness.trace('harness', 'faults are over');
     const settled = () =>
       (foreign.isOn || clients.attempts.length > 0) &&
-      foreign.isIdle() &&
-      clients.isIdle() &&
-      vendor.isIdle() &&
+      [clients, vendor, traffic, foreign].every((programs) => programs.isIdle()) &&
       isQuiet(judged) &&
       bus.isEmpty();
     await harness.run(faultsMs + HEAL_MS, check, settled);
@@ -269,6 +276,7 @@ export const simulate = async (
     await harness.run(harness.now() + 60_000, check, settled);
     checkEnd(judged);
     foreign.checkEnd();
+    traffic.checkEnd();
   } catch (error) {
     const invariant = error instanceof Broken ? error.invariant : 'the code runs';
     broken = { invariant, message: error instanceof Broken ? error.message : String((error as Error).stack) };
@@ -286,36 +294,6 @@ export const simulate = async (
     payments,
     virtualMs: harness.now(),
   };
-};
-
-/**
- * The payer: the account itself, a delegate whose limit suffices for this payment once, or one that
- * several payments share.
- */
-const chooseBy = (
-  harness: Harness,
-  { payer, grossMicro }: Quote,
-  { delegates, number, isFirst }: { delegates: Map<string, Delegate>; number: number; isFirst: boolean },
-): Pick<Attempt, 'delegateId' | 'causedByItself'> => {
-  const { random } = harness;
-  const { account_id } = actors.payers[payer]!;
-  const add = (delegateNumber: number, caps: Partial<Delegate>) => {
-    const delegate_id = actors.delegateId(delegateNumber);
-    const none = { per_payment: null, daily: null, monthly: null, total: null };
-    if (!delegates.has(delegate_id))
-      delegates.set(delegate_id, { ...none, delegate_id, account_id, held: 0n, spent: 0n, ...caps });
-    return delegate_id;
-  };
-  add(OTHER_DELEGATE + payer, {});
-  const kind = random.next();
-  if (kind < 0.45) return { delegateId: null, causedByItself: [] };
-  if (kind < 0.75 && isFirst) {
-    const cap = random.pick(['daily', 'monthly', 'total'] as const);
-    const delegateId = add(number, { [cap]: grossMicro });
-    return { delegateId, causedByItself: ['limit_exceeded'] };
-  }
-  const delegateId = add(SHARED_DELEGATE + payer, { total: BigInt(random.int(3, 9)) * 1_000_000n });
-  return { delegateId, causedByItself: [] };
 };
 
 /** A worker has had time to sweep since it and its database started. */

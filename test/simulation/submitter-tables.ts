@@ -1,24 +1,13 @@
 import { type Event, intents as intentMachine } from '../../services/chain-submitter/intents/model/state.ts';
 import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/intents/store/intents.ts';
-import {
-  type TransactionStatus,
-  transactions as transactionMachine,
-} from '../../services/chain-submitter/transactions/model.ts';
+import { transactions as transactionMachine } from '../../services/chain-submitter/transactions/model.ts';
 import { preparations as preparationMachine } from '../../services/chain-submitter/user-signed/model.ts';
 import type { PreparationRow } from '../../services/chain-submitter/user-signed/store/preparations.ts';
 import { createOutbox, EPOCH, type Model, model, Unavailable, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
+import { createOutgoingSubmitter } from './outgoing-submitter.ts';
+import type { Intent, Transaction } from './submitter-rows.ts';
 
-type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
-type Transaction = {
-  signature: string;
-  intent_id: string;
-  generation: number;
-  wire: Buffer;
-  last_valid_block_height: bigint;
-  status: TransactionStatus;
-  signed_at: number;
-};
 type TransitionRow = {
   intent_id: string;
   generation: number;
@@ -60,6 +49,7 @@ export const createSubmitterTables = (
   const preparations = new Map<string, PreparationRow>();
   /** Rows that a restored database has lost: signature to the object id of the intent. */
   const lost = new Map<string, string>();
+  const outgoing = createOutgoingSubmitter(harness, { intents, transactions });
   const outbox = createOutbox(harness);
   let pausedUntil = 0;
   const { now } = harness;
@@ -224,6 +214,7 @@ export const createSubmitterTables = (
   };
 
   const models: Model[] = [
+    ...outgoing.models,
     model(/^\s*insert into intents as i/, 'workerId rest json', insertIntents),
     model<{ id: string }>(/^\s*select .* from intents i where i\.intent_id = \$1$/s, 'id', ({ id }) =>
       intents.has(id) ? [{ ...intents.get(id)! }] : [],
@@ -371,6 +362,7 @@ export const createSubmitterTables = (
     workers,
     outbox,
     models,
+    outgoing,
     lost,
     /** The operator's pause: nothing new is signed until it ends. */
     pause: (ms: number) => {

@@ -1,0 +1,55 @@
+import { actors } from './actors.ts';
+import { type Attempt, OTHER_DELEGATE, type Quote } from './clients.ts';
+import type { Harness } from './harness.ts';
+import type { Delegate } from './settlement-rows.ts';
+
+/** Numbers of the delegates that several payments share, one for each payer. */
+export const SHARED_DELEGATE = 80;
+
+/** The delegate of this number, which is added with these limits if it does not exist. */
+export const addDelegate = (
+  delegates: Map<string, Delegate>,
+  { number, payer }: { number: number; payer: number },
+  caps: Partial<Delegate>,
+): string => {
+  const delegate_id = actors.delegateId(number);
+  const { account_id } = actors.payers[payer]!;
+  const none = { per_payment: null, daily: null, monthly: null, total: null, approval_above: null };
+  if (!delegates.has(delegate_id))
+    delegates.set(delegate_id, { ...none, delegate_id, account_id, held: 0n, spent: 0n, ...caps });
+  return delegate_id;
+};
+
+/**
+ * The payer: the account itself, a delegate whose limit suffices for this payment once, or one that
+ * several payments share.
+ */
+export const chooseBy = (
+  harness: Harness,
+  { payer, grossMicro }: Quote,
+  {
+    delegates,
+    number,
+    isFirst,
+    approvalAbove,
+  }: {
+    delegates: Map<string, Delegate>;
+    number: number;
+    isFirst: boolean;
+    approvalAbove: () => bigint | null;
+  },
+): Pick<Attempt, 'delegateId' | 'causedByItself'> => {
+  const { random } = harness;
+  const add = (delegateNumber: number, caps: Partial<Delegate>) =>
+    addDelegate(delegates, { number: delegateNumber, payer }, { approval_above: approvalAbove(), ...caps });
+  add(OTHER_DELEGATE + payer, {});
+  const kind = random.next();
+  if (kind < 0.45) return { delegateId: null, causedByItself: [] };
+  if (kind < 0.75 && isFirst) {
+    const cap = random.pick(['daily', 'monthly', 'total'] as const);
+    const delegateId = add(number, { [cap]: grossMicro });
+    return { delegateId, causedByItself: ['limit_exceeded'] };
+  }
+  const delegateId = add(SHARED_DELEGATE + payer, { total: BigInt(random.int(3, 9)) * 1_000_000n });
+  return { delegateId, causedByItself: [] };
+};

@@ -1,0 +1,212 @@
+import { MAX_OPEN, MAX_OPEN_OF_PAYEE } from '../../services/settlement/settlements/store/accept-external.ts';
+import type { ApprovalsTables } from './approvals-tables.ts';
+import { EPOCH, type Model, model } from './database.ts';
+import type { Harness } from './harness.ts';
+import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
+
+/** An outgoing payment as the accepting statement binds it. */
+type Values = {
+  settlement_id: string;
+  account_id: string;
+  payment_attempt_id: string;
+  delegate_id: string | null;
+  wallet_id: string;
+  authority: string;
+  amount: bigint;
+  pay_to: string;
+  host: string;
+  resource: string;
+  requirement: string;
+  version: number;
+  cappedAt: number;
+  maxUnsettled: number;
+};
+
+const PAUSED_MS = 3_600_000;
+const STALLED_MS = { handedOut: 15_000, other: 45_000 };
+
+/** The columns of a row that the accepted payment has not, or not yet. */
+const NOTHING_YET = {
+  status: 'pending',
+  chain_status: 'pending',
+  ...{ quote_id: null, quote_token: null, scope: null, vendor_account_id: null, service_id: null },
+  ...{ redeem_window_seconds: null, units_total: null, expires_at: null },
+  ...{ tx_hash: null, superseded_tx_hashes: [], settlement_token: null, redeem_expires_at: null },
+  ...{ redeemed_at: null, redeem_id: null, source_account: null, message_hash: null, issued_at: null },
+  ...{ failure_code: null, failure_message: null, fee_amount: 0n, accrued_fee: 0n, units_consumed: 0 },
+  ...{ refund_reserved: 0n, elapsed: false, holding: true, generation: 0, dispatch_count: 1 },
+} as const;
+
+export type OutgoingRow = Settlement & {
+  requirement: string;
+  message_hash: string | null;
+  handedOutAt?: number;
+};
+export const isOutgoing = (row: Settlement): row is OutgoingRow => row.rail === 'x402_out';
+
+/**
+ * The outgoing payments of settlement with the guards of
+ * services/settlement/settlements/store/accept-external.ts and external-payments.ts. The accepting
+ * statement has locked its delegate and all wallets of the account, so its snapshot is new.
+ */
+export const createOutgoingSettlement = (
+  harness: Harness,
+  {
+    settlements,
+    payers,
+    delegates,
+    approvals,
+    find,
+  }: {
+    settlements: Map<string, Settlement>;
+    payers: Map<string, Payer>;
+    delegates: Map<string, Delegate>;
+    approvals: ApprovalsTables;
+    find: (row: Settlement | undefined) => unknown[];
+  },
+) => {
+  const { now, off } = harness;
+  const appNow = () => EPOCH + now();
+  const outgoing = () => [...settlements.values()].filter(isOutgoing);
+  const findAttempt = (accountId: string, attemptId: string) =>
+    [...settlements.values()].find(
+      (row) => row.account_id === accountId && row.payment_attempt_id === attemptId,
+    );
+
+  /** What is left of each cap. Every run ends before midnight. */
+  const capsOf = ({ per_payment, daily, monthly, total, held, spent }: Delegate) => {
+    const used = off === 'outgoing: limits of a delegate' ? spent : held + spent;
+    const of = (cap: bigint | null, left: bigint | null) => ({ cap, left });
+    const after = (cap: bigint | null) => of(cap, cap === null ? null : cap - used);
+    const after3 = { over_daily: after(daily), over_monthly: after(monthly), over_total: after(total) };
+    return { over_per_payment: of(per_payment, per_payment), ...after3 };
+  };
+  const unsettledOf = ({ account_id, pay_to, maxUnsettled }: Values): number => {
+    const latest = outgoing()
+      .filter((row) => row.account_id === account_id && row.payout_address === pay_to)
+      .filter((row) => row.message_hash !== null && row.status !== 'pending')
+      .sort((a, b) => (a.settlement_id < b.settlement_id ? 1 : -1))
+      .slice(0, maxUnsettled);
+    const last = Math.max(...latest.map(({ progressed_at }) => progressed_at));
+    const isPaused = latest.filter(({ status }) => status === 'failed').length >= maxUnsettled;
+    return isPaused ? last + PAUSED_MS - now() : 0;
+  };
+
+  const decide = (values: Values) => {
+    const { account_id, delegate_id, wallet_id, amount } = values;
+    const none = { limit_micro: null as bigint | null, left_micro: null as bigint | null };
+    const plain = (decision: string) => ({ decision, ...none });
+    if (findAttempt(account_id, values.payment_attempt_id) !== undefined) return plain('existing');
+    const delegate = delegates.get(delegate_id ?? '');
+    if (delegate_id !== null && delegate === undefined) return plain('delegate_unknown');
+    for (const [decision, { cap, left }] of Object.entries(delegate === undefined ? {} : capsOf(delegate)))
+      if (left !== null && left < amount) return { decision, limit_micro: cap, left_micro: left };
+    const open = outgoing().filter((row) => row.account_id === account_id && row.holding);
+    if (open.filter((row) => row.delegate_id === delegate_id).length >= MAX_OPEN)
+      return plain('too_many_open');
+    if (open.filter((row) => row.payout_address === values.pay_to).length >= MAX_OPEN_OF_PAYEE)
+      return plain('too_many_open_of_payee');
+    if (unsettledOf(values) > 0) return plain('payee_paused');
+    const payer = payers.get(wallet_id);
+    if (payer === undefined) return plain('payer_unknown');
+    const short = (decision: string, limit_micro: bigint) => {
+      const left_micro = limit_micro - payer.held;
+      return left_micro < amount ? { decision, limit_micro, left_micro } : null;
+    };
+    const tooLittle = short('balance_short', payer.balance) ?? short('allowance_short', payer.allowance);
+    if (tooLittle !== null) return tooLittle;
+    const candidate = { ...values, quote_amount: amount };
+    return plain(approvals.isLacking(candidate, now()) ? 'approval_required' : 'accepted');
+  };
+
+  const accept = (values: Values): unknown[] => {
+    const decided = decide(values);
+    const paused_seconds = unsettledOf(values) / 1000;
+    if (decided.decision === 'accepted') insert(values);
+    return [{ ...decided, paused_seconds, decided_at: appNow() }];
+  };
+  const insert = (values: Values): void => {
+    const { settlement_id: id, delegate_id, wallet_id, amount, cappedAt, version, ...columns } = values;
+    const payer = payers.get(wallet_id)!;
+    payer.held += amount;
+    const delegate = delegates.get(delegate_id ?? '');
+    if (delegate !== undefined) delegate.held += amount;
+    const row = {
+      ...{ ...NOTHING_YET, ...columns, settlement_id: id, delegate_id, wallet_id, rail: 'x402_out' },
+      ...{ quote_amount: amount, payer_address: values.authority, service_name: values.host },
+      ...{ payout_address: values.pay_to, x402_version: version, capped_at: cappedAt },
+      ...{ created_at: appNow(), progressed_at: now() },
+    };
+    settlements.set(id, row as unknown as Settlement);
+    harness.call(id, `S${settlements.size}(${values.payment_attempt_id})`);
+    harness.trace('settlements', `${id} is accepted, held ${payer.held} of ${payer.balance}`);
+  };
+
+  const claimStalled = ({ limit }: { limit: number }): unknown[] => {
+    const stalled = outgoing()
+      .filter(({ chain_status, message_hash, progressed_at }) => {
+        if (chain_status !== 'pending' && chain_status !== 'confirmed') return false;
+        const isOpen = chain_status === 'pending' && message_hash !== null;
+        return progressed_at < now() - (isOpen ? STALLED_MS.handedOut : STALLED_MS.other);
+      })
+      .sort((a, b) => a.progressed_at - b.progressed_at)
+      .slice(0, limit);
+    for (const row of stalled) {
+      row.progressed_at = now();
+      row.dispatch_count += 1;
+    }
+    return stalled.map((row) => ({ ...row }));
+  };
+
+  type Scoped = { id: string; accountId: string; delegateId?: string };
+  const findInScope = ({ id, accountId, delegateId }: Scoped): unknown[] => {
+    const row = settlements.get(id);
+    if (row?.account_id !== accountId) return [];
+    return delegateId === undefined || row.delegate_id === delegateId ? find(row) : [];
+  };
+
+  const models: Model[] = [
+    model(/^with delegate as \(\s*select delegate_id from delegates/, '_ _', () => []),
+    model(
+      /unsettled as \(/,
+      `settlement_id account_id payment_attempt_id delegate_id wallet_id authority amount pay_to host _ resource
+       requirement version cappedAt _ maxUnsettled _ _ maxUnsettled`,
+      accept,
+    ),
+    model<{ accountId: string; attemptId: string }>(
+      /requirement::text as requirement.*from settlements\s+where account_id = \$1/s,
+      'accountId attemptId',
+      ({ accountId, attemptId }) => {
+        const row = findAttempt(accountId, attemptId);
+        return row === undefined ? [] : [{ ...row, owner: payers.get(row.wallet_id)?.owner ?? null }];
+      },
+    ),
+    model<{ hash: string; source: string; id: string }>(
+      /^update settlements set message_hash = \$1/,
+      'hash source id',
+      ({ hash, source, id }) => {
+        const row = settlements.get(id);
+        if (row === undefined || !isOutgoing(row) || row.message_hash !== null) return [];
+        Object.assign(row, { message_hash: hash, source_account: source, handedOutAt: now() });
+        if (row.chain_status === 'pending') row.progressed_at = now();
+        harness.trace('settlements', `${id}: its bytes may be handed out`);
+        return [];
+      },
+    ),
+    model(/returning settlement_id, account_id, payment_attempt_id, message_hash$/, 'limit', claimStalled),
+    model(/^select min\(taken_at\).*max\(restored_at\)/s, '_', () => [
+      { since: null, until: null, owners: [] },
+    ]),
+    model<Scoped>(
+      /from settlements where settlement_id = \$1 and account_id = \$2$/,
+      'id accountId',
+      findInScope,
+    ),
+    model<Scoped>(
+      /from settlements where settlement_id = \$1 and account_id = \$2 and delegate_id = \$3$/,
+      'id accountId delegateId',
+      findInScope,
+    ),
+  ];
+  return { models };
+};

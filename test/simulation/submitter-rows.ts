@@ -1,0 +1,15 @@
+import type { IntentRow } from '../../services/chain-submitter/intents/store/intents.ts';
+import type { TransactionStatus } from '../../services/chain-submitter/transactions/model.ts';
+
+/** The rows in the simulation's tables of chain-submitter. */
+export type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
+
+export type Transaction = {
+  signature: string;
+  intent_id: string;
+  generation: number;
+  wire: Buffer;
+  last_valid_block_height: bigint;
+  status: TransactionStatus;
+  signed_at: number;
+};

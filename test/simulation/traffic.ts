@@ -1,0 +1,117 @@
+import { actors } from './actors.ts';
+import { checkApprovals, checkOwners, createApprovalAmounts, createOwners } from './approvals.ts';
+import type { Chain } from './chain.ts';
+import { addDelegate, SHARED_DELEGATE } from './choose-by.ts';
+import type { Attempt, Clients, Quote } from './clients.ts';
+import { checkConsumed, createConsumers } from './consume.ts';
+import type { Harness, Rule } from './harness.ts';
+import { createOutgoing, type Order } from './outgoing.ts';
+import { createOutgoingInvariants } from './outgoing-invariants.ts';
+import type { SettlementReplica } from './processes.ts';
+import { createRandom } from './random.ts';
+import type { SettlementTables } from './settlement-tables.ts';
+import type { SubmitterTables } from './submitter-tables.ts';
+
+/** Any numbers: the choices of traffic have random sources of their own. */
+const TRAFFIC = 0x51ed270b;
+const OUTGOING = 0x2545f491;
+/** Numbers of the delegates that pay vendors of others only, one for each payer. */
+const SMALL_DELEGATE = 60;
+const OUTGOING_WITHIN_MS = 30_000;
+/** The rules that only this traffic needs. */
+const OF_TRAFFIC = /approval|consume|outgoing/;
+
+/**
+ * The traffic that only some runs have. Its choices are not drawn from the run's random source, so
+ * a run without it is the same as if there were none. A mutation of one kind has that kind only, and
+ * one of payments of other clients has none.
+ */
+export const chooseTraffic = (seed: number, off: Rule | null) => {
+  const random = createRandom(seed ^ TRAFFIC);
+  const ofOutgoing = createRandom(seed ^ OUTGOING);
+  const chosen = (share: number, words: RegExp, source = random) => {
+    const isChosen = source.chance(share);
+    if (off?.startsWith('foreign: ')) return false;
+    return off !== null && OF_TRAFFIC.test(off) ? words.test(off) : isChosen;
+  };
+  const hasApprovals = chosen(0.3, /approval/);
+  const hasUnits = chosen(0.25, /consume/);
+  const hasOutgoing = chosen(0.25, /outgoing|approval of its amount/, ofOutgoing);
+  return {
+    approvalAbove: createApprovalAmounts(random, hasApprovals),
+    /** The units that a quote prepays. */
+    units: () => (hasUnits && random.chance(0.7) ? random.int(1, 7) : null),
+    /** How many payments go to vendors of others. */
+    outgoing: hasOutgoing ? ofOutgoing.int(2, 6) : 0,
+    random: ofOutgoing,
+  };
+};
+type Choices = ReturnType<typeof chooseTraffic>;
+
+/** The programs of that traffic, and what must hold of it. */
+export const createTraffic = (
+  harness: Harness,
+  {
+    choices: { random, approvalAbove, ...choices },
+    replicas,
+    clients,
+    settlement,
+    submitter,
+    chain,
+  }: {
+    choices: Choices;
+    replicas: () => readonly SettlementReplica[];
+    clients: () => Clients;
+    settlement: SettlementTables;
+    submitter: SubmitterTables;
+    chain: Chain;
+  },
+) => {
+  const owners = createOwners(harness, { replicas, clients, settlement });
+  const consumers = createConsumers(harness, { replicas, settlement });
+  const outgoing = createOutgoing(harness, { replicas, chain, salt: String(random.next()) });
+  const ofOutgoing = createOutgoingInvariants({ chain, settlement, submitter, outgoing });
+
+  /** The account itself, the delegate that its native payments share, or one with a small limit. */
+  const delegateOf = (payer: number): string | null => {
+    const kind = random.next();
+    if (kind < 0.3) return null;
+    const approval_above = approvalAbove();
+    const isShared = kind < 0.6;
+    const total = BigInt(isShared ? random.int(3, 9) : random.int(1, 4)) * 1_000_000n;
+    const number = (isShared ? SHARED_DELEGATE : SMALL_DELEGATE) + payer;
+    return addDelegate(settlement.delegates, { number, payer }, { total, approval_above });
+  };
+  const orderOf = (number: number): Order => {
+    const payer = random.int(0, actors.payers.length);
+    const amountMicro = BigInt(random.int(1, 3)) * 1_000_000n;
+    const memo = random.chance(0.3) ? `order ${number}` : null;
+    const delegateId = delegateOf(payer);
+    const stranger = random.int(0, outgoing.strangers);
+    return { attemptId: `o${number}`, payer, delegateId, stranger, amountMicro, memo };
+  };
+
+  return {
+    /** Begins the outgoing payments. */
+    begin: (): void => {
+      for (let number = 0; number < choices.outgoing; number += 1)
+        outgoing.begin(orderOf(number), random.between(0, OUTGOING_WITHIN_MS));
+    },
+    onPaid: (paid: NonNullable<Attempt['paid']>, { units }: Quote) => {
+      if (units !== null) consumers.deliver(paid, units);
+    },
+    isIdle: () => [owners, consumers, outgoing].every((programs) => programs.isIdle()),
+    /** The settlements that the chain has paid to vendors of others. */
+    paidOut: () => ofOutgoing.paid(),
+    /** After every event. */
+    checkStep: () => {
+      checkApprovals(settlement);
+      checkConsumed(settlement);
+      ofOutgoing.checkStep();
+    },
+    checkEnd: () => {
+      checkOwners(owners, settlement);
+      ofOutgoing.checkEnd();
+    },
+  };
+};
