@@ -64,6 +64,7 @@ export type SettlementRow = {
   rail: 'quittance' | 'x402' | 'mpp' | 'x402_out';
   account_id: string;
   payment_attempt_id: string;
+  delegate_id: string | null;
   message_hash: string;
   quote_id: string;
   wallet_id: string;

@@ -1,26 +1,21 @@
 import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
 import { NOT_LISTED, type Refusal, refusalIn } from '../../support/refusals.ts';
+import type { Decision } from './owners.ts';
 
 /**
  * The calls of the clients and their answers, recorded independently of the system. The invariants
  * compare the chain and the databases with it.
  */
-export type Answer = {
+export type Asked = {
   askedAt: number;
   at: number;
-  how: 'settle' | 'find';
   /** Null: no answer arrived, for the reason in `body`. */
   status: number | null;
   body: unknown;
 };
 
-type Redeem = {
-  redeemId: string;
-  askedAt: number;
-  at: number;
-  status: number | null;
-  body: unknown;
-};
+export type Answer = Asked & { how: 'settle' | 'find' };
+type Redeem = Asked & { redeemId: string };
 
 /** A call of any client. It is answered (null: no answer arrived) or still running. */
 export type Call = { what: string; askedAt: number; at: number | null; status: number | null; body: unknown };
@@ -76,7 +71,13 @@ type Body = {
   settlement_id?: string;
   settlement_token?: string;
   tx_hash?: string | null;
-  error?: { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
+  error?: {
+    code: string;
+    money_moved?: string;
+    safe_action?: string;
+    settlement_id?: string;
+    approval_id?: string;
+  };
 };
 export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
 
@@ -134,6 +135,8 @@ export const createClientLog = () => {
       if (status !== null && status < 500) calls.delete(call);
     },
     attempts,
+    /** What owners decided about payments of their agents. */
+    decisions: [] as Decision[],
     /** In the order of their redemption. A fork can still remove the newest ones. */
     redeemed: [] as Attempt[],
     counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),

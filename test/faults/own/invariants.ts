@@ -1,37 +1,10 @@
-import type { Consumer } from '../../../deploy/local/seed/actors.ts';
 import { untrueRefusals } from '../../support/refusals.ts';
-import type { Access } from '../access.ts';
 import type { Break } from '../break.ts';
-import { notOnTheChain, type SettlementRow } from '../final-records.ts';
-import { type Answer, type Attempt, bodyOf, type ClientLog, spanOf } from './client-log.ts';
-import type { FinalizedTransaction, FinalState } from './final-state.ts';
-
-/** The final state of a campaign, which the invariants check. */
-type Case = {
-  harness: Access;
-  clientLog: ClientLog;
-  finalState: FinalState;
-  /** How often the chain was forked. Only then may a confirmed transaction be replaced. */
-  forks: number;
-  /** The payer whose owner revokes the allowance during payments. */
-  fickle: Consumer;
-};
-
-type Found = { what: string; attempt?: Attempt };
-type Invariant = (of: Case) => Found[];
-
-const rowOf = ({ finalState }: Case, { payer, id }: Attempt): SettlementRow | undefined =>
-  finalState.byAttempt.get(`${payer.signIn.account.account_id}/${id}`);
-
-/** Successful finalized transactions under a quote's reference. */
-const paymentsOf = ({ finalState }: Case, quoteId: string): FinalizedTransaction[] =>
-  (finalState.under.get(quoteId) ?? []).flatMap((signature) => {
-    const transaction = finalState.transactions.get(signature);
-    return transaction?.succeeded ? [transaction] : [];
-  });
-
-const isPaid = (row: SettlementRow | undefined): boolean =>
-  row !== undefined && row.status !== 'failed' && row.chain_status !== 'failed';
+import { notOnTheChain } from '../final-records.ts';
+import { approvalInvariants } from './approval-invariants.ts';
+import { type Case, type Invariant, isPaid, paymentsOf, rowOf } from './case.ts';
+import { type Answer, type Attempt, bodyOf, spanOf } from './client-log.ts';
+import type { FinalizedTransaction } from './final-state.ts';
 
 const confirmations = ({ answers }: Attempt): Answer[] =>
   answers.filter(
@@ -64,7 +37,7 @@ const invariants: Record<string, Invariant> = {
   'answered-200-is-paid-once': (of) =>
     of.clientLog.attempts
       .filter((attempt) => confirmations(attempt).length > 0)
-      .flatMap((attempt): Found[] => {
+      .flatMap((attempt): ReturnType<Invariant> => {
         const row = rowOf(of, attempt);
         if (row === undefined) return [{ what: 'confirmed, and missing in the records', attempt }];
         const payments = paymentsOf(of, attempt.quote.quote_id);
@@ -248,7 +221,7 @@ const shown = ({ id, quote, settlementId }: Attempt): string =>
 
 /** Checks every invariant against the case. */
 export const judge = (of: Case): Omit<Break, 'traffic'>[] =>
-  Object.entries(invariants).flatMap(([invariant, check]) =>
+  Object.entries({ ...invariants, ...approvalInvariants }).flatMap(([invariant, check]) =>
     check(of).map(({ what, attempt }) =>
       attempt ? { invariant, what: `${what}${shown(attempt)}`, span: spanOf(attempt) } : { invariant, what },
     ),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
 import type { Rng } from '../rng.ts';
+import { createApprovedPayments } from './approval-load.ts';
 import { type Actors, type Client, FIRST_PRICE, type Newcomer } from './client.ts';
 import type { Attempt, ClientLog, Hedge } from './client-log.ts';
 
@@ -119,7 +120,10 @@ export const startLoad = (options: {
     ...(own.chance(0.05) ? { expires_in_seconds: own.int(2, 15) } : {}),
   });
 
+  const payWithApproval = createApprovedPayments({ ...options, ...actors, settle, isRunning: () => running });
+
   const pay = async (own: Rng): Promise<void> => {
+    if (actors.owners.length > 0 && own.chance(0.12)) return payWithApproval(own);
     const vendor = own.pick(actors.vendors);
     const poor = own.chance(0.06);
     const agent = !poor && own.chance(0.25) ? own.pick(actors.agents) : null;

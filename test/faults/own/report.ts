@@ -1,4 +1,5 @@
 import { listOf } from '../counts.ts';
+import { approvalLine } from './approval-invariants.ts';
 import type { ClientLog } from './client-log.ts';
 
 /** What clients of our own payments were answered, as lines of text. */
@@ -11,5 +12,6 @@ export const ownReportLines = (clientLog: ClientLog): string[] => {
     `${attempts} attempts, ${paid} paid, ${redeemed.length} redeemed, ${answers} answers to settle`,
     `${refusals.length} refusals: ${denials} stated that nothing moved, ${named} named a settlement`,
     `hedges: ${listOf(hedged)}`,
+    approvalLine(clientLog.decisions),
   ];
 };
