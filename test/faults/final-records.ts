@@ -77,6 +77,9 @@ export type SettlementRow = {
   tx_hash: string | null;
   superseded_tx_hashes: string[];
   holding: boolean;
+  refund_reserved: string;
+  units_total: number | null;
+  units_consumed: number;
   redeemed_at: Date | null;
   issued_at: Date | null;
   progressed_at: Date;

@@ -1,4 +1,5 @@
 import type { TrafficName } from './break.ts';
+import { clientMutations } from './own/mutations.ts';
 
 /**
  * Each rule of docs/design/settle.md that a campaign can check, switched off alone. A campaign that
@@ -29,8 +30,6 @@ const expiresByHeightAlone = {
   from: "if (wire.length > 0 && (await age.isValid(blockhashOf(wire)))) return 'valid';",
   to: '',
 };
-
-const approvals = 'services/settlement/approvals/store/approvals.ts';
 
 export const mutations: readonly Mutation[] = [
   {
@@ -232,39 +231,5 @@ export const mutations: readonly Mutation[] = [
     ],
     faults: ['redis-kill'],
   },
-  {
-    name: 'approval-is-locked',
-    rule: 'docs/adr/0045: of a denial and a payment at the same time one comes first',
-    patches: [{ file: approvals, from: '    limit 1 for share of a\n', to: '    limit 1\n' }],
-    faults: ['commits-wait'],
-  },
-  {
-    name: 'approval-is-of-its-attempt',
-    rule: 'docs/adr/0045: one payment per approval',
-    patches: [
-      {
-        file: approvals,
-        from: 'and a.payment_attempt_id = candidate.payment_attempt_id\n      and a.delegate_id',
-        to: 'and a.delegate_id',
-      },
-    ],
-    faults: ['kill-webhook'],
-  },
-  {
-    name: 'approval-is-of-its-quote',
-    rule: 'docs/adr/0045: the quote, and with it the amount',
-    patches: [
-      {
-        file: approvals,
-        from: 'and a.amount = candidate.quote_amount and a.pay_to',
-        to: 'and a.pay_to',
-      },
-      {
-        file: 'services/settlement/settlements/store/accept-attempts.ts',
-        from: 'lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`)',
-        to: 'lockApprovals(sql.fragment`true`)',
-      },
-    ],
-    faults: ['kill-webhook'],
-  },
+  ...clientMutations,
 ];

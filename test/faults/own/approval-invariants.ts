@@ -66,7 +66,12 @@ export const approvalInvariants: Record<string, Invariant> = {
         const named = bodyOf({ body }).error?.settlement_id;
         return named !== undefined && named === rowOf(of, attempt)?.settlement_id
           ? []
-          : [{ what: `${shown.approval_id} could not be denied, named ${named ?? 'nothing'}: ${JSON.stringify(body)}`, attempt }];
+          : [
+              {
+                what: `${shown.approval_id} could not be denied, named ${named ?? 'nothing'}: ${JSON.stringify(body)}`,
+                attempt,
+              },
+            ];
       }),
 
   /**

@@ -34,3 +34,18 @@ export const paymentsOf = ({ finalState }: Case, quoteId: string): FinalizedTran
 
 export const isPaid = (row: SettlementRow | undefined): boolean =>
   row !== undefined && row.status !== 'failed' && row.chain_status !== 'failed';
+
+type Holder = Parameters<Access['chain']['tokenAccount']>[0];
+
+/** Whether these changes are all that a transaction made to token balances. */
+export const movedExactly = (
+  { harness }: Case,
+  { deltas }: FinalizedTransaction,
+  changes: readonly (readonly [owner: Holder, delta: bigint])[],
+): boolean => {
+  const expected = new Map(
+    changes.map(([owner, delta]) => [harness.chain.tokenAccount(owner).toBase58(), delta]),
+  );
+  const moved = [...deltas].filter(([, delta]) => delta !== 0n);
+  return moved.length === expected.size && moved.every(([owner, delta]) => expected.get(owner) === delta);
+};

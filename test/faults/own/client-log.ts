@@ -1,6 +1,8 @@
 import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
 import { NOT_LISTED, type Refusal, refusalIn } from '../../support/refusals.ts';
 import type { Decision } from './owners.ts';
+import type { Refund } from './refunds.ts';
+import type { Delivery } from './units.ts';
 
 /**
  * The calls of the clients and their answers, recorded independently of the system. The invariants
@@ -137,6 +139,10 @@ export const createClientLog = () => {
     attempts,
     /** What owners decided about payments of their agents. */
     decisions: [] as Decision[],
+    /** The refunds that vendors began. */
+    refunds: [] as Refund[],
+    /** The deliveries that vendors wanted to count. */
+    deliveries: [] as Delivery[],
     /** In the order of their redemption. A fork can still remove the newest ones. */
     redeemed: [] as Attempt[],
     counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),

@@ -21,6 +21,8 @@ import { atOnce } from '../../support/stack.ts';
 import type { Access } from '../access.ts';
 import { type Attempt, bodyOf, type ClientLog } from './client-log.ts';
 import { createOwner, createOwnerCalls, type Owner } from './owners.ts';
+import { createRefundCalls } from './refunds.ts';
+import { createUnitCalls } from './units.ts';
 
 /**
  * Longer than any answer of the API takes, so that a missing answer is a fault and not a short
@@ -176,6 +178,8 @@ export const createClient = ({ stack }: Access, clientLog: ClientLog, redeemed: 
 
   return {
     ...createOwnerCalls(clientLog, { api, asked, tokenOf }),
+    ...createRefundCalls(clientLog, { api, asked }),
+    ...createUnitCalls(clientLog, { api, asked }),
     signUp: (pays: 'wallet' | 'delegates') => signUp(recorded, stack, pays),
     /** A quote, requested until there is one; null when the attempt is no longer wanted. */
     quote: async (vendor: Vendor, body: object, wanted: () => boolean): Promise<Quote | null> => {

@@ -2,31 +2,29 @@ import { untrueRefusals } from '../../support/refusals.ts';
 import type { Break } from '../break.ts';
 import { notOnTheChain } from '../final-records.ts';
 import { approvalInvariants } from './approval-invariants.ts';
-import { type Case, type Invariant, isPaid, paymentsOf, rowOf } from './case.ts';
+import { type Case, type Invariant, isPaid, movedExactly, paymentsOf, rowOf } from './case.ts';
 import { type Answer, type Attempt, bodyOf, spanOf } from './client-log.ts';
 import type { FinalizedTransaction } from './final-state.ts';
+import { refundInvariants } from './refund-invariants.ts';
+import { unitInvariants } from './unit-invariants.ts';
 
 const confirmations = ({ answers }: Attempt): Answer[] =>
   answers.filter(
     (answer) => answer.status === 200 && !['pending', 'failed'].includes(bodyOf(answer).status!),
   );
 
-/** The token balance changes of a payment. */
-const movesExactly = (
-  { harness }: Case,
+/** Whether a payment moved the quoted amounts, and nothing else. */
+const paysTheQuote = (
+  of: Case,
   transaction: FinalizedTransaction,
   { payer, vendor, quote }: Attempt,
 ): boolean => {
-  const account = (owner: Parameters<typeof harness.chain.tokenAccount>[0]) =>
-    harness.chain.tokenAccount(owner).toBase58();
   const [gross, fee] = [BigInt(quote.quote_amount), BigInt(quote.fee_amount)];
-  const expected = new Map([
-    [account(payer.wallet.publicKey), -gross],
-    [account(vendor.payout.publicKey), gross - fee],
-    [account(harness.stack.environments.test!.fee_wallet), fee],
+  return movedExactly(of, transaction, [
+    [payer.wallet.publicKey, -gross],
+    [vendor.payout.publicKey, gross - fee],
+    [of.harness.stack.environments.test!.fee_wallet, fee],
   ]);
-  const moved = [...transaction.deltas].filter(([, delta]) => delta !== 0n);
-  return moved.length === expected.size && moved.every(([owner, delta]) => expected.get(owner) === delta);
 };
 
 const invariants: Record<string, Invariant> = {
@@ -52,7 +50,7 @@ const invariants: Record<string, Invariant> = {
           return [{ what: `${payments.length} transactions under the reference`, attempt }];
         if (payment.signature !== row.tx_hash)
           return [{ what: `paid by ${payment.signature}, recorded with ${row.tx_hash}`, attempt }];
-        return movesExactly(of, payment, attempt)
+        return paysTheQuote(of, payment, attempt)
           ? []
           : [{ what: `${payment.signature} moved other amounts than the quoted ones`, attempt }];
       }),
@@ -99,6 +97,13 @@ const invariants: Record<string, Invariant> = {
       add(payers.get(row.wallet_id)!.wallet.publicKey.toBase58(), -gross);
       add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), gross - fee);
       add(harness.stack.environments.test!.fee_wallet, fee);
+    }
+    for (const { settlement_id, amount } of finalState.refunds.filter(
+      ({ status }) => status === 'finalized',
+    )) {
+      const row = finalState.bySettlement.get(settlement_id)!;
+      add(payers.get(row.wallet_id)!.wallet.publicKey.toBase58(), BigInt(amount));
+      add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), -BigInt(amount));
     }
     for (const row of finalState.others.filter(isPaid))
       add(harness.stack.environments.test!.fee_wallet, BigInt(row.fee_amount));
@@ -219,9 +224,11 @@ const invariants: Record<string, Invariant> = {
 const shown = ({ id, quote, settlementId }: Attempt): string =>
   ` (attempt ${id}, quote ${quote.quote_id}, settlement ${settlementId ?? 'none'})`;
 
+const all = { ...invariants, ...approvalInvariants, ...refundInvariants, ...unitInvariants };
+
 /** Checks every invariant against the case. */
 export const judge = (of: Case): Omit<Break, 'traffic'>[] =>
-  Object.entries({ ...invariants, ...approvalInvariants }).flatMap(([invariant, check]) =>
+  Object.entries(all).flatMap(([invariant, check]) =>
     check(of).map(({ what, attempt }) =>
       attempt ? { invariant, what: `${what}${shown(attempt)}`, span: spanOf(attempt) } : { invariant, what },
     ),

@@ -30,6 +30,8 @@ const recover = async (client: Client, clientLog: ClientLog, rng: Rng, deadline:
   const others = open.filter((attempt) => !forgetful.has(attempt));
   await inParallel(others, HANDS, (attempt) => until(deadline, () => settled(attempt)));
   await inParallel([...forgetful], HANDS, (attempt) => until(deadline, () => client.find(attempt)));
+  const refunds = clientLog.refunds.filter(({ created }) => created.length > 0);
+  await inParallel(refunds, HANDS, (refund) => until(deadline, () => client.endRefund(refund)));
 };
 
 /** An attempt that was answered gets the same answer after all faults. */
@@ -38,6 +40,8 @@ const repeat = async (client: Client, clientLog: ClientLog, rng: Rng): Promise<v
   await inParallel(rng.shuffle(paid).slice(0, REPEATED), HANDS, (attempt) => client.settle(attempt));
   const denied = clientLog.decisions.filter(({ wants, status }) => wants === 'deny' && status === 200);
   await inParallel(denied, HANDS, ({ attempt }) => client.settle(attempt));
+  const sent = clientLog.deliveries.filter(({ answers }) => answers.length > 0);
+  await inParallel(sent, HANDS, (delivery) => client.consume(delivery));
   const unredeemed = paid.filter(
     ({ redeems }) => redeems.length > 0 && !redeems.some(({ status }) => status === 200),
   );
