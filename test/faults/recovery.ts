@@ -56,7 +56,10 @@ export const timesAfter = async (
 /** The schemas with an outbox. */
 const SCHEMAS = ['settlement', 'chain_submitter', 'quote', 'wallet', 'funding', 'identity', 'webhook'];
 
-/** Payments, refunds and the work behind them that are not terminal, and messages that are not published. */
+/**
+ * Payments, refunds and the work behind them that are not terminal, and messages that are not
+ * published.
+ */
 const openWork = async (harness: Pick<Access, 'query'>): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int

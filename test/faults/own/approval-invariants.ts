@@ -1,6 +1,6 @@
 import { type Case, type Invariant, rowOf } from './case.ts';
-import { type Answer, bodyOf } from './client-log.ts';
-import { APPROVAL_ABOVE, type Decision } from './owners.ts';
+import { type Answer, bodyOf, type Decision } from './client-log.ts';
+import { APPROVAL_ABOVE } from './owners.ts';
 
 /** An approval that its owner gave, or that it may have given because its answer was lost. */
 const mayApprove = ({ wants, status }: Decision): boolean =>

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Vendor } from '../../../deploy/local/seed/actors.ts';
 import type { Rng } from '../rng.ts';
 import type { Client } from './client.ts';
-import type { Attempt, ClientLog } from './client-log.ts';
-import { APPROVAL_ABOVE, type Decision, type Owner } from './owners.ts';
+import type { Attempt, ClientLog, Decision } from './client-log.ts';
+import { APPROVAL_ABOVE, type Owner } from './owners.ts';
 
 const TRIES = 3;
 const MOST = 500_000n;

@@ -1,8 +1,6 @@
 import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
+import type { Approval } from '../../support/owner.ts';
 import { NOT_LISTED, type Refusal, refusalIn } from '../../support/refusals.ts';
-import type { Decision } from './owners.ts';
-import type { Refund } from './refunds.ts';
-import type { Delivery } from './units.ts';
 
 /**
  * The calls of the clients and their answers, recorded independently of the system. The invariants
@@ -62,6 +60,25 @@ export type Attempt = {
   settlementId: string | null;
   token: string | null;
 };
+
+/** A decision that an owner sent, with what it had read of the payment, and its answer. */
+export type Decision = Asked & { wants: 'approve' | 'deny'; attempt: Attempt; shown: Approval };
+
+/** A refund that a vendor began, under one idempotency key, and all answers about it. */
+export type Refund = {
+  attempt: Attempt;
+  key: string;
+  /** Null: everything that is left. */
+  wanted: string | null;
+  created: Asked[];
+  submitted: Asked[];
+  cancelled: Asked[];
+  /** Whether the vendor knows that nothing happens to it any more. */
+  isOver: boolean;
+};
+
+/** One delivery on a prepaid settlement, counted under its id, and all answers about it. */
+export type Delivery = { attempt: Attempt; requestId: string; units: number; answers: Asked[] };
 
 /** A refusal with the attempt that got it. */
 type CampaignRefusal = Refusal & { attempt: Attempt };

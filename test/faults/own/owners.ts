@@ -3,7 +3,7 @@ import type { Api } from '../../../deploy/local/seed/api.ts';
 import { type Approval, approveWith, type OwnersPasskey, registerPasskey } from '../../support/owner.ts';
 import { atOnce } from '../../support/stack.ts';
 import type { Access } from '../access.ts';
-import { type Asked, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
+import { type Asked, type Attempt, bodyOf, type ClientLog, type Decision } from './client-log.ts';
 
 /** Payments of an owner's agents above this amount need its approval. */
 export const APPROVAL_ABOVE = 100_000n;
@@ -12,9 +12,6 @@ const AGENTS = 3;
 
 /** An owner that decides about the payments of its agents, with a passkey. */
 export type Owner = OwnersPasskey & { payer: Consumer; keys: string[] };
-
-/** A decision that an owner sent, with what it had read of the payment, and its answer. */
-export type Decision = Asked & { wants: 'approve' | 'deny'; attempt: Attempt; shown: Approval };
 
 /** Adds a passkey and delegates that need approvals to a payer. */
 export const createOwner = async (api: Api, stack: Access['stack'], payer: Consumer): Promise<Owner> => {

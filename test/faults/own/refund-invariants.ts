@@ -1,6 +1,7 @@
 import { type Case, type Invariant, isPaid, movedExactly } from './case.ts';
+import type { Refund } from './client-log.ts';
 import type { FinalizedTransaction, RefundRow } from './final-state.ts';
-import { preparedOf, type Refund, refundIn } from './refunds.ts';
+import { preparedOf, refundIn } from './refunds.ts';
 
 /** Transactions that a vendor signed, which are its refunds. Its payout address signs no others. */
 const refundsOnChain = ({ clientLog, finalState }: Case): FinalizedTransaction[] => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rng } from '../rng.ts';
 import type { Client } from './client.ts';
-import type { Attempt } from './client-log.ts';
-import type { Refund } from './refunds.ts';
+import type { Attempt, Refund } from './client-log.ts';
 
 const TRIES = 3;
 const BESIDE_MS = [0, 400] as const;

@@ -1,21 +1,8 @@
 import type { Api } from '../../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../../deploy/local/seed/wallet.ts';
-import type { Asked, Attempt, ClientLog } from './client-log.ts';
+import type { Asked, Attempt, ClientLog, Refund } from './client-log.ts';
 
-/** A refund that a vendor began, under one idempotency key, and all answers about it. */
-export type Refund = {
-  attempt: Attempt;
-  key: string;
-  /** Null: everything that is left. */
-  wanted: string | null;
-  created: Asked[];
-  submitted: Asked[];
-  cancelled: Asked[];
-  /** Whether the vendor knows that nothing happens to it any more. */
-  isOver: boolean;
-};
-
-export type RefundBody = {
+type RefundBody = {
   refund_id?: string;
   status?: string;
   amount?: string;

@@ -1,6 +1,6 @@
 import { type Case, type Invariant, isPaid, rowOf } from './case.ts';
-import type { Asked, Attempt } from './client-log.ts';
-import { consumedIn, type Delivery } from './units.ts';
+import type { Asked, Attempt, Delivery } from './client-log.ts';
+import { consumedIn } from './units.ts';
 
 const isCounted = ({ status }: Asked): boolean => status === 200;
 const isExhausted = (answer: Asked): boolean => consumedIn(answer).error?.code === 'settlement_exhausted';

@@ -1,10 +1,7 @@
 import type { Api } from '../../../deploy/local/seed/api.ts';
-import type { Asked, Attempt, ClientLog } from './client-log.ts';
+import type { Asked, Attempt, ClientLog, Delivery } from './client-log.ts';
 
-/** One delivery on a prepaid settlement, counted under its id, and all answers about it. */
-export type Delivery = { attempt: Attempt; requestId: string; units: number; answers: Asked[] };
-
-export type ConsumedBody = {
+type ConsumedBody = {
   units_consumed?: number;
   units_remaining?: number;
   error?: { code: string };
