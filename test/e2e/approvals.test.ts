@@ -12,7 +12,8 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { type Answer, createApi, must } from '../../deploy/local/seed/api.ts';
-import { createAuthenticator, type Options } from '../support/authenticator.ts';
+import type { Options } from '../support/authenticator.ts';
+import { type Approval, approveWith, type OwnersPasskey, registerPasskey } from '../support/owner.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -22,25 +23,14 @@ import { waitFor } from '../support/wait.ts';
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
-const origin = `http://localhost:${new URL(stack.gateway_url).port}`;
 const PRICE = 3_000_000n;
 
-type Passkey = ReturnType<typeof createAuthenticator>;
-type Owner = Consumer & { passkey: Passkey };
-type Approval = { approval_id: string; status: string; settlement_id: string | null; pay_to: string };
+type Owner = Consumer & OwnersPasskey;
 type Refusal = { code: string; safe_action?: string; money_moved?: string; approval_id?: string };
 
 const createOwner = async (): Promise<Owner> => {
   const owner = await createConsumer(api, stack);
-  const { token } = owner;
-  const passkey = createAuthenticator();
-  const options = await must(
-    api<Options>('POST /v1/auth/passkey/register/options', { token, body: {} }),
-    'register options',
-  );
-  const response = passkey.create(options, { origin });
-  await must(api('POST /v1/auth/passkey/register/verify', { token, body: { response } }), 'register');
-  return { ...owner, passkey };
+  return { ...owner, ...(await registerPasskey(api, stack, owner.token)) };
 };
 
 let vendor: Vendor;
@@ -83,10 +73,7 @@ const optionsOf = (owner: Owner, approval_id: string) =>
   api<Options>(`POST /v1/approvals/${approval_id}/options`, { token: owner.token });
 const send = (owner: Owner, approval_id: string, response: object) =>
   api<Approval>(`POST /v1/approvals/${approval_id}/approve`, { token: owner.token, body: { response } });
-const approve = async (owner: Owner, approval_id: string) => {
-  const options = await must(optionsOf(owner, approval_id), 'approval options');
-  return send(owner, approval_id, owner.passkey.get(options, { origin }));
-};
+const approve = (owner: Owner, approval_id: string) => approveWith(api, owner, approval_id);
 const deny = (owner: Owner, approval_id: string) =>
   api<Approval>(`POST /v1/approvals/${approval_id}/deny`, { token: owner.token });
 
@@ -109,7 +96,7 @@ test('an agent asks, its owner is mailed and approves with a passkey, and the re
     return ((await answer.json()) as { text: string }[]).filter(({ text }) => text.includes(approval_id));
   };
   const [mail] = await waitFor(mails, (found) => found.length === 1, 20_000);
-  expect(mail!.text).toContain(`${origin}/console/approvals/${approval_id}\n`);
+  expect(mail!.text).toContain(`${ada.origin}/console/approvals/${approval_id}\n`);
   expect(mail!.text).toContain('3 USDC');
 
   expect(refusalOf(await again())).toMatchObject({ ...required, approval_id });
@@ -125,7 +112,12 @@ test('an agent asks, its owner is mailed and approves with a passkey, and the re
   });
   // Used once: the attempt is that payment from now on.
   expect((await must(again(), 'repeat')).settlement_id).toBe(paid.settlement_id);
-  expect(refusalOf(await deny(ada, approval_id))).toMatchObject({ status: 409, code: 'conflict' });
+  const { settlement_id } = paid;
+  expect(refusalOf(await deny(ada, approval_id))).toMatchObject({
+    status: 409,
+    code: 'conflict',
+    settlement_id,
+  });
   expect((await mails()).length).toBe(1);
 }, 60_000);
 
@@ -216,18 +208,18 @@ test('only a passkey of the owner, in its own session, for this payment and once
   const [one, two] = [first.approval_id, second.approval_id];
   const options = await must(optionsOf(ada, one), 'options');
   // The passkey of another account, and another account with its own.
-  const foreign = eve.passkey.get(options, { origin });
+  const foreign = eve.passkey.get(options, { origin: eve.origin });
   expect(refusalOf(await send(ada, one, foreign))).toMatchObject({ status: 400, code: 'validation_error' });
   expect((await optionsOf(eve, one)).status).toBe(404);
   expect((await send(eve, one, foreign)).status).toBe(404);
   expect((await deny(eve, one)).status).toBe(404);
   expect((await get(eve.token, one)).status).toBe(404);
   // An answer for one payment approves no other one.
-  const response = ada.passkey.get(await must(optionsOf(ada, one), 'options'), { origin });
+  const response = ada.passkey.get(await must(optionsOf(ada, one), 'options'), { origin: ada.origin });
   await must(optionsOf(ada, two), 'options of the other');
   expect(refusalOf(await send(ada, two, response)).code).toBe('validation_error');
   // Once: a replayed answer is refused, also after a denial.
-  const answer = ada.passkey.get(await must(optionsOf(ada, one), 'options'), { origin });
+  const answer = ada.passkey.get(await must(optionsOf(ada, one), 'options'), { origin: ada.origin });
   const statuses = (await atOnce(4, () => send(ada, one, answer)))
     .map(({ status }) => status)
     .toSorted((a, b) => a - b);

@@ -64,6 +64,7 @@ export type SettlementRow = {
   rail: 'quittance' | 'x402' | 'mpp' | 'x402_out';
   account_id: string;
   payment_attempt_id: string;
+  delegate_id: string | null;
   message_hash: string;
   quote_id: string;
   wallet_id: string;
@@ -76,6 +77,9 @@ export type SettlementRow = {
   tx_hash: string | null;
   superseded_tx_hashes: string[];
   holding: boolean;
+  refund_reserved: string;
+  units_total: number | null;
+  units_consumed: number;
   redeemed_at: Date | null;
   issued_at: Date | null;
   progressed_at: Date;

@@ -13,7 +13,7 @@ import { responds } from '../../deploy/local/stack/tool-specs.ts';
 import { testPrograms } from '../support/programs.ts';
 import { restart } from '../support/restart.ts';
 import { openAccess } from './access.ts';
-import type { Mutation } from './mutations.ts';
+import type { Mutation } from './mutation.ts';
 import { startSecondProvider } from './second-provider.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

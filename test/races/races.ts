@@ -6,6 +6,7 @@ import { must } from '../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
+import { approvalRaces } from './approvals.ts';
 import { deliveryRaces } from './deliveries.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 import { outcome, outcomes, type Race, unless } from './race.ts';
@@ -357,6 +358,7 @@ export const races: Record<string, Race> = {
   'redeem against the expiry job': redeemAgainstExpiry,
   'revoke against settles': revokeAgainstSettles,
   'an approval overwritten by its owner against settles': overwrittenAgainstSettles,
+  ...approvalRaces,
   ...deliveryRaces,
 };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
@@ -96,6 +96,19 @@ test('errors of money calls report whether money moved and which action is safe;
   expect((await send('POST', '/v1/quote', { key: serviceKey(), body: {} })).body.error).not.toHaveProperty(
     'money_moved',
   );
+});
+
+test('a payment that stands in the way is named by every call, also by one that moves no money', async () => {
+  const settlement_id = newId('stl');
+  services.answers['settlement.denyApproval'] = () => {
+    throw conflict('the payment was made already', { settlement_id });
+  };
+  const path = `/v1/approvals/${newId('apr')}/deny`;
+  expect((await send('POST', path, { key: await accessToken() })).body.error).toEqual({
+    code: 'conflict',
+    message: 'the payment was made already',
+    settlement_id,
+  });
 });
 
 test('a refusal by the gateway never claims that no money moved by a call that may be a repeat', async () => {

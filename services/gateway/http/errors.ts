@@ -80,12 +80,20 @@ export const toServiceError = (error: unknown): ServiceError | null => {
 export const errorAnswer = (error: ServiceError | null, money: Money) => {
   const { code, message, extras } =
     error ?? new ServiceError('internal_error', ERRORS.internal_error.meaning);
-  const { retryAfterSeconds, details, ...reported } = extras;
+  const { retryAfterSeconds, details, settlement_id, ...reported } = extras;
   const aboutMoney = money === undefined ? {} : { ...moneyOf(money, code), ...reported };
   const status = ERRORS[code].http;
   return {
     status,
-    body: { error: { code, message, ...(details === undefined ? {} : { details }), ...aboutMoney } },
+    body: {
+      error: {
+        code,
+        message,
+        ...(details === undefined ? {} : { details }),
+        ...aboutMoney,
+        ...(settlement_id === undefined ? {} : { settlement_id }),
+      },
+    },
     headers: {
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       ...(status === 429 || status === 503 || retryAfterSeconds !== undefined

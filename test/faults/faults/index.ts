@@ -17,10 +17,10 @@ import { pauses, serverFaults } from './servers.ts';
  */
 const UNUSED: Record<TrafficName, RegExp> = {
   own: /^crash-.*-gateway\./,
-  paywall: /^crash-.*-gateway\./,
-  x402: /^(clock|kill-(quote|wallet|funding|webhook)|redis|crash-.*-submitter\.(beforeIntent|afterIntent))/,
+  paywall: /^crash-.*-(gateway|funding)\./,
+  x402: /^(clock|kill-(quote|wallet|funding|webhook)|redis|crash-.*-(funding\.|submitter\.(beforeIntent|afterIntent)))/,
   outgoing:
-    /^(clock|kill-(quote|wallet|funding|webhook)|redis|inclusion-one-slot|crash-.*-(gateway\.|submitter\.(beforeIntent|afterIntent)))/,
+    /^(clock|kill-(quote|wallet|funding|webhook)|redis|inclusion-one-slot|crash-.*-(gateway\.|funding\.|submitter\.(beforeIntent|afterIntent)))/,
 };
 
 /**

@@ -32,24 +32,20 @@ export const kills = (harness: Harness): Fault[] => [
 
 /** A crash right before or right after a failpoint, in whichever process passes it first. */
 export const crashes = ({ failpointFolder }: Harness): Fault[] =>
-  // The failpoints of funding are passed once, when the payers get their test funds. Its own tests
-  // crash there.
-  Object.keys(failpoints)
-    .filter((point) => !point.startsWith('funding.'))
-    .flatMap((point) =>
-      (['before', 'after'] as const).map((side): Fault => {
-        const file = path.join(failpointFolder, `${point}.${side}`);
-        return {
-          name: `crash-${side}-${point}`,
-          holdMs: [200, 600],
-          inject: async () => {
-            rmSync(`${file}.hit`, { force: true });
-            writeFileSync(file, '');
-            // Payments run all the time, so a process passes the failpoint soon and dies.
-            for (let waited = 0; existsSync(file) && waited < 5000; waited += 20) await sleep(20);
-            rmSync(file, { force: true });
-            return existsSync(`${file}.hit`) ? over : null;
-          },
-        };
-      }),
-    );
+  Object.keys(failpoints).flatMap((point) =>
+    (['before', 'after'] as const).map((side): Fault => {
+      const file = path.join(failpointFolder, `${point}.${side}`);
+      return {
+        name: `crash-${side}-${point}`,
+        holdMs: [200, 600],
+        inject: async () => {
+          rmSync(`${file}.hit`, { force: true });
+          writeFileSync(file, '');
+          // Payments run all the time, so a process passes the failpoint soon and dies.
+          for (let waited = 0; existsSync(file) && waited < 5000; waited += 20) await sleep(20);
+          rmSync(file, { force: true });
+          return existsSync(`${file}.hit`) ? over : null;
+        },
+      };
+    }),
+  );

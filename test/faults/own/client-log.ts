@@ -1,26 +1,21 @@
 import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
+import type { Approval } from '../../support/owner.ts';
 import { NOT_LISTED, type Refusal, refusalIn } from '../../support/refusals.ts';
 
 /**
  * The calls of the clients and their answers, recorded independently of the system. The invariants
  * compare the chain and the databases with it.
  */
-export type Answer = {
+export type Asked = {
   askedAt: number;
   at: number;
-  how: 'settle' | 'find';
   /** Null: no answer arrived, for the reason in `body`. */
   status: number | null;
   body: unknown;
 };
 
-type Redeem = {
-  redeemId: string;
-  askedAt: number;
-  at: number;
-  status: number | null;
-  body: unknown;
-};
+export type Answer = Asked & { how: 'settle' | 'find' };
+type Redeem = Asked & { redeemId: string };
 
 /** A call of any client. It is answered (null: no answer arrived) or still running. */
 export type Call = { what: string; askedAt: number; at: number | null; status: number | null; body: unknown };
@@ -66,6 +61,25 @@ export type Attempt = {
   token: string | null;
 };
 
+/** A decision that an owner sent, with what it had read of the payment, and its answer. */
+export type Decision = Asked & { wants: 'approve' | 'deny'; attempt: Attempt; shown: Approval };
+
+/** A refund that a vendor began, under one idempotency key, and all answers about it. */
+export type Refund = {
+  attempt: Attempt;
+  key: string;
+  /** Null: everything that is left. */
+  wanted: string | null;
+  created: Asked[];
+  submitted: Asked[];
+  cancelled: Asked[];
+  /** Whether the vendor knows that nothing happens to it any more. */
+  isOver: boolean;
+};
+
+/** One delivery on a prepaid settlement, counted under its id, and all answers about it. */
+export type Delivery = { attempt: Attempt; requestId: string; units: number; answers: Asked[] };
+
 /** A refusal with the attempt that got it. */
 type CampaignRefusal = Refusal & { attempt: Attempt };
 
@@ -76,7 +90,13 @@ type Body = {
   settlement_id?: string;
   settlement_token?: string;
   tx_hash?: string | null;
-  error?: { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
+  error?: {
+    code: string;
+    money_moved?: string;
+    safe_action?: string;
+    settlement_id?: string;
+    approval_id?: string;
+  };
 };
 export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
 
@@ -134,6 +154,12 @@ export const createClientLog = () => {
       if (status !== null && status < 500) calls.delete(call);
     },
     attempts,
+    /** What owners decided about payments of their agents. */
+    decisions: [] as Decision[],
+    /** The refunds that vendors began. */
+    refunds: [] as Refund[],
+    /** The deliveries that vendors wanted to count. */
+    deliveries: [] as Delivery[],
     /** In the order of their redemption. A fork can still remove the newest ones. */
     redeemed: [] as Attempt[],
     counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),

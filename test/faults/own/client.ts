@@ -20,6 +20,9 @@ import type { SignIn } from '../../../deploy/local/seed/sign-in.ts';
 import { atOnce } from '../../support/stack.ts';
 import type { Access } from '../access.ts';
 import { type Attempt, bodyOf, type ClientLog } from './client-log.ts';
+import { createOwner, createOwnerCalls, type Owner } from './owners.ts';
+import { createRefundCalls } from './refunds.ts';
+import { createUnitCalls } from './units.ts';
 
 /**
  * Longer than any answer of the API takes, so that a missing answer is a fault and not a short
@@ -72,19 +75,24 @@ export type Actors = {
   agents: Agent[];
   /** Pays only during the fault in which its owner revokes its allowance or moves its balance. */
   fickle: Consumer;
+  /** Their agents need approvals. */
+  owners: Owner[];
   vendors: Vendor[];
 };
 
 /** Signs all clients up before the faults begin. */
 export const createActors = async (
   { stack }: Access,
-  { payers, vendors }: { payers: number; vendors: number },
+  { payers, vendors, owners: deciding }: { payers: number; vendors: number; owners: number },
 ): Promise<Actors> => {
   const api = patientApi(createApi(stack.gateway_url));
-  const [rich, poor, fickle, sellers] = await Promise.all([
+  const [rich, poor, fickle, owners, sellers] = await Promise.all([
     atOnce(payers - POOR, () => createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE })),
     atOnce(POOR, () => createConsumer(api, stack, { balance: POOR_BALANCE, allowance: BALANCE })),
     createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE }),
+    atOnce(deciding, async () =>
+      createOwner(api, stack, await createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE })),
+    ),
     atOnce(vendors, () => createVendor(api, stack)),
   ]);
   const agents = await atOnce(AGENT_LIMITS.length, async (i) => {
@@ -94,7 +102,7 @@ export const createActors = async (
     );
     return { payer, key: own!.api_key, other: other!.api_key };
   });
-  return { rich, poor, agents, fickle, vendors: sellers };
+  return { rich, poor, agents, fickle, owners, vendors: sellers };
 };
 
 /** Signs up a new payer during the faults; null when that failed. */
@@ -169,6 +177,9 @@ export const createClient = ({ stack }: Access, clientLog: ClientLog, redeemed: 
   };
 
   return {
+    ...createOwnerCalls(clientLog, { api, asked, tokenOf }),
+    ...createRefundCalls(clientLog, { api, asked }),
+    ...createUnitCalls(clientLog, { api, asked }),
     signUp: (pays: 'wallet' | 'delegates') => signUp(recorded, stack, pays),
     /** A quote, requested until there is one; null when the attempt is no longer wanted. */
     quote: async (vendor: Vendor, body: object, wanted: () => boolean): Promise<Quote | null> => {

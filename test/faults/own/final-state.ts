@@ -15,6 +15,15 @@ export type FinalizedTransaction = {
 /** Everything that the invariants compare, read after the recovery phase. */
 export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 
+/** A refund that was opened. */
+export type RefundRow = {
+  refund_id: string;
+  settlement_id: string;
+  amount: string;
+  status: string;
+  tx_hash: string | null;
+};
+
 type TokenBalance = { accountIndex: number; uiTokenAmount: { amount: string } };
 type TransactionJson = {
   transaction: {
@@ -62,6 +71,7 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog, reco
 
   const services = new Set(clientLog.attempts.map(({ vendor }) => vendor.serviceId));
   const settlements = records.settlementsOf('quittance').filter(({ service_id }) => services.has(service_id));
+  const bySettlement = new Map(settlements.map((row) => [row.settlement_id, row]));
   const quoteIds = [
     ...new Set([
       ...clientLog.attempts.map(({ quote }) => quote.quote_id),
@@ -103,9 +113,17 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog, reco
     others: [...records.settlementsOf('quittance'), ...records.settlementsOf('mpp')].filter(
       ({ service_id }) => !services.has(service_id),
     ),
-    bySettlement: new Map(settlements.map((row) => [row.settlement_id, row])),
+    bySettlement,
     byAttempt: new Map(settlements.map((row) => [`${row.account_id}/${row.payment_attempt_id}`, row])),
     records: records.transactions,
+    refunds: (
+      await query<RefundRow>(
+        'select refund_id, settlement_id, amount::text, status, tx_hash from funding.refunds where amount is not null',
+      )
+    ).filter(({ settlement_id }) => bySettlement.has(settlement_id)),
+    consumptions: await query<{ settlement_id: string; request_id: string; units: number }>(
+      'select settlement_id, request_id, units from settlement.consumptions',
+    ),
     funded: await query<{ owner: string; amount: string }>(
       "select owner, sum(amount)::text as amount from funding.dev_funds where status in ('confirmed', 'finalized') group by 1",
     ),

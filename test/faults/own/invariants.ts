@@ -1,59 +1,30 @@
-import type { Consumer } from '../../../deploy/local/seed/actors.ts';
 import { untrueRefusals } from '../../support/refusals.ts';
-import type { Access } from '../access.ts';
 import type { Break } from '../break.ts';
-import { notOnTheChain, type SettlementRow } from '../final-records.ts';
-import { type Answer, type Attempt, bodyOf, type ClientLog, spanOf } from './client-log.ts';
-import type { FinalizedTransaction, FinalState } from './final-state.ts';
-
-/** The final state of a campaign, which the invariants check. */
-type Case = {
-  harness: Access;
-  clientLog: ClientLog;
-  finalState: FinalState;
-  /** How often the chain was forked. Only then may a confirmed transaction be replaced. */
-  forks: number;
-  /** The payer whose owner revokes the allowance during payments. */
-  fickle: Consumer;
-};
-
-type Found = { what: string; attempt?: Attempt };
-type Invariant = (of: Case) => Found[];
-
-const rowOf = ({ finalState }: Case, { payer, id }: Attempt): SettlementRow | undefined =>
-  finalState.byAttempt.get(`${payer.signIn.account.account_id}/${id}`);
-
-/** Successful finalized transactions under a quote's reference. */
-const paymentsOf = ({ finalState }: Case, quoteId: string): FinalizedTransaction[] =>
-  (finalState.under.get(quoteId) ?? []).flatMap((signature) => {
-    const transaction = finalState.transactions.get(signature);
-    return transaction?.succeeded ? [transaction] : [];
-  });
-
-const isPaid = (row: SettlementRow | undefined): boolean =>
-  row !== undefined && row.status !== 'failed' && row.chain_status !== 'failed';
+import { notOnTheChain } from '../final-records.ts';
+import { approvalInvariants } from './approval-invariants.ts';
+import { type Case, type Invariant, isPaid, movedExactly, paymentsOf, rowOf } from './case.ts';
+import { type Answer, type Attempt, bodyOf, spanOf } from './client-log.ts';
+import type { FinalizedTransaction } from './final-state.ts';
+import { refundInvariants } from './refund-invariants.ts';
+import { unitInvariants } from './unit-invariants.ts';
 
 const confirmations = ({ answers }: Attempt): Answer[] =>
   answers.filter(
     (answer) => answer.status === 200 && !['pending', 'failed'].includes(bodyOf(answer).status!),
   );
 
-/** The token balance changes of a payment. */
-const movesExactly = (
-  { harness }: Case,
+/** Whether a payment moved the quoted amounts, and nothing else. */
+const paysTheQuote = (
+  of: Case,
   transaction: FinalizedTransaction,
   { payer, vendor, quote }: Attempt,
 ): boolean => {
-  const account = (owner: Parameters<typeof harness.chain.tokenAccount>[0]) =>
-    harness.chain.tokenAccount(owner).toBase58();
   const [gross, fee] = [BigInt(quote.quote_amount), BigInt(quote.fee_amount)];
-  const expected = new Map([
-    [account(payer.wallet.publicKey), -gross],
-    [account(vendor.payout.publicKey), gross - fee],
-    [account(harness.stack.environments.test!.fee_wallet), fee],
+  return movedExactly(of, transaction, [
+    [payer.wallet.publicKey, -gross],
+    [vendor.payout.publicKey, gross - fee],
+    [of.harness.stack.environments.test!.fee_wallet, fee],
   ]);
-  const moved = [...transaction.deltas].filter(([, delta]) => delta !== 0n);
-  return moved.length === expected.size && moved.every(([owner, delta]) => expected.get(owner) === delta);
 };
 
 const invariants: Record<string, Invariant> = {
@@ -64,7 +35,7 @@ const invariants: Record<string, Invariant> = {
   'answered-200-is-paid-once': (of) =>
     of.clientLog.attempts
       .filter((attempt) => confirmations(attempt).length > 0)
-      .flatMap((attempt): Found[] => {
+      .flatMap((attempt): ReturnType<Invariant> => {
         const row = rowOf(of, attempt);
         if (row === undefined) return [{ what: 'confirmed, and missing in the records', attempt }];
         const payments = paymentsOf(of, attempt.quote.quote_id);
@@ -79,7 +50,7 @@ const invariants: Record<string, Invariant> = {
           return [{ what: `${payments.length} transactions under the reference`, attempt }];
         if (payment.signature !== row.tx_hash)
           return [{ what: `paid by ${payment.signature}, recorded with ${row.tx_hash}`, attempt }];
-        return movesExactly(of, payment, attempt)
+        return paysTheQuote(of, payment, attempt)
           ? []
           : [{ what: `${payment.signature} moved other amounts than the quoted ones`, attempt }];
       }),
@@ -126,6 +97,13 @@ const invariants: Record<string, Invariant> = {
       add(payers.get(row.wallet_id)!.wallet.publicKey.toBase58(), -gross);
       add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), gross - fee);
       add(harness.stack.environments.test!.fee_wallet, fee);
+    }
+    for (const { settlement_id, amount } of finalState.refunds.filter(
+      ({ status }) => status === 'finalized',
+    )) {
+      const row = finalState.bySettlement.get(settlement_id)!;
+      add(payers.get(row.wallet_id)!.wallet.publicKey.toBase58(), BigInt(amount));
+      add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), -BigInt(amount));
     }
     for (const row of finalState.others.filter(isPaid))
       add(harness.stack.environments.test!.fee_wallet, BigInt(row.fee_amount));
@@ -246,9 +224,11 @@ const invariants: Record<string, Invariant> = {
 const shown = ({ id, quote, settlementId }: Attempt): string =>
   ` (attempt ${id}, quote ${quote.quote_id}, settlement ${settlementId ?? 'none'})`;
 
+const all = { ...invariants, ...approvalInvariants, ...refundInvariants, ...unitInvariants };
+
 /** Checks every invariant against the case. */
 export const judge = (of: Case): Omit<Break, 'traffic'>[] =>
-  Object.entries(invariants).flatMap(([invariant, check]) =>
+  Object.entries(all).flatMap(([invariant, check]) =>
     check(of).map(({ what, attempt }) =>
       attempt ? { invariant, what: `${what}${shown(attempt)}`, span: spanOf(attempt) } : { invariant, what },
     ),

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
 import type { Rng } from '../rng.ts';
+import { createApprovedPayments } from './approval-load.ts';
 import { type Actors, type Client, FIRST_PRICE, type Newcomer } from './client.ts';
 import type { Attempt, ClientLog, Hedge } from './client-log.ts';
+import { createRefunds } from './refund-load.ts';
+import { createDeliveries } from './unit-load.ts';
 
 const TRIES = 3;
 /** A slow machine gets no more work than this: the load proves correctness, not speed. */
@@ -35,6 +38,9 @@ export const startLoad = (options: {
 }) => {
   const { client, actors, clientLog, rng, perSecond } = options;
   let running = true;
+  const isRunning = () => running;
+  const refund = createRefunds({ client, isRunning });
+  const { unitsOf, deliver } = createDeliveries({ client, isRunning });
   /** Attempts that may begin now. A group of rivals may begin in advance. */
   let credit = 0;
   let underWay = 0;
@@ -79,7 +85,7 @@ export const startLoad = (options: {
     { payer, vendor, quote, key, id }: Attempt,
     other: string | null,
   ): Promise<void> => {
-    const another = kind === 'another quote' ? await client.quote(vendor, terms(rng), () => running) : quote;
+    const another = kind === 'another quote' ? await client.quote(vendor, terms(rng), isRunning) : quote;
     if (another === null) return;
     clientLog.hedge(kind);
     const attempt =
@@ -112,6 +118,7 @@ export const startLoad = (options: {
     const other = actors.agents.find((agent) => agent.payer === payer)?.other ?? null;
     await hedgeAfter(attempt, own, other);
     if (attempt.outcome === 'paid' && own.chance(0.5)) await redeem(attempt, own);
+    if (attempt.outcome === 'paid' && own.chance(0.2)) await refund(attempt, own);
   };
 
   const terms = (own: Rng) => ({
@@ -119,7 +126,21 @@ export const startLoad = (options: {
     ...(own.chance(0.05) ? { expires_in_seconds: own.int(2, 15) } : {}),
   });
 
+  const payWithApproval = createApprovedPayments({ ...options, ...actors, settle, isRunning });
+
+  const payForUnits = async (own: Rng): Promise<void> => {
+    const [payer, vendor] = [own.pick(actors.rich), own.pick(actors.vendors)];
+    const units = unitsOf(own);
+    const quote = await client.quote(vendor, { ...terms(own), scope: { units } }, isRunning);
+    if (quote === null) return;
+    const attempt = clientLog.begin(payer, vendor, quote);
+    await settle(attempt, own);
+    if (attempt.outcome === 'paid') await deliver(attempt, units, own);
+  };
+
   const pay = async (own: Rng): Promise<void> => {
+    if (actors.owners.length > 0 && own.chance(0.12)) return payWithApproval(own);
+    if (own.chance(0.15)) return payForUnits(own);
     const vendor = own.pick(actors.vendors);
     const poor = own.chance(0.06);
     const agent = !poor && own.chance(0.25) ? own.pick(actors.agents) : null;
@@ -129,7 +150,7 @@ export const startLoad = (options: {
     const crowd = poor || (agent !== null && own.chance(0.2)) ? MOST_AT_ONCE : 1;
     if (poor && own.chance(0.5)) void client.topUp(by.payer);
     const quotes = await Promise.all(
-      Array.from({ length: crowd }, () => client.quote(vendor, terms(own), () => running)),
+      Array.from({ length: crowd }, () => client.quote(vendor, terms(own), isRunning)),
     );
     const wanted = quotes.filter((quote) => quote !== null);
     await Promise.all(wanted.map((quote) => settleAndRedeem(by, vendor, quote, own)));
@@ -145,7 +166,7 @@ export const startLoad = (options: {
     own: Rng,
   ): Promise<Attempt | null> => {
     const vendor = own.pick(actors.vendors);
-    const quote = await client.quote(vendor, { quote_amount: FIRST_PRICE.toString() }, () => running);
+    const quote = await client.quote(vendor, { quote_amount: FIRST_PRICE.toString() }, isRunning);
     if (quote === null) return null;
     clientLog.hedge(key === null ? 'a first payment' : 'a limit that fits once');
     // The balance of a wallet is what a provider reports, and providers lie here. A limit is

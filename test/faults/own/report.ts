@@ -1,5 +1,8 @@
 import { listOf } from '../counts.ts';
+import { approvalLine } from './approval-invariants.ts';
 import type { ClientLog } from './client-log.ts';
+import { refundLine } from './refund-invariants.ts';
+import { unitLine } from './unit-invariants.ts';
 
 /** What clients of our own payments were answered, as lines of text. */
 export const ownReportLines = (clientLog: ClientLog): string[] => {
@@ -11,5 +14,8 @@ export const ownReportLines = (clientLog: ClientLog): string[] => {
     `${attempts} attempts, ${paid} paid, ${redeemed.length} redeemed, ${answers} answers to settle`,
     `${refusals.length} refusals: ${denials} stated that nothing moved, ${named} named a settlement`,
     `hedges: ${listOf(hedged)}`,
+    approvalLine(clientLog.decisions),
+    refundLine(clientLog.refunds),
+    unitLine(clientLog.deliveries),
   ];
 };

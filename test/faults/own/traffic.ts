@@ -30,12 +30,18 @@ const recover = async (client: Client, clientLog: ClientLog, rng: Rng, deadline:
   const others = open.filter((attempt) => !forgetful.has(attempt));
   await inParallel(others, HANDS, (attempt) => until(deadline, () => settled(attempt)));
   await inParallel([...forgetful], HANDS, (attempt) => until(deadline, () => client.find(attempt)));
+  const refunds = clientLog.refunds.filter(({ created }) => created.length > 0);
+  await inParallel(refunds, HANDS, (refund) => until(deadline, () => client.endRefund(refund)));
 };
 
 /** An attempt that was answered gets the same answer after all faults. */
 const repeat = async (client: Client, clientLog: ClientLog, rng: Rng): Promise<void> => {
   const paid = clientLog.attempts.filter(({ outcome, token }) => outcome === 'paid' && token !== null);
   await inParallel(rng.shuffle(paid).slice(0, REPEATED), HANDS, (attempt) => client.settle(attempt));
+  const denied = clientLog.decisions.filter(({ wants, status }) => wants === 'deny' && status === 200);
+  await inParallel(denied, HANDS, ({ attempt }) => client.settle(attempt));
+  const sent = clientLog.deliveries.filter(({ answers }) => answers.length > 0);
+  await inParallel(sent, HANDS, (delivery) => client.consume(delivery));
   const unredeemed = paid.filter(
     ({ redeems }) => redeems.length > 0 && !redeems.some(({ status }) => status === 200),
   );
@@ -46,22 +52,25 @@ const repeat = async (client: Client, clientLog: ClientLog, rng: Rng): Promise<v
 
 /**
  * Payments to our vendors by our own clients.
- * @param options `perSecond`: payments that begin per second
+ * @param options `perSecond`: payments that begin per second. `owners`: payers that approve the
+ *   payments of their agents with a passkey
  */
 export const ownTraffic = ({
   perSecond = 15,
   payers = 8,
   vendors = 3,
+  owners = 2,
   clientLog = createClientLog(),
 }: {
   perSecond?: number;
   payers?: number;
   vendors?: number;
+  owners?: number;
   clientLog?: ClientLog;
 } = {}): Traffic<Access> => ({
   name: 'own',
   begin: async (installation, redeemed) => {
-    const actors = await createActors(installation, { payers, vendors });
+    const actors = await createActors(installation, { payers, vendors, owners });
     const client = createClient(installation, clientLog, redeemed);
     // During the faults a new payer may not get through its sign-up.
     const born = await Promise.all([client.signUp('wallet'), client.signUp('delegates')]);
@@ -88,8 +97,7 @@ export const ownTraffic = ({
       repeat: () => repeat(client, clientLog, after),
       evaluate: async (records, { forks }) => {
         const finalState = await readFinalState(installation, clientLog, records);
-        const { fickle } = actors;
-        const found = judge({ harness: installation, clientLog, finalState, forks, fickle });
+        const found = judge({ ...actors, harness: installation, clientLog, finalState, forks });
         return {
           breaks: [...noticed, ...found],
           paid: clientLog.counts().paid,
