@@ -1,4 +1,5 @@
 import type { TrafficName } from './break.ts';
+import { foreignMutations } from './foreign-mutations.ts';
 
 /**
  * Each rule of docs/design/settle.md that a campaign can check, switched off alone. A campaign that
@@ -230,4 +231,5 @@ export const mutations: readonly Mutation[] = [
     ],
     faults: ['redis-kill'],
   },
+  ...foreignMutations,
 ];

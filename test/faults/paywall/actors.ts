@@ -7,6 +7,7 @@ import { atOnce } from '../../support/stack.ts';
 import type { Harness } from '../harness.ts';
 import { type Client, createMppClient, createX402Client } from './buyers.ts';
 import { DIALECTS, type Log } from './log.ts';
+import { createPoisoner } from './poisoner.ts';
 import { FIXED_PRICE, PUBLIC_URL, startShop } from './shop.ts';
 
 const BALANCE = 1_000_000_000n;
@@ -74,9 +75,12 @@ export const createActors = async (
       dialect === 'x402' ? await createX402Client(keypair, chain.rpcUrl) : createMppClient(keypair, harness);
     return { dialect, address, isPoor, client };
   };
-  const buyers = await atOnce(counts.buyers, createBuyer).catch(async (error: unknown) => {
+  try {
+    const buyers = await atOnce(counts.buyers, createBuyer);
+    const poisoner = await createPoisoner(harness, log, { chain, shopFetch: shopFetch as typeof fetch });
+    return { buyers, poisoner, shop, payTo, serviceId, shopFetch };
+  } catch (error) {
     await shop.stop();
     throw error;
-  });
-  return { buyers, shop, payTo, serviceId, shopFetch };
+  }
 };

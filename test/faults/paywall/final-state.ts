@@ -18,7 +18,8 @@ export const readFinalState = async (
   return {
     settlements,
     byTransaction: new Map(settlements.flatMap((row) => (row.tx_hash ? [[row.tx_hash, row] as const] : []))),
-    byMessage: new Map(settlements.map((row) => [row.message_hash, row])),
+    /** Of all services, by the signed message. */
+    byMessage: new Map(records.settlements.map((row) => [row.message_hash, row])),
     /** To the shop. */
     transfers: await transfersOf(payTo),
     /** Of each buyer with the paying fetch, the payments. */

@@ -1,3 +1,4 @@
+import { messageHashOf } from '../../../services/settlement/foreign-payments/message-hash.ts';
 import type { Break } from '../break.ts';
 import { notOnTheChain } from '../final-records.ts';
 import type { Disturbances } from '../traffic.ts';
@@ -77,6 +78,12 @@ const invariants: Record<string, (of: Case) => string[]> = {
         spent.length >= delivered - (of.forks > 0 ? reversed : 0);
       return isRight ? [] : [`${buyer} has ${delivered} deliveries and ${spent.length} payments`];
     }),
+
+  /** Our fee payer signs no payment of another client that names a reference. */
+  'no-payment-names-a-reference': ({ log, finalState: { byMessage } }) =>
+    log.poisoned.named
+      .filter(({ transaction, success }) => success || byMessage.has(messageHashOf(transaction) ?? ''))
+      .map(({ transaction, reason }) => `${messageHashOf(transaction)} was accepted (${reason})`),
 
   /** Every transfer to the shop is recorded, as final. */
   'chain-is-in-the-records': ({ finalState: { transfers, byTransaction } }) =>

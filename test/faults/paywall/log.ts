@@ -39,6 +39,15 @@ export const refusalsOf = ({ answers }: Payment): Answer[] => answers.filter(({ 
 export const isDecided = ({ answers }: Payment): boolean =>
   answers.some(({ status }) => status === 200 || status === 402);
 
+/** What an attacker did to the quotes of the shop. */
+export type Poisoned = {
+  /** Quotes whose reference the platform's own transaction names. */
+  quotes: Set<string>;
+  /** Answers to payments that name a reference. */
+  named: { transaction: string; success: boolean; reason: string }[];
+  givenUp: number;
+};
+
 export type Log = ReturnType<typeof createLog>;
 
 /** All purchases, payments and answers, recorded independently of the system. */
@@ -47,7 +56,9 @@ export const createLog = () => {
   const payments: Payment[] = [];
   /** How often the handler ran, by path. */
   const runs = new Map<string, number>();
+  const poisoned: Poisoned = { quotes: new Set(), named: [], givenUp: 0 };
   return {
+    poisoned,
     purchases,
     payments,
     runs,

@@ -12,6 +12,7 @@ import { FIXED_PRICE } from './shop.ts';
 const POOR = DIALECTS.length;
 
 const linesOf = ({ log, finalState }: Case): string[] => {
+  const { poisoned } = log;
   const delivered = log.purchases.filter(isDelivered);
   const reasons = log.payments.flatMap(({ answers }) =>
     answers
@@ -23,6 +24,7 @@ const linesOf = ({ log, finalState }: Case): string[] => {
     `delivered: ${listOf(countsOf(delivered.map(({ dialect }) => dialect)))}`,
     `answers: ${listOf(countsOf(log.purchases.flatMap(({ answers }) => answers.map(({ status }) => `${status ?? 'none'}`))))}`,
     `refusals: ${listOf(countsOf(reasons))}`,
+    `quotes whose reference the platform named: ${poisoned.quotes.size}, and asked to name: ${poisoned.named.length}; ${poisoned.givenUp} attacks given up`,
     `${[...log.runs.values()].filter((runs) => runs > 1).length} handlers ran again, because their buyer was gone`,
   ];
 };
