@@ -7,7 +7,7 @@ import { recordDeaths } from './deaths.ts';
 import type { Fault } from './fault.ts';
 import { chooseFaults, faultsOf } from './faults/index.ts';
 import { type Harness, startHarness } from './harness.ts';
-import type { Mutation } from './mutations.ts';
+import type { Mutation } from './mutation.ts';
 import type { Terminal } from './recovery.ts';
 import { createRng, type Rng } from './rng.ts';
 import { schedule } from './schedule.ts';

@@ -55,7 +55,7 @@ export const payOwn = (pay: typeof fetch, log: Log, purchase: Purchase): Promise
  */
 export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSecond: number }) => {
   const { actors, log, rng, perSecond } = options;
-  const { shop, shopFetch, poisoner, buyers } = actors;
+  const { shop, shopFetch, poisoner, fees, buyers } = actors;
   let running = true;
   const later = createLaterCalls();
 
@@ -130,7 +130,8 @@ export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSeco
       if (running) await shop.change(own);
     }
   };
-  const finished = Promise.all([...buyers.map(work), change()]);
+  const paying = fees.payWhile(() => running, rng.fork(-2));
+  const finished = Promise.all([...buyers.map(work), change(), paying]);
   return {
     stop: async (): Promise<void> => {
       running = false;

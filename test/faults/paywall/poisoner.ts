@@ -9,6 +9,7 @@ import { wireTransaction } from '../../support/foreign-buyers.ts';
 import type { InteropChain } from '../../support/interop-chain.ts';
 import { createX402Facilitator } from '../../support/x402.ts';
 import type { Harness } from '../harness.ts';
+import { untilShown } from '../shown-once.ts';
 import type { Log } from './log.ts';
 import { PUBLIC_URL } from './shop.ts';
 
@@ -51,12 +52,10 @@ export const createPoisoner = async (
       left = QUOTA;
     }
     left -= 1;
-    const { api_key } = await must(
-      api<{ api_key: string }>('POST /v1/services', {
-        token: session.access_token,
-        body: { name: 'Anything', price: '50000', payout_address: payTo },
-      }),
-      'create service',
+    const { access_token: token } = session;
+    const body = { name: 'Anything', price: '50000', payout_address: payTo };
+    const { api_key } = await untilShown(() =>
+      must(api<{ api_key: string }>('POST /v1/services', { token, body }), 'create service'),
     );
     return { apiKey: api_key, payTo };
   };
@@ -134,4 +133,3 @@ export const createPoisoner = async (
     },
   };
 };
-export type Poisoner = Awaited<ReturnType<typeof createPoisoner>>;
