@@ -9,13 +9,20 @@ import { HANDS, inParallel } from './recovery.ts';
 const PAGE = 1000;
 
 /** A finalized transaction that changed the balance of an owner's token account. */
-type Transfer = { signature: string; hash: string | null; owner: string; amount: bigint };
+type Transfer = {
+  signature: string;
+  hash: string | null;
+  owner: string;
+  amount: bigint;
+  /** What its fee payer has paid for it. */
+  lamports: bigint;
+};
 
 type Signature = { signature: string; err: unknown };
 type Balance = { accountIndex: number; owner: string; uiTokenAmount: { amount: string } };
 type TransactionJson = {
   transaction: [wire: string, encoding: 'base64'];
-  meta: { preTokenBalances: Balance[]; postTokenBalances: Balance[] };
+  meta: { fee: number; preTokenBalances: Balance[]; postTokenBalances: Balance[] };
 };
 
 /** Reads the chain by plain RPC at its default commitment, because only what is final counts. */
@@ -39,7 +46,11 @@ export const createChainReader = ({ rpc, chain }: Access) => {
         .filter((balance) => balance.owner === owner)
         .reduce((total, { uiTokenAmount }) => total + BigInt(uiTokenAmount.amount), 0n);
     const amount = sum(meta.postTokenBalances) - sum(meta.preTokenBalances);
-    return { signature, hash: messageHashOf(transaction[0]), owner, amount };
+    return {
+      ...{ signature, owner, amount },
+      hash: messageHashOf(transaction[0]),
+      lamports: BigInt(meta.fee),
+    };
   };
   const historyOf = (owner: string) => signaturesOf(chain.tokenAccount(owner).toBase58());
   return {
@@ -54,6 +65,11 @@ export const createChainReader = ({ rpc, chain }: Access) => {
       );
       // The creation of the account moves nothing.
       return all.filter(({ amount }) => amount !== 0n);
+    },
+    /** The transactions of an owner's token account that failed on chain. */
+    failuresOf: async (owner: string): Promise<Transfer[]> => {
+      const failed = (await historyOf(owner)).filter(({ err }) => err !== null);
+      return inParallel(failed, HANDS, ({ signature }) => transferOf(owner, signature));
     },
   };
 };
@@ -83,6 +99,7 @@ export type SettlementRow = {
   redeemed_at: Date | null;
   issued_at: Date | null;
   progressed_at: Date;
+  failure_message: string | null;
   /** When its acceptance was committed. */
   accepted_at: Date;
 };
@@ -129,6 +146,8 @@ export const notOnTheChain = (
     .filter(({ chain_status, tx_hash }) => chain_status === 'finalized' && !isOnTheChain(tx_hash ?? ''))
     .map(({ settlement_id, tx_hash }) => `${settlement_id}: ${tx_hash} is not on the chain`);
 
+const PAID_ALREADY = 'the quote is paid already';
+
 /** What must hold of the records of every kind of traffic. */
 const invariants: Record<string, (of: FinalRecords) => string[]> = {
   'held-is-zero': ({ delegates, payers, settlements }) => [
@@ -146,6 +165,17 @@ const invariants: Record<string, (of: FinalRecords) => string[]> = {
       .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')
       .map(({ settlement_id, status, chain_status }) => `${settlement_id} is ${status}, ${chain_status}`),
   ],
+
+  /**
+   * A payment fails for a reason of its payer: "the quote is paid already" only if it was paid,
+   * whatever names the quote's reference on the chain.
+   */
+  'paid-already-is-paid': ({ settlements }) => {
+    const paid = new Set(settlements.filter(({ issued_at }) => issued_at).map(({ quote_id }) => quote_id));
+    return settlements
+      .filter(({ quote_id, failure_message: why }) => why === PAID_ALREADY && !paid.has(quote_id))
+      .map(({ settlement_id, quote_id }) => `${settlement_id}: nobody paid ${quote_id}`);
+  },
 
   /**
    * `npm run reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by

@@ -23,9 +23,6 @@ const root = path.resolve(import.meta.dirname, '../..');
  */
 const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 };
 
-/** What a vendor of x402 may owe: more than all payments of a campaign accrue. */
-const CREDIT_MICRO = 1_000_000_000_000n;
-
 /** URL of a module in this folder, with parameters. */
 const module = (file: string, parameters: Record<string, string>): string => {
   const url = pathToFileURL(file);
@@ -75,7 +72,6 @@ export const startHarness = async (options: {
     chainSlotMs: slotMs,
     rateLimitScale: 10_000,
     hourlyCaps: HIGH_HOURLY_CAPS,
-    firstCreditMicro: CREDIT_MICRO,
     durable: false,
     instances,
     // The faulty one is queried first, so that it is believed where one provider suffices.
@@ -142,6 +138,8 @@ export const startHarness = async (options: {
     chainIsBack,
     /** How often the chain was forked. The faults that fork it count. */
     forks: 0,
+    /** Token accounts whose owners moved the money away while payments were in flight. */
+    emptied: new Set<string>(),
     secondProvider,
     /** A NATS connection with all rights in the environment's account. */
     bus,

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PLATFORM_SERVICE_ID } from '../../shared/contract/platform.ts';
 import type { Access } from './access.ts';
 import type { Break } from './break.ts';
 
 const EVERY_MS = 400;
+/** Settlement's own settings (docs/adr/0061). */
+const CREDIT = { firstMicro: 100_000, perPaid: 4, laterMicro: 5_000_000 };
 
 /** What must hold at every moment. Each check is one statement, and so one snapshot. */
 const checks: Record<string, string> = {
@@ -27,6 +30,14 @@ const checks: Record<string, string> = {
   'one-live-generation': `
     select intent_id as what from chain_submitter.transactions where status = 'live'
     group by 1 having count(*) > 1`,
+  // A payment of fees that a fork has removed for good is no longer paid.
+  'fees-stay-within-credit': `
+    select account_id || ' owes ' || accrued - paid || ' of ' || credit as what from (
+      select *, greatest(${CREDIT.firstMicro}, least(paid * ${CREDIT.perPaid}, ${CREDIT.laterMicro})) as credit
+      from settlement.fee_accounts) as f
+    where accrued - paid > credit and not exists (
+      select from settlement.settlements where scope ->> 'account_id' = f.account_id
+        and service_id = '${PLATFORM_SERVICE_ID}' and issued_at is not null and chain_status = 'failed')`,
   'one-settlement-per-quote': `
     select quote_id as what from settlement.settlements where status <> 'failed' and quote_id is not null group by 1 having count(*) > 1`,
 };

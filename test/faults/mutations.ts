@@ -1,3 +1,4 @@
+import { foreignMutations } from './foreign-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { clientMutations } from './own/mutations.ts';
 
@@ -214,4 +215,5 @@ export const mutations: readonly Mutation[] = [
     faults: ['redis-kill'],
   },
   ...clientMutations,
+  ...foreignMutations,
 ];

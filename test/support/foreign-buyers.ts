@@ -26,7 +26,7 @@ const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 /**
  * A signed transaction with an empty slot for the fee payer, of a new buyer or of `payer`.
  * @param options `before`: instructions before the transfers. `blockhash`: by default one that no
- *   chain has
+ *   chain has. `reference`: a fifth account of each transfer, which is only read
  */
 export const wireTransaction = (
   { feePayer, mint, legs, memo }: Asked,
@@ -35,6 +35,7 @@ export const wireTransaction = (
     version = 0 as 0 | 'legacy',
     before = [] as readonly TransactionInstruction[],
     blockhash = new PublicKey(randomBytes(32)).toBase58(),
+    reference = null as PublicKey | null,
   } = {},
 ): string => {
   const mintKey = new PublicKey(mint);
@@ -45,6 +46,8 @@ export const wireTransaction = (
       ...([source, mintKey, accountOf(new PublicKey(owner)), payer.publicKey, BigInt(amount), 6] as const),
     ),
   );
+  if (reference !== null)
+    for (const { keys } of transfers) keys.push({ pubkey: reference, isSigner: false, isWritable: false });
   const memos = memo === null ? [] : [memo];
   const instructions = [
     ...before,

@@ -23,16 +23,16 @@ export const createX402Facilitator = (
   apiKey: string,
   { timeoutMs = 120_000 }: { timeoutMs?: number } = {},
 ) => {
-  const post = async (path: 'verify' | 'settle', paymentPayload: PaymentPayload): Promise<Answer> => {
+  const post = async (
+    path: 'verify' | 'settle',
+    paymentPayload: PaymentPayload,
+    paymentRequirements: PaymentRequirements = paymentPayload.accepted,
+  ): Promise<Answer> => {
     const response = await fetch(`${url}/v1/x402/${path}`, {
       method: 'POST',
       signal: AbortSignal.timeout(timeoutMs),
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        x402Version: 2,
-        paymentPayload,
-        paymentRequirements: paymentPayload.accepted,
-      }),
+      body: JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements }),
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
@@ -40,7 +40,9 @@ export const createX402Facilitator = (
   };
   return {
     verify: (payload: PaymentPayload) => post('verify', payload),
-    settle: (payload: PaymentPayload) => post('settle', payload),
+    /** @param requirements the vendor's, by default those that the buyer has accepted */
+    settle: (payload: PaymentPayload, requirements?: PaymentRequirements) =>
+      post('settle', payload, requirements),
     supported: async () => {
       const response = await fetch(`${url}/v1/x402/supported`, {
         headers: { authorization: `Bearer ${apiKey}` },

@@ -82,9 +82,9 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
   const tracesUrl = tracesPort === null ? null : `http://${host}:${tracesPort}`;
-  const { hourlyCaps = {}, firstCreditMicro } = settings;
+  const { hourlyCaps = {} } = settings;
   const shared = {
-    ...{ gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel, hourlyCaps, firstCreditMicro },
+    ...{ gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel, hourlyCaps },
   };
   const onramps = environments.map((environment, index) =>
     onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),

@@ -29,7 +29,6 @@ export type SharedSettings = {
   limitsFile: string;
   logLevel: string;
   hourlyCaps?: HourlyCaps;
-  firstCreditMicro?: bigint | undefined;
 };
 
 /** Configuration of the gateway, the one process that serves all environments. */
@@ -92,9 +91,6 @@ export function serviceEnvironment(
       ...fees,
       CURSOR_KEY: keys.cursorKey,
       ...shared.hourlyCaps,
-      ...(shared.firstCreditMicro !== undefined && {
-        X402_FIRST_CREDIT_MICRO: shared.firstCreditMicro.toString(),
-      }),
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
     // Only the test environment has a call that funds wallets, because test USDC is minted freely.

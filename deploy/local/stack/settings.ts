@@ -34,8 +34,6 @@ export type StackOptions = {
    * wallet and hour.
    */
   hourlyCaps?: HourlyCaps;
-  /** What a vendor may owe before it pays fees, in micro-units. By default settlement's own. */
-  firstCreditMicro?: bigint;
   /** Instances per service. The default is 1. */
   instances?: Instances;
   /**

@@ -3,6 +3,7 @@ import type { Fault, Fixture } from '../fault.ts';
 import { type Harness, processNames } from '../harness.ts';
 import { chainFaults } from './chain.ts';
 import { clocks } from './clocks.ts';
+import { EMPTIED_SOURCES } from './emptied-source.ts';
 import { crashes, kills } from './kill.ts';
 import { messageFaults } from './messages.ts';
 import { ownerFaults } from './owner.ts';
@@ -18,7 +19,7 @@ import { pauses, serverFaults } from './servers.ts';
 const UNUSED: Record<TrafficName, RegExp> = {
   own: /^crash-.*-gateway\./,
   paywall: /^crash-.*-(gateway|funding)\./,
-  x402: /^(clock|kill-(quote|wallet|funding|webhook)|redis|crash-.*-(funding\.|submitter\.(beforeIntent|afterIntent)))/,
+  x402: /^(clock|kill-(wallet|funding|webhook)|redis|crash-.*-(funding\.|submitter\.(beforeIntent|afterIntent)))/,
   outgoing:
     /^(clock|kill-(quote|wallet|funding|webhook)|redis|inclusion-one-slot|crash-.*-(gateway\.|funding\.|submitter\.(beforeIntent|afterIntent)))/,
 };
@@ -50,7 +51,8 @@ export const ownFaults = (fixture: Fixture): Fault[] => [...ownerFaults(fixture)
 export const faultNames = (traffic: readonly TrafficName[]): string[] => {
   const harness = { names: processNames(), failpointFolder: '' } as unknown as Harness;
   const own = traffic.includes('own') ? ownFaults({ harness } as Fixture) : [];
-  return [...faultsOf(harness, [], traffic), ...own].map(({ name }) => name);
+  const emptied = traffic.flatMap((kind) => EMPTIED_SOURCES[kind] ?? []);
+  return [...[...faultsOf(harness, [], traffic), ...own].map(({ name }) => name), ...emptied];
 };
 
 /**

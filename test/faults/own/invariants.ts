@@ -1,3 +1,4 @@
+import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import { untrueRefusals } from '../../support/refusals.ts';
 import type { Break } from '../break.ts';
 import { notOnTheChain } from '../final-records.ts';
@@ -105,8 +106,9 @@ const invariants: Record<string, Invariant> = {
       add(payers.get(row.wallet_id)!.wallet.publicKey.toBase58(), BigInt(amount));
       add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), -BigInt(amount));
     }
+    const { fee_wallet } = harness.stack.environments.test!;
     for (const row of finalState.others.filter(isPaid))
-      add(harness.stack.environments.test!.fee_wallet, BigInt(row.fee_amount));
+      add(fee_wallet, BigInt(row.service_id === PLATFORM_SERVICE_ID ? row.quote_amount : row.fee_amount));
     return [...finalState.balances].flatMap(([owner, balance]) =>
       balance === (expected.get(owner) ?? 0n)
         ? []
@@ -116,13 +118,16 @@ const invariants: Record<string, Invariant> = {
 
   /**
    * A payer that cannot pay is refused before anything is signed. So no transaction of the platform
-   * fails on chain, unless a fork gave the money to another payment or the owner removed it.
+   * fails on chain, unless a fork gave the money to another payment or the owner removed it. What
+   * clients of other protocols have signed is theirs.
    */
   'nothing-fails-on-chain': ({ finalState, forks, fickle }) =>
     [...finalState.transactions.values()]
       .filter(({ succeeded, signature }) => {
         const intent = finalState.records.get(signature)?.intent_id ?? '';
-        return !succeeded && forks === 0 && !intent.startsWith(`settle:${fickle.signIn.account.account_id}:`);
+        const isOther = intent.startsWith('foreign:');
+        const isRemoved = intent.startsWith(`settle:${fickle.signIn.account.account_id}:`);
+        return !succeeded && forks === 0 && !isOther && !isRemoved;
       })
       .map(({ signature }) => ({ what: `${signature} failed` })),
 

@@ -4,9 +4,12 @@ import { createApi, must, patientApi } from '../../../deploy/local/seed/api.ts';
 import { payingFetch } from '../../../sdk/src/pay/main.ts';
 import { interopStack } from '../../support/interop-stack.ts';
 import { atOnce } from '../../support/stack.ts';
+import { createFeePayer } from '../fee-payer.ts';
 import type { Harness } from '../harness.ts';
+import { untilShown } from '../shown-once.ts';
 import { type Client, createMppClient, createX402Client } from './buyers.ts';
 import { DIALECTS, type Log } from './log.ts';
+import { createPoisoner } from './poisoner.ts';
 import { FIXED_PRICE, PUBLIC_URL, startShop } from './shop.ts';
 
 const BALANCE = 1_000_000_000n;
@@ -30,7 +33,9 @@ export const createActors = async (
   const { chain } = interopStack(stack, path.resolve(stateDir));
   // A payment of another client needs the token account of its payee.
   const { keypair: payout, address: payTo } = await chain.wallet(0n);
-  const { apiKey, serviceId } = await createVendor(api, stack, { payout });
+  const email = `shop-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const { apiKey, serviceId } = await createVendor(api, stack, { payout, email });
+  const fees = await createFeePayer(harness, email);
   let serviceKey = apiKey;
   const shop = await startShop({
     ...{ gateways: stack.gateway_urls, serviceId, serviceKey, log },
@@ -61,10 +66,10 @@ export const createActors = async (
     const balance = isPoor ? counts.poorBalance : BALANCE;
     if (dialect === 'quittance') {
       const consumer = await createConsumer(api, stack, { balance, allowance: BALANCE });
-      const { api_key } = await createDelegate(api, consumer, {});
+      const { api_key: delegateKey } = await untilShown(() => createDelegate(api, consumer, {}));
       const pay = payingFetch(shopFetch as typeof fetch, {
         baseUrl: stack.gateway_urls[at % stack.gateway_urls.length]!,
-        delegateKey: api_key,
+        delegateKey,
         maxAmount: FIXED_PRICE,
       });
       return { dialect, address: consumer.wallet.publicKey.toBase58(), isPoor, pay };
@@ -74,9 +79,12 @@ export const createActors = async (
       dialect === 'x402' ? await createX402Client(keypair, chain.rpcUrl) : createMppClient(keypair, harness);
     return { dialect, address, isPoor, client };
   };
-  const buyers = await atOnce(counts.buyers, createBuyer).catch(async (error: unknown) => {
+  try {
+    const buyers = await atOnce(counts.buyers, createBuyer);
+    const poisoner = await createPoisoner(harness, log, { chain, shopFetch: shopFetch as typeof fetch });
+    return { buyers, fees, poisoner, newWallet: chain.wallet, shop, payTo, serviceId, shopFetch };
+  } catch (error) {
     await shop.stop();
     throw error;
-  });
-  return { buyers, shop, payTo, serviceId, shopFetch };
+  }
 };

@@ -1,7 +1,9 @@
+import { readFailedOnChain } from '../failed-on-chain.ts';
 import { createChainReader, type FinalRecords } from '../final-records.ts';
 import type { Harness } from '../harness.ts';
 import { HANDS, inParallel } from '../recovery.ts';
 import type { Actors } from './actors.ts';
+import type { Log } from './log.ts';
 
 /** Everything that the invariants compare, read after the recovery phase. */
 export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
@@ -9,7 +11,7 @@ export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 /** Reads the chain by plain RPC when it is final, and the records of the shop's service. */
 export const readFinalState = async (
   harness: Harness,
-  { buyers, payTo, serviceId }: Actors,
+  { actors: { buyers, payTo, serviceId }, log }: { actors: Actors; log: Log },
   records: FinalRecords,
 ) => {
   const { transfersOf } = createChainReader(harness);
@@ -18,7 +20,9 @@ export const readFinalState = async (
   return {
     settlements,
     byTransaction: new Map(settlements.flatMap((row) => (row.tx_hash ? [[row.tx_hash, row] as const] : []))),
-    byMessage: new Map(settlements.map((row) => [row.message_hash, row])),
+    /** Of all services, by the signed message. */
+    byMessage: new Map(records.settlements.map((row) => [row.message_hash, row])),
+    failed: await readFailedOnChain(harness, records, log.emptied),
     /** To the shop. */
     transfers: await transfersOf(payTo),
     /** Of each buyer with the paying fetch, the payments. */

@@ -1,5 +1,8 @@
+import { messageHashOf } from '../../../services/settlement/foreign-payments/message-hash.ts';
 import type { Break } from '../break.ts';
+import { failureInvariants } from '../failed-on-chain.ts';
 import { notOnTheChain } from '../final-records.ts';
+import { untrueAboutMessages } from '../message-refusals.ts';
 import type { Disturbances } from '../traffic.ts';
 import type { FinalState } from './final-state.ts';
 import { isDelivered, type Log, type Payment, type Purchase, refusalsOf } from './log.ts';
@@ -31,6 +34,13 @@ const invariants: Record<string, (of: Case) => string[]> = {
     of.log.payments
       .filter((payment) => refusalsOf(payment).length > 0 && transfersOf(of, payment).length > 0)
       .map(({ purchase }) => shown(purchase)),
+
+  /** What the API told the shop about a payment, at any of its calls. */
+  'refusals-are-true': ({ log, finalState: { settlements } }) =>
+    untrueAboutMessages(
+      log.refusals,
+      settlements.filter(({ rail }) => rail === 'x402' || rail === 'mpp'),
+    ),
 
   'message-is-paid-once': (of) =>
     of.log.payments
@@ -77,6 +87,23 @@ const invariants: Record<string, (of: Case) => string[]> = {
         spent.length >= delivered - (of.forks > 0 ? reversed : 0);
       return isRight ? [] : [`${buyer} has ${delivered} deliveries and ${spent.length} payments`];
     }),
+
+  ...failureInvariants,
+
+  /** What failed on chain was never delivered. */
+  'failed-on-chain-is-refused': (of) =>
+    of.finalState.failed.emptied.flatMap(({ signature, hash }) => {
+      const payment = of.log.payments.find((each) => each.hash === hash);
+      if (payment === undefined) return [`${signature} is of no payment`];
+      const isRefused = payment.answers.every(({ status }) => status !== 200);
+      return isRefused ? [] : [`${signature} failed: ${shown(payment.purchase)}`];
+    }),
+
+  /** Our fee payer signs no payment of another client that names a reference. */
+  'no-payment-names-a-reference': ({ log, finalState: { byMessage } }) =>
+    log.poisoned.named
+      .filter(({ transaction, success }) => success || byMessage.has(messageHashOf(transaction) ?? ''))
+      .map(({ transaction, reason }) => `${messageHashOf(transaction)} was accepted (${reason})`),
 
   /** Every transfer to the shop is recorded, as final. */
   'chain-is-in-the-records': ({ finalState: { transfers, byTransaction } }) =>

@@ -15,6 +15,8 @@ const AGAIN_MS = [100, 1500] as const;
 const REPLAY_MS = [0, 12_000] as const;
 const MOST_COPIES = 3;
 const CHANGE_MS = [500, 4000] as const;
+/** The share of the native purchases whose quote an attacker has read before. */
+const POISONED = 0.4;
 
 /** One call of a buyer, whose answer is recorded. */
 const call = async (
@@ -49,11 +51,11 @@ export const payOwn = (pay: typeof fetch, log: Log, purchase: Purchase): Promise
 /**
  * Concurrent buyers with the clients of each dialect. Some send copies at once, some replay a
  * payment that was delivered, and all repeat a payment whose outcome they do not know. Meanwhile
- * the shop changes its configuration.
+ * the shop changes its configuration, and an attacker names references of its quotes.
  */
 export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSecond: number }) => {
   const { actors, log, rng, perSecond } = options;
-  const { shop, shopFetch, buyers } = actors;
+  const { shop, shopFetch, poisoner, fees, buyers } = actors;
   let running = true;
   const later = createLaterCalls();
 
@@ -98,6 +100,7 @@ export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSeco
 
   const buy = async (purchase: Purchase, buyer: Buyer, own: Rng): Promise<void> => {
     if (buyer.dialect === 'quittance') {
+      if (own.chance(POISONED)) await poisoner.poison(purchase.path);
       while ((await payOwn(buyer.pay, log, purchase)).status !== 200 && running && !buyer.isPoor)
         await sleep(own.int(...AGAIN_MS));
       return;
@@ -127,7 +130,8 @@ export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSeco
       if (running) await shop.change(own);
     }
   };
-  const finished = Promise.all([...buyers.map(work), change()]);
+  const paying = fees.payWhile(() => running, rng.fork(-2));
+  const finished = Promise.all([...buyers.map(work), change(), paying]);
   return {
     stop: async (): Promise<void> => {
       running = false;

@@ -1,4 +1,5 @@
 import { messageHashOf } from '../../../services/settlement/foreign-payments/message-hash.ts';
+import type { MessageRefusal } from '../message-refusals.ts';
 
 /** The payment protocols of one 402. */
 export const DIALECTS = ['quittance', 'x402', 'mpp'] as const;
@@ -39,6 +40,15 @@ export const refusalsOf = ({ answers }: Payment): Answer[] => answers.filter(({ 
 export const isDecided = ({ answers }: Payment): boolean =>
   answers.some(({ status }) => status === 200 || status === 402);
 
+/** What an attacker did to the quotes of the shop. */
+type Poisoned = {
+  /** Quotes whose reference the platform's own transaction names. */
+  quotes: Set<string>;
+  /** Answers to payments that name a reference. */
+  named: { transaction: string; success: boolean; reason: string }[];
+  givenUp: number;
+};
+
 export type Log = ReturnType<typeof createLog>;
 
 /** All purchases, payments and answers, recorded independently of the system. */
@@ -47,7 +57,18 @@ export const createLog = () => {
   const payments: Payment[] = [];
   /** How often the handler ran, by path. */
   const runs = new Map<string, number>();
+  /** What the API has refused to the shop. */
+  const refusals: MessageRefusal[] = [];
+  const poisoned: Poisoned = { quotes: new Set(), named: [], givenUp: 0 };
   return {
+    poisoned,
+    refusals,
+    refused: (transaction: string, refusal: Omit<MessageRefusal, 'hash'>): void => {
+      const hash = messageHashOf(transaction);
+      if (hash !== null) refusals.push({ ...refusal, hash });
+    },
+    /** Buyers who moved their money away while payments were in flight. */
+    emptied: new Set<string>(),
     purchases,
     payments,
     runs,

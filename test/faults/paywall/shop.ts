@@ -6,6 +6,7 @@ import { paid } from '../../../sdk/src/vendor/express.ts';
 import { createPaywall, memoryStore } from '../../../sdk/src/vendor/main.ts';
 import { mpp } from '../../../sdk/src/vendor/mpp.ts';
 import { x402 } from '../../../sdk/src/vendor/x402.ts';
+import { refusalIn } from '../../support/refusals.ts';
 import type { Rng } from '../rng.ts';
 import type { Log } from './log.ts';
 
@@ -15,6 +16,7 @@ import type { Log } from './log.ts';
  */
 export const FIXED_PRICE = 50_000n;
 const PRICES = [40_000n, 50_000n, 60_000n] as const;
+export const MOST_PRICE = PRICES[2];
 const REPLICAS = 2;
 /** The address in the quotes, whichever replica answers. */
 export const PUBLIC_URL = 'https://shop.example';
@@ -23,6 +25,22 @@ export const PUBLIC_URL = 'https://shop.example';
 type Configuration = { price: bigint; secrets: readonly string[]; serviceKey: string };
 
 const newSecret = () => crypto.randomUUID() + crypto.randomUUID();
+
+const ACCEPT_FOREIGN = '/v1/settlements/foreign';
+
+/** Calls the API, and records what it refuses about signed messages. */
+const recording =
+  (log: Log): typeof fetch =>
+  async (input, init) => {
+    const askedAt = Date.now();
+    const response = await fetch(input, init);
+    const { body } = init ?? {};
+    if (response.ok || typeof body !== 'string' || !String(input).endsWith(ACCEPT_FOREIGN)) return response;
+    const { transaction } = JSON.parse(body) as { transaction: string };
+    const refusal = refusalIn(await response.clone().json());
+    if (refusal !== null) log.refused(transaction, { ...refusal, askedAt, at: Date.now() });
+    return response;
+  };
 
 /**
  * A vendor with our paywall in every dialect: two replicas with one store. Its configuration
@@ -51,7 +69,7 @@ export const startShop = async ({
     const { serviceKey: key, secrets: secret } = now;
     const paywall = createPaywall({
       ...{ baseUrl: gateways[at % gateways.length]!, serviceKey: key, serviceId, environment: 'test' },
-      ...{ publicUrl: PUBLIC_URL, store, log: () => {} },
+      ...{ publicUrl: PUBLIC_URL, store, log: () => {}, fetch: recording(log) },
       dialects: [x402({ secret }), mpp({ secret })],
     });
     const app = express();

@@ -1,3 +1,4 @@
+import type { Break } from '../break.ts';
 import { countsOf, listOf } from '../counts.ts';
 import { HANDS, inParallel, until } from '../recovery.ts';
 import type { Traffic } from '../traffic.ts';
@@ -6,12 +7,14 @@ import { readFinalState } from './final-state.ts';
 import { type Case, judge } from './invariants.ts';
 import { payOwn, present, startLoad } from './load.ts';
 import { createLog, DIALECTS, isDecided, isDelivered } from './log.ts';
+import { paywallOwnerFaults } from './owners.ts';
 import { FIXED_PRICE } from './shop.ts';
 
 /** Buyers whose wallet pays a part of their purchases only, one of each dialect. */
 const POOR = DIALECTS.length;
 
 const linesOf = ({ log, finalState }: Case): string[] => {
+  const { poisoned } = log;
   const delivered = log.purchases.filter(isDelivered);
   const reasons = log.payments.flatMap(({ answers }) =>
     answers
@@ -23,6 +26,9 @@ const linesOf = ({ log, finalState }: Case): string[] => {
     `delivered: ${listOf(countsOf(delivered.map(({ dialect }) => dialect)))}`,
     `answers: ${listOf(countsOf(log.purchases.flatMap(({ answers }) => answers.map(({ status }) => `${status ?? 'none'}`))))}`,
     `refusals: ${listOf(countsOf(reasons))}`,
+    `refused to the shop: ${listOf(countsOf(log.refusals.map(({ code, moneyMoved }) => `${code} (${moneyMoved})`)))}`,
+    `${finalState.failed.emptied.length} failed on chain, of ${log.emptied.size} accounts that were emptied`,
+    `quotes whose reference the platform named: ${poisoned.quotes.size}, and asked to name: ${poisoned.named.length}; ${poisoned.givenUp} attacks given up`,
     `${[...log.runs.values()].filter((runs) => runs > 1).length} handlers ran again, because their buyer was gone`,
   ];
 };
@@ -48,7 +54,9 @@ export const paywallTraffic = ({
     const log = createLog();
     const poorBalance = FIXED_PRICE * BigInt(Math.ceil(purchases / buyers / 2));
     const actors = await createActors(harness, log, { buyers, poor: POOR, poorBalance });
+    const ofFaults: Omit<Break, 'traffic'>[] = [];
     return {
+      faults: () => paywallOwnerFaults(harness, { actors, log, breaks: ofFaults }),
       about: `${buyers} buyers pay a shop of two replicas`,
       start: (rng) => startLoad({ actors, log, rng, perSecond }),
       counts: () => {
@@ -81,8 +89,12 @@ export const paywallTraffic = ({
         });
       },
       evaluate: async (records, disturbances) => {
-        const of = { log, finalState: await readFinalState(harness, actors, records), ...disturbances };
-        return { breaks: judge(of), lines: linesOf(of), paid: log.delivered() };
+        const of = {
+          log,
+          finalState: await readFinalState(harness, { actors, log }, records),
+          ...disturbances,
+        };
+        return { breaks: [...ofFaults, ...judge(of)], lines: linesOf(of), paid: log.delivered() };
       },
       stop: () => actors.shop.stop(),
     };

@@ -1,22 +1,24 @@
-import path from 'node:path';
 import { createApi, must, patientApi } from '../../../deploy/local/seed/api.ts';
-import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
+import { readFailedOnChain } from '../failed-on-chain.ts';
 import { createChainReader, type FinalRecords } from '../final-records.ts';
 import type { Harness } from '../harness.ts';
 import { HANDS, inParallel } from '../recovery.ts';
 import type { Actors } from './actors.ts';
+import type { Log, Vendor } from './log.ts';
 
 const LIST_PAGE = 100;
-/** How the ids of intents of our own payments begin. */
-const OWN_PAYMENT = 'settle:';
 
 /** Everything that the invariants compare, read after the recovery phase. */
 export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 
 /** Reads the chain by plain RPC when it is final, the records, and what vendors can list. */
-export const readFinalState = async (harness: Harness, { vendors }: Actors, records: FinalRecords) => {
-  const { query, stateDir, stack } = harness;
-  const { signaturesOf, transfersOf, balancesOf } = createChainReader(harness);
+export const readFinalState = async (
+  harness: Harness,
+  { actors: { vendors }, log }: { actors: Actors; log: Log },
+  records: FinalRecords,
+) => {
+  const { stack, query } = harness;
+  const { transfersOf, balancesOf } = createChainReader(harness);
   const api = patientApi(createApi(stack.gateway_url));
   const listIssued = async (token: string): Promise<string[]> => {
     const ids: string[] = [];
@@ -34,31 +36,40 @@ export const readFinalState = async (harness: Harness, { vendors }: Actors, reco
       cursor = page.next_cursor;
     }
   };
-  const feesOf = async ({ token, payTo }: { token: string; payTo: string }) => {
-    const fees = await must(api<{ accrued: string }>('GET /v1/accounts/me/fees', { token }), 'fees');
-    const [row] = await query<{ sum: string }>(
-      `select coalesce(sum(accrued_fee), 0)::text as sum from settlement.settlements
-       where payout_address = $1`,
-      [payTo],
+  const feesOf = async ({ name, services, fees }: Vendor) => {
+    const token = services.at(-1)!.apiKey;
+    const { accrued, paid } = await must(
+      api<{ accrued: string; paid: string }>('GET /v1/accounts/me/fees', { token }),
+      'fees',
     );
-    return { payTo, accrued: fees.accrued, ofSettlements: row!.sum };
+    const lost = (await fees?.lost()) ?? 0n;
+    return { name, accrued: BigInt(accrued), paid: BigInt(paid), lost };
   };
 
-  const payees = new Set(vendors.map(({ payTo }) => payTo));
-  const settlements = records.settlementsOf('x402').filter((row) => payees.has(row.payout_address));
-  const { feePayer } = environmentKeys(path.resolve(stateDir), 'test');
+  const payees = vendors.flatMap(({ payouts }) => payouts.map(({ publicKey }) => publicKey.toBase58()));
+  const isPayee = new Set(payees);
+  const moved = (await inParallel(payees, HANDS, transfersOf)).flat();
+  const services = vendors.flatMap((vendor) => vendor.services);
+  const settlements = records.settlementsOf('x402').filter((row) => isPayee.has(row.payout_address));
   return {
     recorded: records.transactions,
     /** By the hash of the message. */
     settlements: new Map(settlements.map((row) => [row.message_hash, row])),
-    transfers: (await inParallel(vendors, HANDS, ({ payTo }) => transfersOf(payTo))).flat(),
-    balances: await balancesOf(vendors.map(({ payTo }) => payTo)),
-    /** Of all transactions of the fee payer that are not our own payments. */
-    failed: (await signaturesOf(feePayer.address)).filter(
-      ({ err, signature }) =>
-        err !== null && !records.transactions.get(signature)?.intent_id.startsWith(OWN_PAYMENT),
+    /** To vendors, and of their refunds. */
+    transfers: moved.filter(({ amount }) => amount > 0n),
+    refunds: moved.filter(({ amount }) => amount < 0n),
+    /** The refunds that are recorded as final, by their transaction. */
+    recordedRefunds: new Map(
+      (
+        await query<{ tx_hash: string; settlement_id: string; amount: string }>(
+          "select tx_hash, settlement_id, amount::text from funding.refunds where status = 'finalized' and payout_address = any($1)",
+          [payees],
+        )
+      ).map((row) => [row.tx_hash, row]),
     ),
-    issued: new Set((await inParallel(vendors, HANDS, ({ apiKey }) => listIssued(apiKey))).flat()),
-    fees: await inParallel(vendors, HANDS, ({ apiKey, payTo }) => feesOf({ token: apiKey, payTo })),
+    balances: await balancesOf(payees),
+    failed: await readFailedOnChain(harness, records, log.emptied),
+    issued: new Set((await inParallel(services, HANDS, ({ apiKey }) => listIssued(apiKey))).flat()),
+    fees: await inParallel(vendors, HANDS, feesOf),
   };
 };

@@ -1,10 +1,11 @@
-import { type LedgerRow, ofMessage, untrueRefusals } from '../../support/refusals.ts';
+import { accruedFeeMicro } from '../../../services/settlement/fee-accounts/model.ts';
 import type { Break } from '../break.ts';
+import { failureInvariants } from '../failed-on-chain.ts';
 import { notOnTheChain } from '../final-records.ts';
+import { untrueAboutMessages } from '../message-refusals.ts';
 import type { Disturbances } from '../traffic.ts';
-import { PRICE } from './actors.ts';
 import type { FinalState } from './final-state.ts';
-import { type Answer, type Log, type Payment, successesOf } from './log.ts';
+import { type Answer, type Log, type Payment, priceOf, successesOf } from './log.ts';
 
 /** The final state of a campaign, which the invariants check. */
 export type Case = Disturbances & { log: Log; finalState: FinalState };
@@ -15,9 +16,22 @@ export type Case = Disturbances & { log: Log; finalState: FinalState };
  */
 const CONFIRMED_MS = 5000;
 const LOGGED_MS = 1000;
+/** Settlement's own settings. */
+const FEES = { bps: 50n, minMicro: 2000n, solPriceMicro: 200_000_000n };
 
 const transfersOf = ({ finalState }: Case, { hash }: Payment) =>
   finalState.transfers.filter((transfer) => transfer.hash === hash);
+
+/** What the configuration of a moment refuses. */
+const OF_THE_MOMENT = /^facilitator_account_frozen|closing|recipient_mismatch/;
+
+/**
+ * A copy that is presented at the same time may be judged by the configuration of the next moment.
+ * Its buyer waits for the answers to all copies.
+ */
+const isOvertaken = (answer: Answer, answers: readonly Answer[]): boolean =>
+  OF_THE_MOMENT.test(answer.reason) &&
+  answers.some((other) => other !== answer && other.askedAt <= answer.at && other.at >= answer.askedAt);
 
 /** Removed by a fork for good, and recorded as such. */
 const isReversed = ({ finalState, forks }: Case, { hash }: Payment): boolean =>
@@ -26,12 +40,15 @@ const isReversed = ({ finalState, forks }: Case, { hash }: Payment): boolean =>
 const gatewayDied = ({ deaths }: Case, { gateway, at }: Answer): boolean =>
   deaths.some((death) => death.name === gateway && death.at > at - LOGGED_MS && death.at < at + CONFIRMED_MS);
 
-/** How many successes of a payment a dead gateway explains, and how many nothing does. */
+/**
+ * How many successes of a payment a dead gateway explains, and how many neither that nor a reissue
+ * does.
+ */
 const repeatedSuccesses = (of: Case, payment: Payment): { window: number; unexplained: number } => {
   const all = successesOf(payment).sort((a, b) => a.at - b.at);
   const repeated = all.slice(0, -1);
   const window = repeated.filter((answer) => gatewayDied(of, answer)).length;
-  return { window, unexplained: repeated.length - window };
+  return { window, unexplained: Math.max(0, repeated.length - window - payment.reissued.size) };
 };
 
 /** Payments whose success was handed out again after a gateway had died. */
@@ -44,6 +61,13 @@ export const undelivered = (of: Case): Payment[] =>
     (payment) => transfersOf(of, payment).length > 0 && successesOf(payment).length === 0,
   );
 
+/** The transactions that failed on chain because their owners moved the money away. */
+const failuresOn = ({ finalState, log }: Case) =>
+  finalState.failed.emptied.map((failure) => ({
+    failure,
+    payment: log.payments.find(({ hash }) => hash === failure.hash),
+  }));
+
 const shown = ({ hash, purchase, answers }: Payment): string =>
   `purchase ${purchase.number}, message ${hash}, answers ${answers
     .map(({ kind, gateway, status, reason }) => `${kind} (${gateway} ${status ?? 'none'}: ${reason})`)
@@ -53,31 +77,22 @@ const invariants: Record<string, (of: Case) => string[]> = {
   /** No failure was answered for a payment whose transfer is on the chain. */
   'failure-is-unpaid': (of) =>
     of.log.payments
-      .filter(({ answers }) => answers.some(({ kind }) => kind === 'failure'))
+      .filter(({ answers }) =>
+        answers.some((answer) => answer.kind === 'failure' && !isOvertaken(answer, answers)),
+      )
       .filter((payment) => transfersOf(of, payment).length > 0)
       .map(shown),
 
   /** No answer says that no money moved while the message has a settlement that has not failed. */
-  'refusals-are-true': ({ log, finalState: { settlements } }) => {
-    const ofVendors = { accountId: 'the vendors' };
-    const ledger = [...settlements.values()].map(
-      (row): LedgerRow => ({
-        ...ofVendors,
-        settlementId: row.settlement_id,
-        attemptId: row.message_hash,
-        quoteId: row.message_hash,
-        acceptedAt: row.accepted_at.getTime(),
-        failedAt: row.status === 'failed' ? row.progressed_at.getTime() : null,
-        paid: row.issued_at !== null,
-      }),
-    );
-    const said = log.payments.flatMap(({ hash, answers }) =>
-      answers
-        .filter(({ moneyMoved }) => moneyMoved !== undefined)
-        .map(({ reason, ...answer }) => ofMessage({ ...ofVendors, hash }, { ...answer, code: reason })),
-    );
-    return untrueRefusals(said, ledger).map(({ refusal, what }) => `${refusal.attemptId}: ${what}`);
-  },
+  'refusals-are-true': ({ log, finalState: { settlements } }) =>
+    untrueAboutMessages(
+      log.payments.flatMap(({ hash, answers }) =>
+        answers
+          .filter(({ moneyMoved }) => moneyMoved !== undefined)
+          .map(({ reason: code, askedAt, at, moneyMoved }) => ({ hash, code, askedAt, at, moneyMoved })),
+      ),
+      settlements.values(),
+    ),
 
   /** A success has exactly one transfer of the price, unless a fork removed it for good. */
   'success-is-paid-once': (of) =>
@@ -117,11 +132,15 @@ const invariants: Record<string, (of: Case) => string[]> = {
 
   /** Every transfer to a vendor is that of a signed payment, moves its price, and is recorded. */
   'chain-is-in-the-records': ({ log, finalState }) => {
-    const signed = new Set(log.payments.map(({ hash }) => hash));
+    const signed = new Map(log.payments.map((payment) => [payment.hash, payment]));
     return finalState.transfers
-      .filter(({ hash, amount, signature }) => {
+      .filter(({ hash, owner, amount, signature }) => {
         const row = finalState.settlements.get(hash ?? '');
-        const isOwn = signed.has(hash ?? '') && amount === PRICE && finalState.recorded.has(signature);
+        const payment = signed.get(hash ?? '');
+        const isOwn =
+          payment?.offer.requirements.payTo === owner &&
+          amount === priceOf(payment) &&
+          finalState.recorded.has(signature);
         return !isOwn || row?.tx_hash !== signature || row.chain_status !== 'finalized';
       })
       .map(({ signature, amount }) => `${signature} moved ${amount}`);
@@ -132,23 +151,80 @@ const invariants: Record<string, (of: Case) => string[]> = {
     return notOnTheChain([...settlements.values()], (signature) => signatures.has(signature));
   },
 
-  /** A vendor has the price of each included payment. */
-  'balances-equal-the-payments': ({ finalState: { balances, transfers } }) =>
-    balances
-      .map(({ owner, amount }) => ({
-        ...{ owner, amount },
-        paid: PRICE * BigInt(transfers.filter((transfer) => transfer.owner === owner).length),
-      }))
-      .filter(({ amount, paid }) => amount !== paid)
-      .map(({ owner, amount, paid }) => `${owner} has ${amount}, its payments are ${paid}`),
+  /** Every transfer from a vendor is a refund that is recorded as final, and the reverse. */
+  'refunds-equal-the-records': ({ finalState: { refunds, recordedRefunds } }) => {
+    const onChain = new Set(refunds.map(({ signature }) => signature));
+    return [
+      ...refunds
+        .filter(({ signature, amount }) => recordedRefunds.get(signature)?.amount !== `${-amount}`)
+        .map(({ signature, amount }) => `${signature} moved ${amount}`),
+      ...[...recordedRefunds.keys()]
+        .filter((signature) => !onChain.has(signature))
+        .map((signature) => `${signature} is not on the chain`),
+    ];
+  },
 
-  /** A vendor accrues the fees of its payments that did not fail, or that failed on chain. */
-  'fees-equal-the-payments': ({ finalState: { fees } }) =>
+  /** No payment is refunded twice, nor beyond what it moved. */
+  'refunded-at-most-once': ({ finalState: { refunds, recordedRefunds, settlements } }) => {
+    const refunded = new Map<string, bigint>();
+    for (const { signature, amount } of refunds) {
+      const id = recordedRefunds.get(signature)?.settlement_id ?? signature;
+      refunded.set(id, (refunded.get(id) ?? 0n) - amount);
+    }
+    const prices = new Map([...settlements.values()].map((row) => [row.settlement_id, row.quote_amount]));
+    return [...refunded]
+      .filter(([id, amount]) => amount > BigInt(prices.get(id) ?? 0))
+      .map(([id, amount]) => `${amount} of ${id} are refunded`);
+  },
+
+  /** A payout address has the price of each included payment, less what it refunded. */
+  'balances-equal-the-payments': ({ log, finalState: { balances, refunds, transfers } }) => {
+    const included = new Set(transfers.map(({ hash }) => hash));
+    return balances.flatMap(({ owner, amount }) => {
+      const paid = log.payments
+        .filter(({ hash, offer }) => offer.requirements.payTo === owner && included.has(hash))
+        .reduce((sum, payment) => sum + priceOf(payment), 0n);
+      const back = refunds.filter((each) => each.owner === owner);
+      const refunded = back.reduce((sum, each) => sum - each.amount, 0n);
+      return amount === paid - refunded
+        ? []
+        : [`${owner} has ${amount}, its payments are ${paid}, refunded ${refunded}`];
+    });
+  },
+
+  /** A vendor accrues the fee of each of its transactions on the chain, failed ones too. */
+  'fees-equal-the-payments': ({ log, finalState: { fees, failed, transfers } }) => {
+    const included = new Map([...transfers, ...failed.emptied].map((each) => [each.hash, each]));
+    return fees.flatMap(({ name, accrued }) => {
+      const ofVendor = log.payments.flatMap((payment) => {
+        const transaction = payment.purchase.vendor.name === name && included.get(payment.hash);
+        return transaction ? [accruedFeeMicro(priceOf(payment), transaction.lamports, FEES)] : [];
+      });
+      const sum = ofVendor.reduce((all, fee) => all + fee, 0n);
+      return accrued === sum
+        ? []
+        : [`${name} accrued ${accrued}, and its ${ofVendor.length} payments ${sum}`];
+    });
+  },
+
+  /** What a vendor has paid in fees is what its wallet has lost. */
+  'paid-fees-equal-the-transfers': ({ finalState: { fees } }) =>
     fees
-      .filter(({ accrued, ofSettlements }) => accrued !== ofSettlements)
-      .map(({ payTo, accrued, ofSettlements }) => `${payTo} accrued ${accrued}, not ${ofSettlements}`),
+      .filter(({ paid, lost }) => paid !== lost)
+      .map(({ name, paid, lost }) => `${name} has paid ${paid}, and its wallet has lost ${lost}`),
 
-  'nothing-fails-on-chain': ({ finalState: { failed } }) => failed.map(({ signature }) => signature),
+  ...failureInvariants,
+
+  /** What failed on chain was never delivered, and its buyer has heard that no money moved. */
+  'failed-on-chain-is-refused': (of) =>
+    failuresOn(of).flatMap(({ failure: { signature }, payment }) => {
+      if (payment === undefined) return [`${signature} is of no payment`];
+      const isRefused = payment.answers.every(
+        ({ kind, moneyMoved }) =>
+          ['unknown', 'pending', 'other'].includes(kind) || (kind === 'failure' && moneyMoved === 'no'),
+      );
+      return isRefused ? [] : [`${signature} failed: ${shown(payment)}`];
+    }),
 };
 
 /** Checks every invariant against the case. */

@@ -1,11 +1,19 @@
-import type { PaymentPayload } from '@x402/core/types';
+import type { Keypair } from '@solana/web3.js';
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import { messageHashOf } from '../../../services/settlement/foreign-payments/message-hash.ts';
+import { refusalIn } from '../../support/refusals.ts';
+import type { FeePayer } from '../fee-payer.ts';
+import type { Rng } from '../rng.ts';
 
 /**
  * What a stock vendor understands of an answer to settle. `failure`: the buyer gets a new 402, and
- * signs another payment. `unknown`: no JSON or no answer, which becomes 502 at the buyer.
+ * signs another payment. `other`: the vendor asked by other terms than the payment was made for,
+ * and heard that it moved money or may. `unknown`: not of x402 or no answer, which becomes 502 at
+ * the buyer.
  */
-type Kind = 'success' | 'pending' | 'duplicate' | 'failure' | 'unknown';
+type Kind = 'success' | 'pending' | 'duplicate' | 'failure' | 'other' | 'unknown';
+
+export type Success = { settlementId: string; handOutId: string };
 
 /** An answer to one call of settle. */
 export type Answer = {
@@ -18,6 +26,8 @@ export type Answer = {
   /** The reason of a failure, or why no answer arrived. */
   reason: string;
   transaction: string | null;
+  /** Of a success: its settlement, and the hand-out that it is. */
+  success: Success | null;
   /** What its error says about the money; undefined without an error. */
   moneyMoved: string | undefined;
 };
@@ -25,23 +35,68 @@ export type Answer = {
 /** A signed payment. Its message identifies it for ever. */
 export type Payment = {
   hash: string;
+  /** What it was signed for. */
+  offer: Offer;
   payload: PaymentPayload;
   purchase: Purchase;
   answers: Answer[];
+  /** Hand-outs after which the vendor has asked for another success. */
+  reissued: Set<string>;
+};
+
+/** A service of a vendor. A new key replaces the one before. */
+export type Service = { id: string; apiKey: string };
+/** What a vendor asks for at a moment. */
+export type Offer = { service: Service; requirements: PaymentRequirements };
+/** By which terms a payment is settled: those of its own offer, or those of today. */
+type Asking = 'own' | 'today';
+
+/** A stock vendor: what it requires, and how it settles a payment once. */
+export type Vendor = {
+  name: string;
+  accountId: string;
+  /** Of today. */
+  offer: () => Offer;
+  /** All that it ever had. */
+  services: readonly Service[];
+  payouts: readonly Keypair[];
+  /** Null: it never pays its fees. */
+  fees: FeePayer | null;
+  settle: (payment: Payment, asking?: Asking) => Promise<Answer>;
+  /** Changes something of its configuration. */
+  change: (rng: Rng) => Promise<void>;
 };
 
 /** What a buyer wants once. It may sign several payments for it, one after the other. */
-export type Purchase = { number: number; buyer: string; payTo: string; payments: Payment[] };
+export type Purchase = { number: number; buyer: string; vendor: Vendor; payments: Payment[] };
 
-type Body = { success?: boolean; errorReason?: string; errorMessage?: string; transaction?: string };
+type Body = { success?: boolean; errorReason?: string };
 
-/** @param body the JSON of the answer; null without JSON */
-export const kindOf = (body: Body | null): Kind => {
-  if (body === null) return 'unknown';
-  if (body.success === true) return 'success';
+/**
+ * @param body the JSON of the answer; null without JSON
+ * @param asksOther whether the call asked by other terms than the payment was made for
+ */
+export const kindOf = (body: Body | null, asksOther: boolean): Kind => {
+  if (body?.success === undefined) return 'unknown';
+  if (body.success) return 'success';
   if (body.errorReason === 'settlement_pending') return 'pending';
-  return body.errorReason === 'duplicate_settlement' ? 'duplicate' : 'failure';
+  // To another service the reason is the same.
+  if (body.errorReason === 'duplicate_settlement') return asksOther ? 'other' : 'duplicate';
+  return asksOther && refusalIn(body)?.moneyMoved !== 'no' ? 'other' : 'failure';
 };
+
+type SuccessBody = { extra?: { quittance?: { settlement_id: string; hand_out_id: string } } };
+
+/** Which success an answer is; null for another answer. */
+export const successIn = (body: Body & SuccessBody): Success | null => {
+  const { quittance } = body.extra ?? {};
+  return body.success === true && quittance
+    ? { settlementId: quittance.settlement_id, handOutId: quittance.hand_out_id }
+    : null;
+};
+
+/** What a payment moves when it is included. */
+export const priceOf = ({ offer }: Payment): bigint => BigInt(offer.requirements.amount);
 
 export const successesOf = ({ answers }: Payment): Answer[] =>
   answers.filter(({ kind }) => kind === 'success');
@@ -49,6 +104,9 @@ export const successesOf = ({ answers }: Payment): Answer[] =>
 /** Whether the vendor has an answer that decides about the payment. */
 export const isDecided = ({ answers }: Payment): boolean =>
   answers.some(({ kind }) => kind === 'success' || kind === 'duplicate' || kind === 'failure');
+
+/** What a buyer has signed, and for what. */
+export type Signed = { payload: PaymentPayload; offer: Offer };
 
 export type Log = ReturnType<typeof createLog>;
 
@@ -62,20 +120,22 @@ export const createLog = (redeemed: string[]) => {
   const answers: Answer[] = [];
   let delivered = 0;
   return {
+    /** Buyers who moved their money away while payments were in flight. */
+    emptied: new Set<string>(),
     purchases,
     payments,
     answers,
     /** How many successes were answered. */
     delivered: () => delivered,
-    begin: (buyer: string, payTo: string): Purchase => {
-      const purchase: Purchase = { number: purchases.length + 1, buyer, payTo, payments: [] };
+    begin: (buyer: string, vendor: Vendor): Purchase => {
+      const purchase: Purchase = { number: purchases.length + 1, buyer, vendor, payments: [] };
       purchases.push(purchase);
       return purchase;
     },
-    signed: (purchase: Purchase, payload: PaymentPayload): Payment => {
+    signed: (purchase: Purchase, { payload, offer }: Signed): Payment => {
       const hash = messageHashOf(String(payload.payload.transaction));
       if (hash === null) throw new Error('a buyer signed bytes that hold no message');
-      const payment: Payment = { hash, payload, purchase, answers: [] };
+      const payment: Payment = { hash, offer, payload, purchase, answers: [], reissued: new Set() };
       purchase.payments.push(payment);
       payments.push(payment);
       return payment;

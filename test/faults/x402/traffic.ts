@@ -1,11 +1,14 @@
+import type { Break } from '../break.ts';
 import { countsOf, listOf } from '../counts.ts';
 import { HANDS, inParallel, until } from '../recovery.ts';
 import type { Traffic } from '../traffic.ts';
 import { createActors, PRICE } from './actors.ts';
+import { afterSalesOf } from './after-sales.ts';
 import { readFinalState } from './final-state.ts';
 import { type Case, judge, undelivered, windowCases } from './invariants.ts';
 import { startLoad } from './load.ts';
 import { createLog, isDecided } from './log.ts';
+import { x402OwnerFaults } from './owners.ts';
 
 const VENDORS = 2;
 /** Buyers whose wallet pays half of their purchases only. Their failures must stay failures. */
@@ -26,6 +29,9 @@ const linesOf = (of: Case): string[] => {
     `failures: ${reasonsOf('failure')}`,
     `answers that a vendor cannot read: ${reasonsOf('unknown')}`,
     `${undeliveredTimes('issued')} paid and listed as issued, ${undeliveredTimes('redeemed')} handed out to nobody`,
+    `${finalState.failed.emptied.length} failed on chain, of ${log.emptied.size} accounts that were emptied`,
+    `fees accrued and paid: ${finalState.fees.map(({ accrued, paid }) => `${accrued} and ${paid}`).join(', ')}`,
+    `${finalState.refunds.length} refunded, ${log.payments.filter(({ reissued }) => reissued.size > 0).length} to be handed out once more`,
     `${windowCases(of)} successes handed out again after a gateway had died, ${reversed} reversed by a fork`,
   ];
 };
@@ -50,9 +56,12 @@ export const x402Traffic = ({
     const log = createLog(redeemed);
     const poorBalance = PRICE * BigInt(Math.ceil(purchases / buyers / 2));
     const actors = await createActors(harness, log, { vendors: VENDORS, buyers, poor: POOR, poorBalance });
+    /** What faults and clients find themselves. */
+    const breaks: Omit<Break, 'traffic'>[] = [];
     return {
-      about: `${buyers} buyers pay ${VENDORS} vendors`,
-      start: (rng) => startLoad({ actors, log, rng, perSecond }),
+      about: `${buyers} buyers pay ${VENDORS} vendors and one that owes its fees`,
+      faults: () => x402OwnerFaults(harness, { actors, log, breaks }),
+      start: (rng) => startLoad({ actors, afterSales: afterSalesOf(harness), log, rng, perSecond }),
       counts: () => {
         const { length } = log.purchases;
         return { tried: length, begun: length, paid: log.delivered() };
@@ -67,17 +76,22 @@ export const x402Traffic = ({
       recover: async (deadline, isAbandoned) => {
         const undecided = log.payments.filter((payment) => !isDecided(payment) && !isAbandoned());
         await inParallel(undecided, HANDS, async (payment) => {
-          const vendor = actors.vendors.find(({ payTo }) => payTo === payment.purchase.payTo)!;
           await until(deadline, async () => {
-            await vendor.settle(payment);
+            await payment.purchase.vendor.settle(payment);
             return isDecided(payment);
           });
+          if (!isDecided(payment))
+            breaks.push({ invariant: 'every-payment-is-answered', what: payment.hash });
         });
       },
       evaluate: async (records, disturbances) => {
-        const of = { log, finalState: await readFinalState(harness, actors, records), ...disturbances };
+        const of = {
+          log,
+          finalState: await readFinalState(harness, { actors, log }, records),
+          ...disturbances,
+        };
         const paid = log.payments.filter(({ answers }) => answers.some(({ kind }) => kind === 'success'));
-        return { breaks: judge(of), lines: linesOf(of), paid: paid.length };
+        return { breaks: [...breaks, ...judge(of)], lines: linesOf(of), paid: paid.length };
       },
     };
   },
