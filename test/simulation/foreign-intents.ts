@@ -3,7 +3,15 @@ import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
-type HeldQuery = { intentId: string; source: string; slot: number; contains: string[]; asking: number };
+type HeldQuery = {
+  intentId: string;
+  source: string;
+  slot: number;
+  contains: string[];
+  asking: number;
+  alone: boolean;
+};
+
 const DAY_MS = 86_400_000;
 
 /**
@@ -34,7 +42,7 @@ export const foreignIntentModels = (
     );
   const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
-  const heldOf = ({ intentId, source, slot, contains, asking: count }: HeldQuery, max: bigint) => {
+  const heldOf = ({ intentId, source, slot, contains, asking: count, alone }: HeldQuery, max: bigint) => {
     const asking = BigInt(count);
     const paying = payingOf(source);
     const others = paying.filter(({ intent_id }) => intent_id !== intentId);
@@ -46,11 +54,13 @@ export const foreignIntentModels = (
     const underWay = BigInt(others.filter((one) => one.slot === null).length);
     const paid = BigInt(paying.filter((one) => one.slot !== null).length);
     const spare =
-      failed >= max
+      failed >= max || (alone && failed + underWay > 0n)
         ? 0n
-        : failed + underWay + asking <= max
-          ? asking
-          : max - failed - underWay + least(paid, failed + underWay + asking);
+        : alone
+          ? 1n
+          : failed + underWay + asking <= max
+            ? asking
+            : max - failed - underWay + least(paid, failed + underWay + asking);
     return { held: off === 'foreign: holds of a source' ? 0n : held, spare, exists: intents.has(intentId) };
   };
 
