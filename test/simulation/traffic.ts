@@ -23,8 +23,8 @@ const OF_TRAFFIC = /approval|consume|outgoing/;
 
 /**
  * The traffic that only some runs have. Its choices are not drawn from the run's random source, so
- * a run without it is the same as if there were none. A mutation of one kind has that kind only, and
- * one of payments of other clients has none.
+ * a run without it is the same as if there were none. A mutation of one kind has that kind only,
+ * and one of payments of other clients has none.
  */
 export const chooseTraffic = (seed: number, off: Rule | null) => {
   const random = createRandom(seed ^ TRAFFIC);
