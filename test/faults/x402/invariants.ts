@@ -22,12 +22,12 @@ const FEES = { bps: 50n, minMicro: 2000n, solPriceMicro: 200_000_000n };
 const transfersOf = ({ finalState }: Case, { hash }: Payment) =>
   finalState.transfers.filter((transfer) => transfer.hash === hash);
 
-/** What the configuration of a moment refuses. */
-const OF_THE_MOMENT = /^facilitator_account_frozen|closing|recipient_mismatch/;
+/** What the configuration or the credit of a moment refuses. */
+const OF_THE_MOMENT = /^facilitator_(account_frozen|credit_exhausted)|closing|recipient_mismatch/;
 
 /**
- * A copy that is presented at the same time may be judged by the configuration of the next moment.
- * Its buyer waits for the answers to all copies.
+ * A copy that is presented at the same time may be judged by the configuration or the credit of the
+ * next moment. Its buyer waits for the answers to all copies.
  */
 const isOvertaken = (answer: Answer, answers: readonly Answer[]): boolean =>
   OF_THE_MOMENT.test(answer.reason) &&

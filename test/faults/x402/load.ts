@@ -63,7 +63,9 @@ export const startLoad = (options: {
   const pay = async (vendor: Vendor, payment: Payment, own: Rng): Promise<Answer> => {
     const copies = own.chance(0.1) ? own.int(2, MOST_COPIES + 1) : 1;
     const answers = await Promise.all(Array.from({ length: copies }, () => present(vendor, payment)));
-    let answer = answers.find(({ kind }) => kind === 'success') ?? answers[0]!;
+    const said = (kind: Answer['kind']) => answers.find((each) => each.kind === kind);
+    // A refusal of one copy decides nothing while the outcome of another is unknown.
+    let answer = said('success') ?? said('unknown') ?? answers[0]!;
     for (let repeats = 0; repeats < REPEATS && answer.kind === 'unknown' && running; repeats += 1) {
       if (own.chance(0.3)) break;
       await sleep(own.int(100, 1500));
