@@ -75,5 +75,5 @@ own(
     }
     expect(report.outcomes).toHaveLength(4);
   },
-  600_000,
+  1_200_000,
 );
