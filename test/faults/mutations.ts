@@ -157,8 +157,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/foreign-payments/pay.ts',
-        from: '    account_id: row.vendor_account_id!,\n  });',
-        to: "    account_id: row.vendor_account_id!,\n  }).catch(() => ({ outcome: 'refused', reason: 'closed', message: '' }));",
+        from: '      account_id: row.vendor_account_id!,\n    }),',
+        to: "      account_id: row.vendor_account_id!,\n    }).catch(() => ({ outcome: 'refused', reason: 'closed', message: '' })),",
       },
     ],
     faults: ['crash-before-submitter.afterCommit'],
