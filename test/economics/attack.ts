@@ -174,6 +174,34 @@ const emptySource = async (fixture: SubmitterFixture, attacker: Attacker): Promi
   return { created: 0, refused: answers.map(reasonOf).some((answer) => answer !== 'submitted') };
 };
 
+/** The settles of others during an attack, as `runAttack` makes them. */
+const BYSTANDERS = 10n;
+
+const LARGE = 20_000_000n;
+
+/**
+ * A new source pays a new vendor by x402. The hour of such payments has room for half of them, and
+ * five of them would use up that of settles: who counts both in one hour keeps the others waiting.
+ */
+const useUpTheHour: Attack = {
+  env: (rounds) => ({
+    FOREIGN_HOURLY_CAP_MICRO: `${(LARGE * BigInt(rounds)) / 2n}`,
+    // An account has a tenth.
+    ENVIRONMENT_HOURLY_CAP_MICRO: `${10n * BYSTANDERS * GROSS}`,
+    WALLET_HOURLY_CAP_MICRO: `${LARGE}`,
+  }),
+  round: async (fixture, attacker) => {
+    const [buyer, vendor] = [await fixture.payer(LARGE), await fixture.payer(1n)];
+    const legs = [{ owner: vendor.owner.publicKey, amount: LARGE }];
+    const { signed, submit } = foreignPaymentsOver(
+      () => fixture,
+      () => ({ ...vendor, account_id: newId('acct') }),
+    );
+    attacker.lamports += 2n * SIGNATURE;
+    return { created: 0, refused: reasonOf(await submit(await signed(buyer, { legs }))) !== 'submitted' };
+  },
+};
+
 /** Payout addresses with a grant, until the attack settles them all. */
 const promised: { account_id: string; payout: Keypair }[] = [];
 let approves = true;
@@ -285,6 +313,7 @@ export const attacks: Record<string, Attack> = {
     env: (rounds) => ({ FOREIGN_FAILURES_PER_DAY: `${rounds}` }),
     round: emptySource,
   },
+  'x402 payments use up the hour of all vendors': useUpTheHour,
   'quotes from a thousand accounts': {
     // One token account for each of the accounts, of the three that each asks for.
     env: (rounds) => ({

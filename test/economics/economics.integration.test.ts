@@ -33,6 +33,7 @@ const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; re
   'sources are emptied until their vendor is blocked': {
     ...{ rounds: 4, created: 0, fees: 6n * MOST_FEES, refused: 4 },
   },
+  'x402 payments use up the hour of all vendors': { rounds: 20, ...costs(0, 10), refused: 10 },
   // Each of the accounts requests three. Together they may have one each.
   'quotes from a thousand accounts': { rounds: 20, ...costs(20), refused: 13 },
 };

@@ -118,4 +118,24 @@ export const foreignMutations: readonly Mutation[] = [
     ],
     faults: ['kill-identity'],
   },
+  {
+    name: 'one-settlement-per-message',
+    rule: 'docs/design/interop.md, 1: the message is unique for ever',
+    traffic: 'x402',
+    sql: 'drop index settlement.settlements_by_message',
+    faults: ['kill-identity'],
+  },
+  {
+    name: 'money-moved-is-the-record',
+    rule: 'docs/adr/0043: money_moved of a refusal comes from the record of the payment',
+    traffic: 'x402',
+    patches: [
+      {
+        file: 'services/settlement/settlements/model/refusal.ts',
+        from: "if (row === null || row.status === 'failed') return 'no';",
+        to: "if (row === null || row.status !== 'expired') return 'no';",
+      },
+    ],
+    faults: ['kill-identity'],
+  },
 ];
