@@ -1,14 +1,14 @@
 import { createBurnCheckedInstruction, createCloseAccountInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { call } from '../../shared/bus/call.ts';
-import type { Bus } from '../../shared/bus/connect.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { foreignPaymentsOver, PRICE, reasonOf } from '../support/foreign-payments.ts';
 import { signChanged } from '../support/prepared.ts';
-import { keypairOf, type Payer, type SubmitterFixture, until } from '../support/submitter.ts';
+import { keypairOf, type SubmitterFixture, until } from '../support/submitter.ts';
 import { transfersOver } from '../support/transfers.ts';
+import { type Attack, type Attacker, GROSS, type Round, SIGNATURE } from './attack-kind.ts';
+import { emptySource, useUpTheHour } from './foreign-attacks.ts';
 
 /**
  * Attacks on the fee payer's spending: rent of token accounts that the attacker closes again, and
@@ -39,23 +39,7 @@ export type Result = {
 };
 
 const RENT = 2_039_280n;
-const SIGNATURE = 5000n;
-const GROSS = 1_000_000n;
 const PAYER_BALANCE = 10_000_000_000_000n;
-
-/** `mirror`: its other wallet. `lamports`: what it has paid for its own transactions. */
-type Attacker = { account_id: string; payer: Payer; mirror: Payer; quotes: Bus; lamports: bigint };
-/**
- * The cost of a round: token accounts that the platform paid for, and whether anything was refused.
- */
-type Round = { created: number; refused: boolean };
-type Attack = {
-  /** Settings of chain-submitter that reach the bound in few rounds. */
-  env?: (rounds: number) => Record<string, string>;
-  round: (fixture: SubmitterFixture, attacker: Attacker, keep: Keypair) => Promise<Round>;
-  /** After the last round: token accounts that were created only then. */
-  finish?: (fixture: SubmitterFixture, attacker: Attacker) => Promise<number>;
-};
 
 const CREATED: Round = { created: 1, refused: false };
 const REFUSED: Round = { created: 0, refused: true };
@@ -150,56 +134,6 @@ const delegate = async (
   const signed = signChanged(transaction, owner);
   await call(fixture.walletBus, chainSubmitter, 'submitPrepared', { preparation_id, transaction: signed });
   await ended(fixture, preparation_id);
-};
-
-const EMPTIED_PAYMENTS = 5;
-
-/**
- * A new source pays the attacker by x402 with the highest priority fee, and is emptied before its
- * payments reach the chain. The attacker pays for the source's account, whose rent comes back, and
- * for the emptying.
- */
-const emptySource = async (fixture: SubmitterFixture, attacker: Attacker): Promise<Round> => {
-  const buyer = await fixture.payer(BigInt(EMPTIED_PAYMENTS) * PRICE);
-  const vendor = { ...attacker.mirror, account_id: attacker.account_id };
-  const { signed, submitAndEmpty } = foreignPaymentsOver(
-    () => fixture,
-    () => vendor,
-  );
-  attacker.lamports += 4n * SIGNATURE;
-  const payments = [];
-  for (let payment = 0; payment < EMPTIED_PAYMENTS; payment += 1)
-    payments.push(await signed(buyer, { microLamports: 1_000_000 }));
-  const answers = await submitAndEmpty(buyer, payments, attacker.payer.owner.publicKey);
-  return { created: 0, refused: answers.map(reasonOf).some((answer) => answer !== 'submitted') };
-};
-
-/** The settles of others during an attack, as `runAttack` makes them. */
-const BYSTANDERS = 10n;
-
-const LARGE = 20_000_000n;
-
-/**
- * A new source pays a new vendor by x402. The hour of such payments has room for half of them, and
- * five of them would use up that of settles: who counts both in one hour keeps the others waiting.
- */
-const useUpTheHour: Attack = {
-  env: (rounds) => ({
-    FOREIGN_HOURLY_CAP_MICRO: `${(LARGE * BigInt(rounds)) / 2n}`,
-    // An account has a tenth.
-    ENVIRONMENT_HOURLY_CAP_MICRO: `${10n * BYSTANDERS * GROSS}`,
-    WALLET_HOURLY_CAP_MICRO: `${LARGE}`,
-  }),
-  round: async (fixture, attacker) => {
-    const [buyer, vendor] = [await fixture.payer(LARGE), await fixture.payer(1n)];
-    const legs = [{ owner: vendor.owner.publicKey, amount: LARGE }];
-    const { signed, submit } = foreignPaymentsOver(
-      () => fixture,
-      () => ({ ...vendor, account_id: newId('acct') }),
-    );
-    attacker.lamports += 2n * SIGNATURE;
-    return { created: 0, refused: reasonOf(await submit(await signed(buyer, { legs }))) !== 'submitted' };
-  },
 };
 
 /** Payout addresses with a grant, until the attack settles them all. */
