@@ -1,6 +1,5 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Harness, Process } from './harness.ts';
-import type { SettlementReplica } from './processes.ts';
 
 const CALL_TIMEOUT_MS = 20_000;
 
@@ -11,21 +10,21 @@ export class Unanswered extends ServiceError {
   }
 }
 
-/** The calls of a program to settlement, which any of its replicas handles. */
-export const createCaller = (
+/** The calls of a program to a service, which any of its replicas handles. */
+export const createCaller = <R extends { process: Process }>(
   harness: Harness,
   process: Process,
-  replicas: () => readonly SettlementReplica[],
+  replicas: () => readonly R[],
 ) => {
   const { random } = harness;
   const underWay = new Map<Promise<unknown>, Process>();
   return {
     /** Answers of a replica that dies, pauses or is disconnected never arrive. */
-    call: async <T>(run: (replica: SettlementReplica) => Promise<T>): Promise<T> => {
+    call: async <T>(run: (replica: R) => Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> => {
       const able = replicas().filter((one) => one.process.alive);
       if (able.length === 0) throw new Unanswered('no process serves');
       const replica = random.pick(able);
-      const timeout = harness.sleep(process, CALL_TIMEOUT_MS).then(() => {
+      const timeout = harness.sleep(process, timeoutMs).then(() => {
         throw new Unanswered('no answer in time');
       });
       const work = run(replica).finally(() => underWay.delete(work));

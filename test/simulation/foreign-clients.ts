@@ -2,6 +2,7 @@ import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { ofMessage, type Refusal, refusalIn } from '../support/refusals.ts';
 import { actors } from './actors.ts';
+import { createCaller, Unanswered } from './caller.ts';
 import { type Chain, CONFIRMED_SLOTS } from './chain.ts';
 import { type Call, calls } from './database.ts';
 import { type Buyer, NETWORK, type Rail, type Signed, signPayment } from './foreign-actors.ts';
@@ -34,7 +35,6 @@ type Delivery = {
 
 type Answer = 'final' | 'refused' | 'open';
 
-const CALL_TIMEOUT_MS = 20_000;
 const CONFIRM_TIMEOUT_MS = 1000;
 const CONFIRM_FOR_MS = 60_000;
 const CONFIRM_AGAIN_MS = 250;
@@ -42,8 +42,6 @@ const CONFIRM_AGAIN_MS = 250;
 const HANDED_OUT_FOR_MS = 5000;
 const MOST_COPIES = 5;
 const TRIES = 12;
-
-class Unanswered extends Error {}
 
 /**
  * The vendors' programs and their buyers: they present signed transactions once, in copies, late
@@ -74,25 +72,8 @@ export const createForeignClients = (
   const presentedAt = new Map<string, number[]>();
   /** The settlement that the answers about a message named. */
   const named = new Map<string, string>();
-  const underWay = new Map<Promise<unknown>, Process>();
+  const { call, ...caller } = createCaller(harness, process, replicas);
   let pursuing = 0;
-
-  const call = async <T>(
-    run: (replica: ForeignReplica) => Promise<T>,
-    timeoutMs = CALL_TIMEOUT_MS,
-  ): Promise<T> => {
-    const able = replicas().filter((one) => one.process.alive);
-    if (able.length === 0) throw new Unanswered('no process serves');
-    const replica = random.pick(able);
-    const timeout = harness.sleep(process, timeoutMs).then(() => {
-      throw new Unanswered('no answer in time');
-    });
-    const work = run(replica).finally(() => underWay.delete(work));
-    underWay.set(work, replica.process);
-    const answer = await Promise.race([work, timeout]);
-    if (random.chance(harness.faults.lostAnswer)) throw new Unanswered('answer lost');
-    return answer;
-  };
 
   const nameSettlement = (hash: string, settlementId: string) => {
     const known = named.get(hash);
@@ -206,7 +187,7 @@ export const createForeignClients = (
       return 'final';
     } catch (error) {
       trace(`${(error as Error).name}: ${(error as Error).message}`);
-      if (!(error instanceof ServiceError)) return 'open';
+      if (error instanceof Unanswered || !(error instanceof ServiceError)) return 'open';
       const { status, body } = errorAnswer(error, 'moves');
       // The dialect of x402 answers an error of a service with a text that states nothing.
       if (status >= 500 && sale.by === 'facilitator') return 'open';
@@ -299,7 +280,7 @@ export const createForeignClients = (
     deliveries,
     presentedAt,
     present,
-    isIdle: () => pursuing === 0 && [...underWay.values()].every(({ alive }) => !alive),
+    isIdle: () => pursuing === 0 && caller.isIdle(),
     begin: (sale: Omit<Sale, 'messages'>, delayMs: number): void => {
       const begun: Sale = { ...sale, messages: [] };
       sales.push(begun);
