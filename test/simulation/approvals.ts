@@ -4,7 +4,7 @@ import type { ApprovalRecord } from './approvals-tables.ts';
 import { createCaller } from './caller.ts';
 import type { Attempt, Clients } from './clients.ts';
 import { EPOCH } from './database.ts';
-import { Broken, type Harness, type Process } from './harness.ts';
+import { type Harness, type Process, require } from './harness.ts';
 import type { SettlementReplica } from './processes.ts';
 import type { Random } from './random.ts';
 import type { Settlement } from './settlement-rows.ts';
@@ -15,10 +15,6 @@ const TRIES = 8;
 type Decision = 'approve' | 'deny';
 /** An answer that the owner got. `status`: what it says about the approval. */
 type Answer = { approvalId: string; decision: Decision; status: string; at: number };
-
-const require = (met: boolean, invariant: string, detail: () => string): void => {
-  if (!met) throw new Broken(invariant, detail());
-};
 
 /**
  * The owners of delegates that need an approval. They decide at any moment, change their mind, call

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { actors } from './actors.ts';
 import { createCaller, Unanswered } from './caller.ts';
-import { Broken, type Harness, type Process } from './harness.ts';
+import { type Harness, type Process, require } from './harness.ts';
 import type { SettlementReplica } from './processes.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 
@@ -12,10 +12,6 @@ type Delivery = { paid: Paid; requestId: string; units: number; first: string | 
 const REPLICAS = 2;
 const TRIES = 6;
 const TRANSIENT = ['service_unavailable', 'internal_error'];
-
-const require = (met: boolean, invariant: string, detail: () => string): void => {
-  if (!met) throw new Broken(invariant, detail());
-};
 
 /**
  * A vendor that sells prepaid units. Its replicas consume the units of a bundle at the same time,

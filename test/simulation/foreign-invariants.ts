@@ -4,7 +4,7 @@ import type { Chain } from './chain.ts';
 import { EPOCH } from './database.ts';
 import type { ForeignClients } from './foreign-clients.ts';
 import type { ForeignSettlement, ForeignTables } from './foreign-tables.ts';
-import { require } from './invariants.ts';
+import { require } from './harness.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 

@@ -93,6 +93,11 @@ export class Broken extends Error {
   }
 }
 
+/** @throws Broken unless an invariant holds */
+export const require = (met: boolean, invariant: string, detail: () => string): void => {
+  if (!met) throw new Broken(invariant, detail());
+};
+
 /** An error that the product logs and retries although a retry cannot help. */
 export const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -6,7 +6,8 @@ import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
 import { EPOCH } from './database.ts';
 import type { FundingTables, Refund } from './funding-tables.ts';
-import { Broken } from './harness.ts';
+import { require } from './harness.ts';
+import { isToOthers } from './outgoing-chain.ts';
 import type { Vendor } from './refunds.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
@@ -30,11 +31,6 @@ export type Judged = {
 /** Much longer than the sweeper needs to claim an intent without a lease. */
 const RESTS_MS = 15_000;
 const LEASE_MS = 15_000;
-
-/** @throws Broken unless an invariant holds */
-export const require = (met: boolean, invariant: string, detail: () => string): void => {
-  if (!met) throw new Broken(invariant, detail());
-};
 
 /** Holds, live generations and signed bytes: they hold between any two steps. */
 export const checkStep = (judged: Judged): void => {
@@ -93,14 +89,14 @@ export const checkStep = (judged: Judged): void => {
   }
   const paid = new Set<string>();
   for (const { payment, error } of chain.all()) {
-    if (payment.reference === null) continue;
+    if (payment.outside !== undefined || isToOthers(payment)) continue;
     require(submitter.transactions.has(payment.signature) ||
       submitter.lost.has(payment.signature), 'no bytes are sent before they are committed', () =>
       `${payment.signature} was included without a record`);
     // A message of another client has one signature, so the chain itself includes it once.
     if (error !== null || payment.reference === null) continue;
-    require(!paid.has(payment.reference!), 'one payment for a quote', () => `${payment.reference} has two`);
-    paid.add(payment.reference!);
+    require(!paid.has(payment.reference), 'one payment for a quote', () => `${payment.reference} has two`);
+    paid.add(payment.reference);
   }
 };
 

@@ -1,16 +1,12 @@
 import { disassemble, hashMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain, Included } from './chain.ts';
-import { Broken } from './harness.ts';
+import { require } from './harness.ts';
 import type { Outgoing } from './outgoing.ts';
 import { isToOthers } from './outgoing-chain.ts';
 import { isOutgoing, type OutgoingRow } from './outgoing-settlement.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
-
-const require = (met: boolean, invariant: string, detail: () => string): void => {
-  if (!met) throw new Broken(invariant, detail());
-};
 
 /** What must hold of outgoing payments. */
 export const createOutgoingInvariants = ({
