@@ -58,11 +58,14 @@ export const startCheckedLoad = async <Installation extends Access>(
 
   const conclude: CheckedLoad['conclude'] = async (disturbances = () => ({ forks: 0, deaths: [] })) => {
     const healedAt = Date.now();
+    say('the load ends');
     await stopLoads();
     say('recovery phase: no more faults and no new payments');
     const deadline = healedAt + terminalMs;
     await Promise.all(kinds.map(({ clients }) => clients.recover(deadline, () => rng.chance(abandoned))));
+    say('the clients have asked for the outcome of their payments');
     const endedAt = await endOfWork(installation, deadline);
+    say(endedAt === null ? 'some work has not ended' : 'all work has ended');
     const times = await timesAfter(installation, healedAt);
     for (const { clients } of kinds) await clients.repeat?.();
     const seen = await monitor.stop();

@@ -58,12 +58,13 @@ const SCHEMAS = ['settlement', 'chain_submitter', 'quote', 'wallet', 'funding', 
 
 /**
  * Payments, refunds and the work behind them that are not terminal, and messages that are not
- * published.
+ * published. A refund that waits for its vendor's signature is no work of the platform.
  */
 const openWork = async (harness: Pick<Access, 'query'>): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
-      + (select count(*) from funding.refunds where status <> 'finalized' and released_at is null)::int
+      + (select count(*) from funding.refunds
+        where status not in ('pending_signature', 'finalized') and released_at is null)::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int
       + (${SCHEMAS.map((schema) => `(select count(*) from ${schema}.outbox)`).join(' + ')})::int as open`);
   return row!.open;
