@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
+import { connectTo } from '../../deploy/local/seed/chain-connection.ts';
 import { startChild } from '../harness/child.ts';
 import type { Run } from '../harness/run.ts';
 import type { BenchStack } from '../harness/stack.ts';
@@ -57,7 +58,7 @@ export const startFacilitator = async (
 };
 
 const airdrop = async (rpcUrl: string, { publicKey }: Keypair): Promise<void> => {
-  const connection = new Connection(rpcUrl, 'confirmed');
+  const connection = connectTo(rpcUrl);
   await connection.requestAirdrop(publicKey, 100 * LAMPORTS_PER_SOL);
   for (let tries = 0; tries < 100; tries += 1) {
     if ((await connection.getBalance(publicKey, 'confirmed')) > 0) return;

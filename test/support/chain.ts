@@ -1,10 +1,11 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
-import { Connection, PublicKey, type TokenBalance } from '@solana/web3.js';
+import { PublicKey, type TokenBalance } from '@solana/web3.js';
+import { connectTo } from '../../deploy/local/seed/chain-connection.ts';
 import type { StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 
 /** The chain as an outsider sees it: a plain web3.js client without code of the services. */
 export const chainOf = (environment: Pick<StackEnvironment, 'rpc_url' | 'usdc_mint'>) => {
-  const connection = new Connection(environment.rpc_url, 'confirmed');
+  const connection = connectTo(environment.rpc_url);
   const mint = new PublicKey(environment.usdc_mint);
   const tokenAccounts = new Map<string, PublicKey>();
   /** Cached: deriving an address takes a millisecond, and campaigns derive thousands. */

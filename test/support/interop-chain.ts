@@ -2,7 +2,8 @@ import {
   createAssociatedTokenAccountIdempotentInstruction,
   createMintToInstruction,
 } from '@solana/spl-token';
-import { Connection, Keypair, LAMPORTS_PER_SOL, Transaction } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, Transaction } from '@solana/web3.js';
+import { connectTo } from '../../deploy/local/seed/chain-connection.ts';
 import { chainOf } from './chain.ts';
 import { waitFor } from './wait.ts';
 
@@ -37,7 +38,7 @@ export const interopChain = ({
   mintAuthority: Keypair;
 }): InteropChain => {
   const outside = chainOf({ rpc_url: rpcUrl, usdc_mint: mint } as never);
-  const connection = new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true });
+  const connection = connectTo(rpcUrl);
 
   const confirmed = async (signature: string): Promise<void> => {
     await waitFor(

@@ -45,6 +45,7 @@ export const createX402Facilitator = (
       post('settle', payload, requirements),
     supported: async () => {
       const response = await fetch(`${url}/v1/x402/supported`, {
+        signal: AbortSignal.timeout(timeoutMs),
         headers: { authorization: `Bearer ${apiKey}` },
       });
       return (await response.json()) as {

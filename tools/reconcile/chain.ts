@@ -7,6 +7,7 @@ export type Included = { signature: string; signers: string[]; keys: string[]; d
 export type History = { account: string; balance: bigint; included: Included[] };
 
 const PAGE = 1000;
+const ANSWERED_MS = 30_000;
 const CONCURRENCY = 8;
 /** The history of a busy account changes while it is read, so it is read up to this many times. */
 const WALKS = 5;
@@ -53,7 +54,11 @@ const readTransaction = async (
 
 /** Reads the chain by plain RPC at confirmed commitment, independent of the services' code. */
 export const chainAt = (rpcUrl: string, mintAddress: string) => {
-  const connection = new Connection(rpcUrl, 'confirmed');
+  const connection = new Connection(rpcUrl, {
+    commitment: 'confirmed',
+    // By itself web3.js waits without an end for a provider that does not answer.
+    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(ANSWERED_MS) }),
+  });
   const mint = new PublicKey(mintAddress);
   const transactions = new Map<string, Promise<Included>>();
 

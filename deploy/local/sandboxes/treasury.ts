@@ -5,8 +5,9 @@ import {
   createTransferCheckedInstruction,
   getAssociatedTokenAddressSync,
 } from '@solana/spl-token';
-import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js';
+import { type Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { connectTo } from '../seed/chain-connection.ts';
 import type { Purchase, Purchases } from './purchases.ts';
 
 const decimals = 6;
@@ -36,10 +37,7 @@ export const openTreasury = (
   options: { rpcUrl: string; mint: string; secretKey: string },
   purchases: Purchases,
 ): Treasury => {
-  const connection = new Connection(options.rpcUrl, {
-    commitment: 'confirmed',
-    disableRetryOnRateLimit: true,
-  });
+  const connection = connectTo(options.rpcUrl);
   const owner = Keypair.fromSecretKey(bs58.decode(options.secretKey));
   const mint = new PublicKey(options.mint);
   const source = getAssociatedTokenAddressSync(mint, owner.publicKey);

@@ -5,7 +5,7 @@ import {
   getAssociatedTokenAddressSync,
 } from '@solana/spl-token';
 import {
-  Connection,
+  type Connection,
   Keypair,
   LAMPORTS_PER_SOL,
   PublicKey,
@@ -14,6 +14,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { EnvironmentKeys, SolanaKeypair } from '../stack/keys.ts';
+import { connectTo } from './chain-connection.ts';
 
 const usdcDecimals = 6;
 const treasuryUsdc = 10_000_000n * 10n ** BigInt(usdcDecimals);
@@ -31,7 +32,7 @@ const confirmMilliseconds = 20_000;
  * @throws if the chain has no such mint, or a transaction is not confirmed within 20 s
  */
 export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<{ genesisHash: string }> {
-  const connection = new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true });
+  const connection = connectTo(rpcUrl);
   const [genesisHash] = await Promise.all([
     connection.getGenesisHash(),
     fillUp(connection, keys.feePayer),

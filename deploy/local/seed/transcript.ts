@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
-import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { displayUsdc } from '../../../shared/lib/micro.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 import type { Stack, StackEnvironment } from '../stack/stack-file.ts';
 import { createDelegate, createVendor, type Paid, quoteOf, settleWith } from './actors.ts';
 import { type Api, createApi, must, patientApi } from './api.ts';
+import { connectTo } from './chain-connection.ts';
 import { signIn } from './sign-in.ts';
 import { allowSpending, fund, linkWallet } from './wallet.ts';
 
@@ -69,7 +70,7 @@ const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType
 
 /** USDC of each owner, by the owner's role. */
 const balancesOf = async (chain: StackEnvironment, owners: Record<string, string>) => {
-  const connection = new Connection(chain.rpc_url, 'confirmed');
+  const connection = connectTo(chain.rpc_url);
   const mint = new PublicKey(chain.usdc_mint);
   return Object.fromEntries(
     await Promise.all(
