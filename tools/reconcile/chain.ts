@@ -56,7 +56,7 @@ const readTransaction = async (
 export const chainAt = (rpcUrl: string, mintAddress: string) => {
   const connection = new Connection(rpcUrl, {
     commitment: 'confirmed',
-    // By itself web3.js waits without an end for a provider that does not answer.
+    // By itself web3.js waits for minutes for a provider that does not answer.
     fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(ANSWERED_MS) }),
   });
   const mint = new PublicKey(mintAddress);
