@@ -202,13 +202,17 @@ export const createChain = (harness: Harness) => {
     }
   };
 
-  /** Index of the newest block of at least this many slots ago. */
-  const indexBehind = (slots: number): number => {
-    advance();
+  /** Index of the newest block of at least this many slots ago, among the blocks so far. */
+  const indexNow = (slots: number): number => {
     const limit = blocks.at(-1)!.slot - slots;
     let index = blocks.length - 1;
     while (index > 0 && blocks[index]!.slot > limit) index -= 1;
     return index;
+  };
+  /** The same as of now. */
+  const indexBehind = (slots: number): number => {
+    advance();
+    return indexNow(slots);
   };
 
   return {
@@ -245,7 +249,7 @@ export const createChain = (harness: Harness) => {
       if (wire.length === 0) return false;
       const { signature, blockhash } = readPayment(wire);
       const at = hashes.get(blockhash);
-      const past = at === undefined || blocks.length - 1 - FINALIZED_SLOTS > at + BLOCKHASH_BLOCKS;
+      const past = at === undefined || indexNow(FINALIZED_SLOTS) > at + BLOCKHASH_BLOCKS;
       return past && !includedBySignature.has(signature);
     },
     all: (): Iterable<Included> => includedBySignature.values(),
