@@ -13,7 +13,7 @@ import {
   findTransactionEverywhere,
   isTransactionOf,
   type Wanted,
-} from './find-transaction.ts';
+} from '../transactions/find-transaction.ts';
 import type { Hints } from './hints.ts';
 import { type ExternalMessage, findMessage } from './store/messages.ts';
 
