@@ -164,6 +164,12 @@ const deps: Deps = {
     call(bus, chainSubmitter, 'checkForeign', { ...payment, lost_since: await readLostSince('since') }),
   submitForeign: async (payment) =>
     call(bus, chainSubmitter, 'submitForeign', { ...payment, lost_since: await readLostSince('since') }),
+  findLostForeign: async (transaction) => {
+    const since = await readLostSince('since');
+    if (since === null) return false;
+    const input = { transaction, since };
+    return (await call(bus, chainSubmitter, 'findLostForeign', input)).paid;
+  },
   signExternal: (payment) =>
     call(bus, chainSubmitter, 'signExternal', payment, payment.lost ? { timeoutMs: PROOF_TIMEOUT_MS } : {}),
   observeExternal: (payment) => call(bus, chainSubmitter, 'observeExternal', payment),

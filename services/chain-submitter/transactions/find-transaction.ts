@@ -16,7 +16,13 @@ const messageHashes = new LRUCache<string, string>({ max: MAX_CACHED });
 
 type Deps = { rpc: RpcPool; pool: Pool };
 /** A message in the history of a source. No transaction of it is older than `since`. */
-export type Wanted = { messageHash: string; source: string; since: number };
+export type Wanted = {
+  messageHash: string;
+  source: string;
+  since: number;
+  /** Whether a transaction that failed on chain is none. */
+  succeeded?: boolean;
+};
 
 /** The hash of a transaction's message; null when no provider that answers has the transaction. */
 const readMessageHash = async (deps: Pick<Deps, 'rpc'>, signature: string): Promise<string | null> => {
@@ -61,10 +67,12 @@ export const isTransactionOf = async (
   { messageHash }: Wanted,
 ): Promise<boolean> => (await readMessageHash(deps, signature)) === messageHash;
 
-const list = ({ source, since }: Wanted) => {
+const list = ({ source, since, succeeded: required = false }: Wanted) => {
   const search = { reference: source, since };
   return async (provider: Provider): Promise<string[]> =>
-    (await listTransactionsAt(provider, search)).map(({ signature }) => signature);
+    (await listTransactionsAt(provider, search))
+      .filter(({ succeeded }) => succeeded || !required)
+      .map(({ signature }) => signature);
 };
 
 /**
