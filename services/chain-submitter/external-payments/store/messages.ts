@@ -28,6 +28,11 @@ export const findMessage = (db: Db, intentId: string): Promise<ExternalMessage |
     select message_hash, wire, last_valid_block_height
     from external_messages where intent_id = ${intentId}`);
 
+/** Corrects the last block in which a message is valid. */
+export const updateLastValid = (db: Db, intentId: string, height: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update external_messages set last_valid_block_height = ${height}::bigint where intent_id = ${intentId}`);
+
 /** Whether an outgoing payment has this message. */
 export const isOutgoing = (db: Db, messageHash: string): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ is_outgoing: z.boolean() }))`
