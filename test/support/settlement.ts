@@ -131,6 +131,7 @@ const createDeps = (): Deps => ({
     return (await call(base.bus, chainSubmitter, 'findLostForeign', input, { timeoutMs: 1000 })).paid;
   },
   signExternal: (payment) => call(base.bus, chainSubmitter, 'signExternal', payment, { timeoutMs: 1000 }),
+  closeExternal: (payment) => call(base.bus, chainSubmitter, 'closeExternal', payment, { timeoutMs: 1000 }),
   observeExternal: (payment) =>
     call(base.bus, chainSubmitter, 'observeExternal', payment, { timeoutMs: 1000 }),
   findLostExternal: (attempt) =>

@@ -28,8 +28,11 @@ import { memoOf } from './terms.ts';
 export type LostDeps = { pool: Pool; rpc: RpcPool; network: Network; logger: Logger };
 /** What identifies a payment of an attempt. */
 type Wanted = { intentId: string; pay_to: string; amount: string; memo: string | null };
-/** `paid`: the transaction of the attempt. `undecided`: one that may be of another attempt. */
-type Found = { paid: IncludedTransaction; owner: string } | 'none' | 'undecided';
+/**
+ * `paid`: the transaction of the attempt. `undecided`: those that may be of another attempt; none
+ * proves that the attempt was not paid.
+ */
+type Found = { paid: IncludedTransaction; owner: string } | { undecided: readonly string[] };
 
 /** Transactions of a source that succeeded in the lost time, and have no record here. */
 const listUnrecorded = async (
@@ -96,7 +99,7 @@ const match = ({ message }: IncludedTransaction, wanted: Wanted, source: string,
  * @throws RpcUnavailable when a provider does not answer, which proves nothing
  */
 const search = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> => {
-  let undecided = false;
+  const undecided: string[] = [];
   for (const owner of new Set(lost.owners)) {
     const source = tokenAccountOf(owner, deps.network.mint);
     for (const signature of await listUnrecorded(deps, source, lost)) {
@@ -104,10 +107,10 @@ const search = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found
       const matched = match(included, wanted, source, deps.network);
       if (matched === null || (await isOutgoing(deps.pool, hashMessage(included.message)))) continue;
       if (matched === 'paid') return { paid: included, owner };
-      undecided = true;
+      undecided.push(signature);
     }
   }
-  return undecided ? 'undecided' : 'none';
+  return { undecided };
 };
 
 /** @throws ServiceError service_unavailable, with `money_moved: unknown` */
@@ -150,9 +153,9 @@ export const adoptLost = async (
   if (lost === null || lost === undefined) return 'none';
   const owners = [request.owner, ...lost.owners];
   const found = await searchForCaller(deps, { intentId, ...request }, { ...lost, owners });
-  if (found === 'none') return 'none';
+  if ('undecided' in found && found.undecided.length === 0) return 'none';
   const log = { intent: intentId, settlement_id: request.settlement_id };
-  if (found === 'undecided' || found.owner !== request.owner) {
+  if ('undecided' in found || found.owner !== request.owner) {
     count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
     deps.logger.error(log, 'the chain has a payment that may be this one, nothing is signed or closed');
     return 'undecided';
