@@ -33,6 +33,7 @@ import { signExternal } from './external-payments/sign-external.ts';
 import { checkForeign } from './foreign-payments/check-foreign.ts';
 import { closeForeign } from './foreign-payments/close-foreign.ts';
 import { createPayoutAccount } from './foreign-payments/create-payout-account.ts';
+import { findLostForeign } from './foreign-payments/find-lost-foreign.ts';
 import { getFeePayers } from './foreign-payments/get-fee-payers.ts';
 import { createForeignCommit } from './foreign-payments/group-commit.ts';
 import { createSimulations } from './foreign-payments/simulations.ts';
@@ -188,6 +189,7 @@ await runService(base, {
     checkForeign: checkForeign(deps),
     submitForeign: submitForeign(deps),
     closeForeign: closeForeign(deps),
+    findLostForeign: findLostForeign(deps),
     signExternal: signExternal(deps),
     closeExternal: closeExternal(deps),
     observeExternal: observeExternal(deps),

@@ -47,7 +47,7 @@ const HOUR_MS = 3_600_000;
 
 type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof receiptOperations>[0] &
-  Parameters<typeof operatorOperations>[0] &
+  Omit<Parameters<typeof operatorOperations>[0], 'applyProgress'> &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
   Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
@@ -164,8 +164,15 @@ const deps: Deps = {
     call(bus, chainSubmitter, 'checkForeign', { ...payment, lost_since: await readLostSince('since') }),
   submitForeign: async (payment) =>
     call(bus, chainSubmitter, 'submitForeign', { ...payment, lost_since: await readLostSince('since') }),
+  findLostForeign: async (transaction) => {
+    const since = await readLostSince('since');
+    if (since === null) return false;
+    const input = { transaction, since };
+    return (await call(bus, chainSubmitter, 'findLostForeign', input)).paid;
+  },
   signExternal: (payment) =>
     call(bus, chainSubmitter, 'signExternal', payment, payment.lost ? { timeoutMs: PROOF_TIMEOUT_MS } : {}),
+  closeExternal: (payment) => call(bus, chainSubmitter, 'closeExternal', payment),
   observeExternal: (payment) => call(bus, chainSubmitter, 'observeExternal', payment),
   findLostExternal: (attempt) =>
     call(bus, chainSubmitter, 'findLostExternal', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
@@ -196,7 +203,7 @@ await runService(base, {
       applyProgress,
       requestApproval: (request) => requestApproval(deps, request),
     }),
-    ...operatorOperations(deps),
+    ...operatorOperations({ ...deps, applyProgress }),
     ...operatorHandlers({
       pool,
       consuming,
@@ -218,16 +225,7 @@ await runService(base, {
       }),
       logger,
     ),
-    everyMs(
-      1000,
-      'resumeExternal',
-      resumeExternal({
-        ...deps,
-        applyProgress,
-        closeExternal: (payment) => call(bus, chainSubmitter, 'closeExternal', payment),
-      }),
-      logger,
-    ),
+    everyMs(1000, 'resumeExternal', resumeExternal({ ...deps, applyProgress }), logger),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
     everyMs(HOUR_MS, 'purgeOldDeclines', purgeOldDeclines({ pool }), logger),
   ],

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,11 +23,12 @@ import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts
 import { migrateEnvironment } from '../../shared/db/migrate.ts';
 import { roleName } from '../../shared/db/names.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
+import { runBackup } from '../support/backup-command.ts';
 import { chainOf } from '../support/chain.ts';
-import { inherited } from '../support/inherited.ts';
+import { holdSigning } from '../support/hold-signing.ts';
 import { startChain } from '../support/local-chain.ts';
 import { opsAt } from '../support/ops.ts';
-import { type OtherPayment, outgoingPayment, x402Payment } from '../support/other-rails.ts';
+import { foreignPayment, type OtherPayment, outcomesOf, outgoingPayment } from '../support/other-rails.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -37,7 +37,6 @@ import { waitFor } from '../support/wait.ts';
  * the chain, restore, with a Postgres that outlives the stack; and a delegate authority that one
  * restart adds and the next removes.
  */
-const root = path.resolve(import.meta.dirname, '../..');
 const stateDir = testStateDir('restore');
 const backup = path.join(stateDir, 'backup');
 const SLOT_MS = 50;
@@ -97,30 +96,18 @@ const configureAuthorities = (change: (keys: { number: number }[]) => { number: 
   writeFileSync(file, JSON.stringify({ ...keys, delegateAuthorities: change(keys.delegateAuthorities) }));
 };
 
-/** Runs `npm run backup -- …`. */
 const run = (args: string[], env: Record<string, string> = {}) =>
-  new Promise<{ code: number | null; out: string }>((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(root, 'tools/backup.ts'), ...args], {
-      env: { ...inherited, POSTGRES_URL: adminUrl(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let out = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        out += chunk.toString();
-      });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, out }));
-  });
+  runBackup(args, { POSTGRES_URL: adminUrl(), ...env });
 const ops = (...args: string[]) => opsAt(running.stackFile)(...args, '--reason', 'restore', '--yes');
 const until = <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> =>
   waitFor(read, good, 60_000, 100);
 
-const control = (url: string, method: string, ...params: unknown[]) =>
-  fetch(url, {
+/** Stops the blocks of the chain, or lets them go on. */
+const pauseChain = (paused: boolean) =>
+  fetch(running.stack.environments.test!.rpc_url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'chain_clock', params: [{ paused }] }),
   });
 
 /** Long enough to be paid, and expired after the restore. */
@@ -146,10 +133,17 @@ const paid = async ({ id, quote }: Attempt) =>
 const otherPayments = (): Promise<OtherPayment[]> => {
   const place = { api, stack: () => running.stack };
   return Promise.all([
-    x402Payment(place, mover, vendor),
+    foreignPayment(place, { payer: mover, vendor, rail: 'x402' }),
+    foreignPayment(place, { payer: mover, vendor, rail: 'mpp' }),
     outgoingPayment(place, mover, vendor.payout.publicKey.toBase58()),
   ]);
 };
+/** Payments of the other rails without an outcome. */
+const listOpen = () =>
+  query(
+    `select settlement_id, rail from settlement.settlements
+     where rail <> 'quittance' and chain_status = 'pending' order by rail`,
+  );
 const balanceOf = ({ wallet }: Consumer) =>
   chainOf(running.stack.environments.test as never).balance(wallet.publicKey);
 
@@ -159,35 +153,44 @@ test('after a restore, payments made since the dump are found on the chain and n
   for (const each of before) hashes.set(each.id, (await paid(each)).tx_hash);
 
   const others = await otherPayments();
-  const otherHashes = new Map<OtherPayment, string>();
-  for (const each of others) otherHashes.set(each, await each.pay());
+  const otherOutcomes = await outcomesOf(others);
 
   // Accepted before the dump, and signed after it.
-  await ops('signing', 'pause');
-  const open = await attempt();
-  const opening = settleWith(api(), consumer.token, open.quote, open.id);
+  const [held, beside] = await Promise.all([otherPayments(), otherPayments()]);
+  const [open, ...around] = await Promise.all([attempt(), attempt(), attempt(), attempt()]);
+  await pauseChain(true);
+  const sign = await holdSigning(adminUrl());
+  const settle = ({ quote, id }: Attempt) => settleWith(api(), consumer.token, quote, id);
+  const opening = settle(open!);
+  const holding = outcomesOf(held);
   await until(
-    () => query(`select from chain_submitter.intents where request->>'payment_attempt_id' = '${open.id}'`),
+    () => query(`select from chain_submitter.intents where request->>'payment_attempt_id' = '${open!.id}'`),
     (rows) => rows.length === 1,
   );
+  const opened = await until(listOpen, (rows) => rows.length === held.length);
+  expect(opened.map(({ rail }) => rail)).toEqual(['mpp', 'x402', 'x402_out']);
   // A few more, between the first and the last row of the dump.
-  const around = await Promise.all([attempt(), attempt(), attempt()]);
-  const calls = around.map((each) => settleWith(api(), consumer.token, each.quote, each.id));
+  const calls = around.map(settle);
+  const besides = outcomesOf(beside);
   const dumped = await run(['dump', backup]);
   expect(dumped).toMatchObject({ code: 0, out: expect.stringContaining('quittance_test as of') });
-  expect((await run(['dump', backup])).code).toBe(64);
-  await ops('signing', 'resume');
+  await sign();
+  await pauseChain(false);
   await Promise.all([opening, ...calls]);
+  others.push(...held, ...beside);
+  otherOutcomes.push(...(await holding), ...(await besides));
+  expect((await run(['dump', backup])).code).toBe(64);
 
   const after = await attempt();
-  const [lost, ...rest] = [await attempt(), open, ...around, after];
+  const [lost, ...rest] = [await attempt(), open!, ...around, after];
   hashes.set(lost.id, (await paid(lost)).tx_hash);
   for (const each of rest) hashes.set(each.id, (await paid(each)).tx_hash);
   // These expire before their payer returns. One of them was never paid.
   const [late, unpaid] = [await attempt(SOON), await attempt(SOON)];
   hashes.set(late.id, (await paid(late)).tx_hash);
-  others.push(...(await otherPayments()));
-  for (const each of others) otherHashes.set(each, await each.pay());
+  const since = await otherPayments();
+  others.push(...since);
+  otherOutcomes.push(...(await outcomesOf(since)));
   const movers = await balanceOf(mover);
   const balanceNow = () => balanceOf(consumer);
   const balance = await balanceNow();
@@ -201,7 +204,7 @@ test('after a restore, payments made since the dump are found on the chain and n
 
   // Signed, and not yet in a block when all processes end: the only payment that cannot be queried.
   const flying = await attempt();
-  await control(running.stack.environments.test!.rpc_url, 'chain_clock', { paused: true });
+  await pauseChain(true);
   const cutOff = settleWith(api(), consumer.token, flying.quote, flying.id).catch(() => {});
   const [signed] = await until(
     () =>
@@ -265,16 +268,36 @@ test('after a restore, payments made since the dump are found on the chain and n
     ),
   ).toEqual([]);
 
+  // The record of these is in the backup, and that they were signed is not.
+  const ids = opened.map(({ settlement_id }) => `'${settlement_id}'`).join(', ');
+  const statuses = () =>
+    query(`select rail, status from settlement.settlements where settlement_id in (${ids}) order by rail`);
+  expect(await statuses()).toEqual(opened.map(({ rail }) => ({ rail, status: 'pending' })));
+
   configureAuthorities((keys) => [...keys, secondAuthority]);
   await start();
+  // Their buyers do not return at first: the services search for them by themselves.
+  const swept = async () => {
+    await query(
+      `update settlement.settlements set progressed_at = progressed_at - interval '5 minutes'
+       where settlement_id in (${ids}) and status = 'pending'`,
+    );
+    return statuses();
+  };
+  const found = await waitFor(
+    swept,
+    (rows) => rows.every(({ status }) => status !== 'pending'),
+    60_000,
+    1000,
+  );
+  expect(found).toEqual(opened.map(({ rail }) => ({ rail, status: 'issued' })));
   const shown = await opsAt(running.stackFile)('signing', 'show', '--json');
   expect(JSON.parse(shown.out)).toMatchObject({ paused: true });
   await ops('signing', 'resume');
 
   // Their payers repeat them. Each is answered with the payment that was made.
   for (const each of [...before, ...rest]) expect((await paid(each)).tx_hash).toBe(hashes.get(each.id));
-  for (const each of others)
-    expect([each.name, await each.pay()]).toEqual([each.name, otherHashes.get(each)]);
+  expect(await outcomesOf(others)).toEqual(otherOutcomes);
   expect(await balanceOf(mover)).toBe(movers);
   // It was included while the stack was stopped.
   expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));
@@ -282,7 +305,7 @@ test('after a restore, payments made since the dump are found on the chain and n
   // These payers return after their quote has expired: a payment on the chain is adopted, and the
   // others are refused.
   await Promise.all([expired(late), expired(unpaid)]);
-  const ask = ({ quote }: Attempt, id: string) => settleWith(api(), consumer.token, quote, id);
+  const ask = ({ quote }: Attempt, id: string) => settle({ quote, id });
   expect(await ask(unpaid, unpaid.id)).toMatchObject({
     status: 410,
     body: { error: { code: 'quote_expired', money_moved: 'no', safe_action: 'new_quote' } },
@@ -309,7 +332,7 @@ test('after a restore, payments made since the dump are found on the chain and n
     ({ action }: { action: string }) => action === 'backup.restore',
   );
   expect(restoredBy).toMatchObject({ reason: 'the disk is gone', service: 'chain-submitter' });
-}, 180_000);
+}, 300_000);
 
 /** Settles a new quote. */
 const pay = async ({ token }: Consumer) => {

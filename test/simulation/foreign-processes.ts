@@ -1,5 +1,6 @@
 import { checkForeign } from '../../services/chain-submitter/foreign-payments/check-foreign.ts';
 import { closeForeign } from '../../services/chain-submitter/foreign-payments/close-foreign.ts';
+import { findLostForeign } from '../../services/chain-submitter/foreign-payments/find-lost-foreign.ts';
 import { createForeignCommit } from '../../services/chain-submitter/foreign-payments/group-commit.ts';
 import { createSimulations } from '../../services/chain-submitter/foreign-payments/simulations.ts';
 import { submitForeign } from '../../services/chain-submitter/foreign-payments/submit-foreign.ts';
@@ -43,6 +44,7 @@ export const foreignSubmitter = (harness: Harness, { process, deps }: Submitter)
     check: checkForeign(parts),
     submit: submitForeign(parts),
     close: closeForeign(parts),
+    findLost: findLostForeign(parts),
   };
 };
 export type ForeignSubmitter = ReturnType<typeof foreignSubmitter>;
@@ -88,6 +90,10 @@ export const startForeignSettlement = (
     submitForeign: (payment: object) =>
       submitter((one) => one.submit({ ...payment, lost_since: tables.lostSince() } as never)),
     closeForeign: (payment: object) => submitter((one) => one.close(payment as never)),
+    findLostForeign: async (transaction: string) => {
+      const since = tables.lostSince();
+      return since !== null && (await submitter((one) => one.findLost({ transaction, since }))).paid;
+    },
   };
   every(harness, process, RESUME_MS, resumeForeign(parts));
   return {

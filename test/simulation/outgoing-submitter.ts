@@ -101,6 +101,14 @@ export const createOutgoingSubmitter = (
         return [];
       },
     ),
+    model<{ height: bigint; id: string }>(
+      /^update external_messages set last_valid_block_height/,
+      'height id',
+      ({ height, id }) => {
+        messages.get(id)!.last_valid_block_height = BigInt(height);
+        return [];
+      },
+    ),
     model<{ id: string }>(/from external_messages where intent_id = \$1$/, 'id', ({ id }) => {
       const found = messages.get(id);
       return found === undefined

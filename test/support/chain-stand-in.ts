@@ -71,7 +71,7 @@ const foreignHandlers = ({
   outcomes: Record<OutcomeOf, Outcome>;
 }): Pick<
   Handlers<typeof chainSubmitter>,
-  'getFeePayers' | 'checkForeign' | 'submitForeign' | 'closeForeign'
+  'getFeePayers' | 'checkForeign' | 'submitForeign' | 'closeForeign' | 'findLostForeign'
 > => {
   /** The settlement that a message pays, and its transaction; null: it was closed before. */
   const messages = new Map<string, { settlementId: string; txHash: string | null }>();
@@ -112,6 +112,7 @@ const foreignHandlers = ({
           }
         : { ...progress, status: 'signed', generation: 1, failure: null };
     },
+    findLostForeign: async () => ({ paid: false }),
   };
 };
 

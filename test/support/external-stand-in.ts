@@ -39,7 +39,7 @@ export const createExternalStandIn = (onSigned: (settlementId: string) => void) 
   };
 
   const handlers: Operations = {
-    findLostExternal: async () => ({ found: 'none' }),
+    findLostExternal: async () => ({ found: 'none', transactions: [] }),
     signExternal: async ({ owner, ...attempt }) => {
       const existing = byAttempt.get(keyOf(attempt));
       const { transaction, reason, progress } = existing ?? insert(attempt, refusal.reason);

@@ -16,7 +16,13 @@ import { newId } from '../../shared/lib/id.ts';
 import { keypairOf, type Payer, type SubmitterFixture, until } from './submitter.ts';
 
 type Internal = typeof chainSubmitter.internal;
-type Operation = 'getFeePayers' | 'createPayoutAccount' | 'checkForeign' | 'submitForeign' | 'closeForeign';
+type Operation =
+  | 'getFeePayers'
+  | 'createPayoutAccount'
+  | 'checkForeign'
+  | 'submitForeign'
+  | 'closeForeign'
+  | 'findLostForeign';
 type Draft = {
   /** By default one to the vendor. */
   legs?: { owner: PublicKey; amount: bigint }[];

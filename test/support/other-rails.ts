@@ -3,8 +3,9 @@ import type { Consumer, Vendor } from '../../deploy/local/seed/actors.ts';
 import { type Api, must } from '../../deploy/local/seed/api.ts';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { feeMicro } from '../../shared/lib/fee.ts';
 import { chainOf } from './chain.ts';
-import { wireTransaction } from './foreign-buyers.ts';
+import { type Asked, type Rail, wireTransaction } from './foreign-buyers.ts';
 import { payExternal } from './outgoing.ts';
 import { waitFor } from './wait.ts';
 
@@ -12,11 +13,18 @@ import { waitFor } from './wait.ts';
 
 const PRICE = 1_000_000n;
 const WITHIN_MS = 60_000;
+/** Payments with one blockhash differ by it. */
+let unitPrice = 0;
 
 type Place = { api: () => Api; stack: () => Stack };
 /** A payment that can be shown again, and its transaction once it is confirmed. */
 export type OtherPayment = { name: string; pay: () => Promise<string> };
-type Terms = { mint: string; fee_payer: string; payout_address: string };
+type Terms = {
+  mint: string;
+  fee_payer: string;
+  payout_address: string;
+  fee: { bps: number; min: string; fee_wallet: string };
+};
 type Answer = { status?: string; tx_hash?: string | null; transaction?: string; error?: { code: string } };
 
 const confirmed = async (ask: () => Promise<{ status: number; body: Answer }>): Promise<string> => {
@@ -32,11 +40,20 @@ const confirmed = async (ask: () => Promise<{ status: number; body: Answer }>): 
   return body.tx_hash;
 };
 
-/** A payment of x402 that the wallet's owner signs for the vendor's offer. */
-export const x402Payment = async (
+/** The transfers of a price, as the dialect of a rail offers them. */
+const legsOf = (rail: Rail, { payout_address: owner, fee }: Terms): Asked['legs'] => {
+  if (rail === 'x402') return [{ owner, amount: `${PRICE}` }];
+  const split = feeMicro(PRICE, { bps: BigInt(fee.bps), minMicro: BigInt(fee.min) });
+  return [
+    { owner, amount: `${PRICE - split}` },
+    { owner: fee.fee_wallet, amount: `${split}` },
+  ];
+};
+
+/** A payment of x402 or MPP that the wallet's owner signs for the vendor's offer. */
+export const foreignPayment = async (
   { api, stack }: Place,
-  payer: Consumer,
-  vendor: Vendor,
+  { payer, vendor, rail }: { payer: Consumer; vendor: Vendor; rail: Rail },
 ): Promise<OtherPayment> => {
   const chain = chainOf(stack().environments.test!);
   const path = 'GET /v1/settlements/foreign/terms';
@@ -50,13 +67,17 @@ export const x402Payment = async (
   const { blockhash } = await chain.connection.getLatestBlockhash();
   const before = [
     ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }),
-    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: ++unitPrice }),
   ];
-  const asked = { feePayer, mint, legs: [{ owner, amount: `${PRICE}` }], memo: null };
+  const memo = rail === 'mpp' ? crypto.randomUUID() : null;
+  const asked = { feePayer, mint, legs: legsOf(rail, terms), memo };
   const transaction = wireTransaction(asked, { payer: payer.wallet, before, blockhash });
-  const body = { rail: 'x402', quote_amount: `${PRICE}`, transaction, redeem_id: crypto.randomUUID() };
+  const body = {
+    ...{ rail, quote_amount: `${PRICE}`, transaction, redeem_id: crypto.randomUUID() },
+    ...(memo !== null && { memo }),
+  };
   const ask = () => api()<Answer>('POST /v1/settlements/foreign', { token: vendor.apiKey, body });
-  return { name: 'x402', pay: () => confirmed(ask) };
+  return { name: rail, pay: () => confirmed(ask) };
 };
 
 /** An outgoing payment to an address outside, which includes it as its vendor would. */
@@ -89,3 +110,12 @@ export const outgoingPayment = async (
   };
   return { name: 'outgoing', pay: () => confirmed(ask) };
 };
+
+/** What became of payments: a line for each, with its transaction or the answer that refused it. */
+export const outcomesOf = (payments: readonly OtherPayment[]): Promise<string[]> =>
+  Promise.all(
+    payments.map(async ({ name, pay }) => {
+      const outcome = await pay().catch((error: Error) => error.message);
+      return `${name} ${outcome}`;
+    }),
+  );

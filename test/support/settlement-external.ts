@@ -25,6 +25,7 @@ export const signer = {
   conflicts: new Set<string>(),
   /** What the chain has of attempts whose record a restore may have lost. */
   found: 'none' as 'none' | 'paid' | 'undecided',
+  candidates: [] as string[],
   /** The lost times that calls have named. */
   lost: [] as (Signed['lost'] | null)[],
   /** Whether it answers at all. */
@@ -99,7 +100,7 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
     signer.reported.push(input.tx_hash);
     return closeExternal(input);
   });
-  serve('findLostExternal', () => ({ found: signer.found }));
+  serve('findLostExternal', () => ({ found: signer.found, transactions: signer.candidates }));
   await bus.nc.flush();
 };
 

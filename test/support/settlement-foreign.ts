@@ -65,6 +65,8 @@ export const submitter = {
   /** The refusals of checkForeign and submitForeign, by message hash. */
   checks: new Map<string, Refused>(),
   submits: new Map<string, Refused>(),
+  /** The messages that the chain has, and whose records a restore has lost. */
+  lost: new Set<string>(),
   /** Whether it answers at all. */
   answers: true,
   submitted: 0,
@@ -130,6 +132,7 @@ export const serveForeign = async (bus: Bus): Promise<void> => {
   serve('submitForeign', ({ transaction, settlement_id }) =>
     submit(hashOf(transaction), transaction, settlement_id),
   );
+  serve('findLostForeign', ({ transaction }) => ({ paid: submitter.lost.has(hashOf(transaction)) }));
   serve('closeForeign', ({ message_hash, settlement_id }) => closeIntent(message_hash, settlement_id));
   await bus.nc.flush();
 };

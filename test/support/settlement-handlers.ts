@@ -18,7 +18,7 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 export type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof declineOperations>[0] &
   Parameters<typeof receiptOperations>[0] &
-  Parameters<typeof operatorOperations>[0] &
+  Omit<Parameters<typeof operatorOperations>[0], 'applyProgress'> &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
   Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
@@ -48,7 +48,7 @@ export const handlersOf = (deps: Deps, { applyProgress, consuming }: Events) => 
     applyProgress,
     requestApproval: (request) => requestApproval(deps, request),
   }),
-  ...operatorOperations(deps),
+  ...operatorOperations({ ...deps, applyProgress }),
   ...operatorHandlers({
     pool: deps.pool,
     consuming,

@@ -7,6 +7,7 @@ import { getPausedAt } from '../../services/settlement/operator/store.ts';
 import { onDelegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
 import type { ChainStatus, Status } from '../../services/settlement/settlements/model/status.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
+import { findLostSince } from '../../services/settlement/settlements/store/restores.ts';
 import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -123,7 +124,14 @@ const createDeps = (): Deps => ({
   createPayoutAccount: async () => {},
   checkForeign: (payment) => call(base.bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(base.bus, chainSubmitter, 'submitForeign', payment),
+  findLostForeign: async (transaction) => {
+    const since = await findLostSince(base.pool);
+    if (since === null) return false;
+    const input = { transaction, since };
+    return (await call(base.bus, chainSubmitter, 'findLostForeign', input, { timeoutMs: 1000 })).paid;
+  },
   signExternal: (payment) => call(base.bus, chainSubmitter, 'signExternal', payment, { timeoutMs: 1000 }),
+  closeExternal: (payment) => call(base.bus, chainSubmitter, 'closeExternal', payment, { timeoutMs: 1000 }),
   observeExternal: (payment) =>
     call(base.bus, chainSubmitter, 'observeExternal', payment, { timeoutMs: 1000 }),
   findLostExternal: (attempt) =>

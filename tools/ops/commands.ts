@@ -13,6 +13,7 @@ import { quarantineCommands } from './quarantine.ts';
 import { redispatchCommands } from './redispatch.ts';
 import { requestCommands } from './requests.ts';
 import { signingCommands } from './signing.ts';
+import { unsignedCommands } from './unsigned.ts';
 
 /** All commands, in the order of the help. A new command is a file and a line here. */
 export const commands: readonly Command[] = [
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   ...authorityCommands,
   ...drainCommands,
   ...redispatchCommands,
+  ...unsignedCommands,
   ...quarantineCommands,
   ...auditCommands,
 ];

@@ -4,8 +4,8 @@ import { Connection } from '@solana/web3.js';
 const ANSWERED_MS = 20_000;
 
 /**
- * Fails with an error of this realm. A call of web3.js never ends when its fetch fails with an error
- * that is no `instanceof Error`, and under Jest those of Node's own fetch are none.
+ * Fails with an error of this realm. A call of web3.js never ends when its fetch fails with an
+ * error that is no `instanceof Error`, and under Jest those of Node's own fetch are none.
  */
 const fetchInTime: typeof fetch = async (input, init) => {
   try {

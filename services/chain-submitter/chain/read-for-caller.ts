@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { RpcUnavailable } from './json-rpc.ts';
+import { isProviderError, RpcUnavailable } from './json-rpc.ts';
 
 /**
  * Wraps work that is done for a caller. An error of this class becomes a 503, because nothing has
@@ -25,3 +25,17 @@ export const refuseCallerOn =
  * been done.
  */
 export const readForCaller = refuseCallerOn(RpcUnavailable, 'the chain cannot be read right now');
+
+/** Runs a search for a caller, for whom a search that failed is no answer about money. */
+export const unknownOnError = async <T>(searching: Promise<T>): Promise<T> => {
+  try {
+    return await searching;
+  } catch (error) {
+    if (!isProviderError(error)) throw error;
+    throw new ServiceError('service_unavailable', 'the chain cannot be searched right now', {
+      money_moved: 'unknown',
+      safe_action: 'retry_same_attempt',
+      retryAfterSeconds: 2,
+    });
+  }
+};

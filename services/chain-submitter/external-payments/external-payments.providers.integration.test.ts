@@ -120,6 +120,22 @@ test('a last valid block that a provider named too low fails nothing while the b
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
 }, 60_000);
 
+test('a last valid block that a provider named far too high is corrected when the bytes are old', async () => {
+  const { buyer, id } = await signedPayment();
+  await fixture.admin.query('update external_messages set last_valid_block_height = 1000000000');
+  await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
+  await fixture.admin.query(
+    `update intents set created_at = created_at - interval '11 minutes' where object_id = $1`,
+    [id],
+  );
+  // No bytes of before are valid after the newest blockhash of now.
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
+  await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
+  await fixture.events.wait(id, 'failed');
+  expect(await balanceOf(buyer)).toBe(PRICE);
+}, 60_000);
+
 test('a height that one provider names too low while bytes are signed does not shorten their time', async () => {
   const buyer = await fixture.payer(PRICE);
   const input = inputOf(buyer);

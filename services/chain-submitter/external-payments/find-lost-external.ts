@@ -8,5 +8,7 @@ export const findLostExternal =
   (deps: LostDeps): Handler<typeof chainSubmitter.internal.findLostExternal> =>
   async ({ lost, ...attempt }) => {
     const found = await searchForCaller(deps, { intentId: externalIntentId(attempt), ...attempt }, lost);
-    return { found: typeof found === 'string' ? found : 'paid' };
+    if ('paid' in found) return { found: 'paid', transactions: [found.paid.signature] };
+    const { undecided } = found;
+    return { found: undecided.length > 0 ? 'undecided' : 'none', transactions: [...undecided] };
   };

@@ -46,7 +46,7 @@ describe('after a restore', () => {
   test('an attempt that is on the chain is adopted: the same bytes, and no second transfer', async () => {
     const buyer = await fixture.payer(3n * PRICE);
     const { again, answer, tx_hash } = await lostPayment(buyer);
-    expect(await findLost(again, again.lost)).toEqual({ found: 'paid' });
+    expect(await findLost(again, again.lost)).toEqual({ found: 'paid', transactions: [tx_hash] });
     const answers = await Promise.all([sign(again), sign(again), sign(again)]);
     expect(new Set(answers.map(bytesOf))).toEqual(new Set([bytesOf(answer)]));
     expect(await fixture.events.wait(again.settlement_id, 'finalized')).toMatchObject({ tx_hash });
@@ -65,15 +65,16 @@ describe('after a restore', () => {
     await lostPayment(buyer);
     const lost = lostOf(buyer);
     const [unpaid, closed] = [inputOf(buyer, { lost }), inputOf(buyer, { lost })];
-    expect(await findLost(unpaid, lost)).toEqual({ found: 'none' });
+    expect(await findLost(unpaid, lost)).toEqual({ found: 'none', transactions: [] });
     expect(await sign(unpaid)).toMatchObject({ outcome: 'signed' });
     expect(await close(closed)).toMatchObject({ status: 'failed' });
   }, 60_000);
 
   test('a payment with the memo of its vendor may be this one: nothing is signed or closed', async () => {
     const buyer = await fixture.payer(3n * PRICE);
-    const { again } = await lostPayment(buyer, { memo: 'invoice 7' });
-    expect(await findLost(again, again.lost)).toEqual({ found: 'undecided' });
+    const { again, tx_hash } = await lostPayment(buyer, { memo: 'invoice 7' });
+    const undecided = { found: 'undecided', transactions: [tx_hash] };
+    expect(await findLost(again, again.lost)).toEqual(undecided);
     expect(await sign(again)).toEqual({ outcome: 'undecided' });
     expect(await codeOf(close(again))).toBe('conflict');
     expect(await intentOf(again)).toBeUndefined();

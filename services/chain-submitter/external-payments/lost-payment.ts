@@ -1,5 +1,4 @@
 import type { Lost } from '../../../shared/contract/chain-submitter.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -8,16 +7,17 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
-import { isProviderError, RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Network } from '../chain/model/network.ts';
-import type { Provider } from '../chain/provider.ts';
+import { unknownOnError } from '../chain/read-for-caller.ts';
+import { getIncluded } from '../chain/read-included.ts';
 import { BLOCK_TIME_ERROR_MS, listTransactionsAt } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { ExternalRequest } from '../intents/parse-order.ts';
 import { insertExternalIntent } from '../intents/store/intents.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
 import { assemble, decodeAnyMessage, hashMessage, type PlainMessage } from '../transactions/message.ts';
-import { insertMessage, isOutgoing, listRecorded } from './store/messages.ts';
+import { listRecorded } from '../transactions/store/transactions.ts';
+import { insertMessage, isOutgoing } from './store/messages.ts';
 import { memoOf } from './terms.ts';
 
 /*
@@ -28,31 +28,11 @@ import { memoOf } from './terms.ts';
 export type LostDeps = { pool: Pool; rpc: RpcPool; network: Network; logger: Logger };
 /** What identifies a payment of an attempt. */
 type Wanted = { intentId: string; pay_to: string; amount: string; memo: string | null };
-/** `paid`: the transaction of the attempt. `undecided`: one that may be of another attempt. */
-type Found = { paid: IncludedTransaction; owner: string } | 'none' | 'undecided';
-
 /**
- * A transaction that a provider lists. @throws RpcUnavailable when no provider returns it
+ * `paid`: the transaction of the attempt. `undecided`: those that may be of another attempt; none
+ * proves that the attempt was not paid.
  */
-export const readIncluded = async (
-  { rpc }: Pick<LostDeps, 'rpc'>,
-  signature: string,
-): Promise<IncludedTransaction> => {
-  const readAt = async (provider: Provider): Promise<IncludedTransaction | null> => {
-    const included = await provider.included(signature);
-    if (included !== null && included.feePayer() === null)
-      throw new RpcUnavailable(`provider ${provider.number}: a transaction with a false signature`);
-    return included;
-  };
-  const first = await rpc.first(readAt).catch((error: unknown) => {
-    if (!isProviderError(error)) throw error;
-    return null;
-  });
-  if (first !== null) return first;
-  for (const answer of await Promise.allSettled(rpc.providers.map(readAt)))
-    if (answer.status === 'fulfilled' && answer.value !== null) return answer.value;
-  throw new RpcUnavailable(`no provider returns the listed transaction ${signature}`);
-};
+type Found = { paid: IncludedTransaction; owner: string } | { undecided: readonly string[] };
 
 /** Transactions of a source that succeeded in the lost time, and have no record here. */
 const listUnrecorded = async (
@@ -119,37 +99,23 @@ const match = ({ message }: IncludedTransaction, wanted: Wanted, source: string,
  * @throws RpcUnavailable when a provider does not answer, which proves nothing
  */
 const search = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> => {
-  let undecided = false;
+  const undecided: string[] = [];
   for (const owner of new Set(lost.owners)) {
     const source = tokenAccountOf(owner, deps.network.mint);
     for (const signature of await listUnrecorded(deps, source, lost)) {
-      const included = await readIncluded(deps, signature);
+      const included = await getIncluded(deps, signature);
       const matched = match(included, wanted, source, deps.network);
       if (matched === null || (await isOutgoing(deps.pool, hashMessage(included.message)))) continue;
       if (matched === 'paid') return { paid: included, owner };
-      undecided = true;
+      undecided.push(signature);
     }
   }
-  return undecided ? 'undecided' : 'none';
+  return { undecided };
 };
 
 /** @throws ServiceError service_unavailable, with `money_moved: unknown` */
 export const searchForCaller = (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> =>
   unknownOnError(search(deps, wanted, lost));
-
-/** Runs a search for a caller, for whom a search that failed is no answer about money. */
-export const unknownOnError = async <T>(searching: Promise<T>): Promise<T> => {
-  try {
-    return await searching;
-  } catch (error) {
-    if (!isProviderError(error)) throw error;
-    throw new ServiceError('service_unavailable', 'the chain cannot be searched right now', {
-      money_moved: 'unknown',
-      safe_action: 'retry_same_attempt',
-      retryAfterSeconds: 2,
-    });
-  }
-};
 
 /**
  * Records a payment that the chain has, as if it had just been signed. The watcher finds its
@@ -187,9 +153,9 @@ export const adoptLost = async (
   if (lost === null || lost === undefined) return 'none';
   const owners = [request.owner, ...lost.owners];
   const found = await searchForCaller(deps, { intentId, ...request }, { ...lost, owners });
-  if (found === 'none') return 'none';
+  if ('undecided' in found && found.undecided.length === 0) return 'none';
   const log = { intent: intentId, settlement_id: request.settlement_id };
-  if (found === 'undecided' || found.owner !== request.owner) {
+  if ('undecided' in found || found.owner !== request.owner) {
     count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
     deps.logger.error(log, 'the chain has a payment that may be this one, nothing is signed or closed');
     return 'undecided';

@@ -3,6 +3,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
 import { type Expiry, proveExpiry, readChainAge } from '../broadcast/expiry-proof.ts';
 import { toInFlight } from '../broadcast/in-flight.ts';
+import { readLastValid } from '../chain/blockhashes.ts';
 import { isProviderError } from '../chain/json-rpc.ts';
 import { type AttemptDeps, type Outcome, TROUBLE_MS } from '../intents/attempt.ts';
 import { EXPIRED_EXTERNAL } from '../intents/model/failure.ts';
@@ -13,9 +14,9 @@ import {
   findTransactionEverywhere,
   isTransactionOf,
   type Wanted,
-} from './find-transaction.ts';
+} from '../transactions/find-transaction.ts';
 import type { Hints } from './hints.ts';
-import { type ExternalMessage, findMessage } from './store/messages.ts';
+import { type ExternalMessage, findMessage, updateLastValid } from './store/messages.ts';
 
 type Deps = AttemptDeps & { pool: Pool; hints: Hints };
 
@@ -34,6 +35,27 @@ const pauseMs = ({ read_at, created_at }: ClaimedIntent): number => {
  * its block height.
  */
 const INDEX_BLOCKS = 32;
+
+/** Bytes of this age have expired, unless the chain stood still or their last block is too high. */
+const OLD_MS = 600_000;
+
+/**
+ * The message of old bytes with a last block that is true. One that a provider named far too high
+ * would hold their amount for years. Their blockhash existed when they were signed, so that it is
+ * not valid for longer than the newest one of now.
+ * @throws RpcUnavailable when a provider does not answer
+ */
+const lowerLastBlock = async (
+  { pool, rpc }: Deps,
+  { intent_id, created_at, read_at }: ClaimedIntent,
+  message: ExternalMessage,
+): Promise<ExternalMessage> => {
+  if (read_at - created_at < OLD_MS) return message;
+  const last_valid_block_height = await readLastValid(rpc, { everywhere: true });
+  if (last_valid_block_height >= message.last_valid_block_height) return message;
+  await updateLastValid(pool, intent_id, last_valid_block_height);
+  return { ...message, last_valid_block_height };
+};
 
 /**
  * Whether the bytes can never be included any more. Their signature is the vendor's, so their trace
@@ -98,7 +120,7 @@ export const watchExternal = async (
   const found = (await findHinted(deps, intentId, wanted)) ?? (await findTransaction(deps, wanted));
   if (found !== null) return adopt(deps, intent, order, { signature: found, lastValidBlockHeight });
   try {
-    const proof = await proveUnused(deps, message, wanted);
+    const proof = await proveUnused(deps, await lowerLastBlock(deps, intent, message), wanted);
     if (proof === 'early' || proof === 'valid') return { waitMs: pauseMs(intent) };
     if (proof !== 'expired')
       return adopt(deps, intent, order, { signature: proof.known, lastValidBlockHeight });

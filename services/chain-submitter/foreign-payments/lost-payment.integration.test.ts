@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 afterAll(() => fixture.stop());
 
-const { ask, signed, submit, hashOf } = foreignPaymentsOver(
+const { ask, signed, submit, submitAndEmpty, hashOf } = foreignPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -45,6 +45,14 @@ const expired = async (buyer: Payer, { paid }: { paid: boolean }) => {
 };
 const checkLost = (payment: Payment) =>
   ask('checkForeign', { ...payment, lost_since: lost_since(), simulate: true });
+const findLost = ({ transaction }: Pick<Payment, 'transaction'>) =>
+  ask('findLostForeign', { transaction, since: lost_since() });
+/** A payment whose source was emptied before it was included, without its record. */
+const failedOnChain = async (buyer: Payer): Promise<Payment> => {
+  const payment = await signed(buyer);
+  await submitAndEmpty(buyer, [payment], vendor.owner.publicKey);
+  return payment;
+};
 const submitLost = (payment: Payment, settlement_id = newId('stl')) =>
   ask('submitForeign', {
     ...{ ...payment, lost_since: lost_since() },
@@ -81,6 +89,21 @@ describe('after a restore', () => {
     expect(await fixture.events.wait(settlementId, 'finalized')).toMatchObject({ tx_hash });
   }, 60_000);
 
+  test('a payment that the terms of today refuse is found, unless it was never made or failed on chain', async () => {
+    const buyer = await fixture.payer(2n * PRICE);
+    const { payment } = await expired(buyer, { paid: true });
+    const [leg] = payment.legs;
+    const other = { ...payment, legs: [{ ...leg!, amount: '1' }] };
+    expect(reasonOf(await checkLost(other))).toBe('amount_mismatch');
+    expect(await findLost(payment)).toEqual({ paid: true });
+    expect(await findLost((await expired(buyer, { paid: false })).payment)).toEqual({ paid: false });
+    const { transaction } = await failedOnChain(buyer);
+    expect(await findLost({ transaction })).toEqual({ paid: false });
+    expect(await findLost({ transaction: Buffer.from('no transaction').toString('base64') })).toEqual({
+      paid: false,
+    });
+  }, 60_000);
+
   test('a payment that was never made is refused, and closed', async () => {
     const buyer = await fixture.payer(2n * PRICE);
     const { payment } = await expired(buyer, { paid: false });
@@ -99,6 +122,7 @@ describe('after a restore', () => {
       () => checkLost(payment),
       () => submitLost(payment),
       () => closeLost(buyer, hash),
+      () => findLost(payment),
     ] as (() => Promise<unknown>)[]) {
       const refused = await work().then(
         (answer) => answer,

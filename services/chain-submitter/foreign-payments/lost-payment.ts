@@ -8,14 +8,15 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
+import { unknownOnError } from '../chain/read-for-caller.ts';
+import { getIncluded } from '../chain/read-included.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { findTransactionEverywhere, type Wanted } from '../external-payments/find-transaction.ts';
-import { readIncluded, unknownOnError } from '../external-payments/lost-payment.ts';
 import { foreignIntentId } from '../intents/intent-id.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
 import { commitSigned } from '../intents/store/commit-signed.ts';
 import { insertIntents } from '../intents/store/intents.ts';
 import { readInstruction } from '../transactions/decode.ts';
+import { findTransactionEverywhere, type Wanted } from '../transactions/find-transaction.ts';
 import { assemble, decodeAnyMessage } from '../transactions/message.ts';
 
 /*
@@ -81,7 +82,7 @@ export const adoptLost = async (
   const { pool, rpc, relay, workerId } = deps;
   const signature = await findLost(deps, lost);
   if (signature === null) return false;
-  const included = await unknownOnError(readIncluded(deps, signature));
+  const included = await unknownOnError(getIncluded(deps, signature));
   const lastValidBlockHeight = await unknownOnError(readLastValid(rpc, { everywhere: true }));
   const intentId = foreignIntentId(lost.messageHash);
   const traceparent = activeTraceparent();

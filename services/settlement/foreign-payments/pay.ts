@@ -2,23 +2,25 @@ import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, ForeignReason, Progress } from '../../../shared/contract/chain-submitter.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
+import { asOpen } from './as-open.ts';
 import type { ForeignGroupCommit } from './group-commit.ts';
+import { type LostDeps, refuseUnrecorded } from './lost.ts';
 import { messageHashOf } from './message-hash.ts';
 import { moneyMovedFor, type Refusal, type Refused } from './model/refusal.ts';
 import { type Presented, recordedPaymentOf } from './order.ts';
 
 type SubmitForeign = (typeof chainSubmitter.internal)['submitForeign'];
 
-export type PayDeps = AcceptDeps & {
-  waiting: Waiting;
-  submitForeign: (input: z.infer<SubmitForeign['input']>) => Promise<z.infer<SubmitForeign['output']>>;
-  /** Records a progress that is known without its event. */
-  applyProgress: (progress: Progress) => Promise<void>;
-};
+export type PayDeps = AcceptDeps &
+  LostDeps & {
+    waiting: Waiting;
+    submitForeign: (input: z.infer<SubmitForeign['input']>) => Promise<z.infer<SubmitForeign['output']>>;
+    /** Records a progress that is known without its event. */
+    applyProgress: (progress: Progress) => Promise<void>;
+  };
 
 /** `ended`: its settlement is no longer pending. */
 type Outcome<R> =
@@ -38,25 +40,12 @@ const OTHER_SERVICE: Refusal = {
   message: 'this transaction has paid another service',
 };
 
-/**
- * Work of chain-submitter for one call. Its error reports that this call has done nothing. Another
- * call with the same payment may have paid, or may pay while this one is answered.
- */
-const asOpen = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    throw new ServiceError(error.code, error.message, { ...error.extras, money_moved: 'unknown' });
-  }
-};
-
 /** A refusal, whose `money_moved` comes from the record of the payment and from nowhere else. */
-const refusedBy = <R>(
-  { vendor }: Pick<Presented<R>, 'vendor'>,
-  refusal: R,
-  row: ForeignRow | null,
-): Refused<R> => ({ kind: 'refused', refusal, moved: moneyMovedFor(row, vendor.serviceId) });
+const refusedBy = <R>({ vendor }: Pick<Presented<R>, 'vendor'>, refusal: R, row: ForeignRow): Refused<R> => ({
+  kind: 'refused',
+  refusal,
+  moved: moneyMovedFor(row, vendor.serviceId),
+});
 
 /** What is known of a presented transaction. A null hash: it has no message. */
 export const findKnown = async (
@@ -193,12 +182,12 @@ export const pay = async <R>(deps: PayDeps, request: Presented<R>, until: number
   if (row !== null) return payKnown(deps, request, { row, woken: null, until });
   if (hash === null) {
     const order = await request.orderNow();
-    return refusedBy(request, 'refused' in order ? order.refused : request.refuse(NO_MESSAGE), null);
+    return refuseUnrecorded(deps, request, 'refused' in order ? order.refused : request.refuse(NO_MESSAGE));
   }
   const outcome = await payNew(deps, request, { hash, until });
   if (!('refused' in outcome)) return outcome;
   const now = await findByMessage(deps.pool, hash);
   return now === null
-    ? refusedBy(request, outcome.refused, null)
+    ? refuseUnrecorded(deps, request, outcome.refused)
     : payKnown(deps, request, { row: now, woken: null, until });
 };

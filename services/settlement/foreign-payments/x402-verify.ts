@@ -7,6 +7,7 @@ import { getFeeAccount } from '../fee-accounts/store.ts';
 import { moneyMovedBy } from '../settlements/model/refusal.ts';
 import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
 import { type AcceptDeps, check, findConflict, isRefusal } from './accept-new.ts';
+import { type LostDeps, refuseUnrecorded } from './lost.ts';
 import type { X402Refusal } from './model/x402-request.ts';
 import type { Presented } from './order.ts';
 import { findKnown, NO_MESSAGE, refuseOther } from './pay.ts';
@@ -15,7 +16,7 @@ import { presentX402 } from './x402-order.ts';
 import { errorOf, failureOf, REFUNDED, toX402 } from './x402-refusal.ts';
 import type { TermsDeps } from './x402-terms.ts';
 
-type Deps = AcceptDeps & TermsDeps & { credit: Credit };
+type Deps = AcceptDeps & LostDeps & TermsDeps & { credit: Credit };
 type Answer = z.infer<typeof settlement.operations.x402Verify.output>;
 type Request = Presented<X402Refusal>;
 
@@ -77,5 +78,6 @@ export const x402Verify =
     if (!('refusal' in judged)) return { isValid: true, payer: judged.payer };
     const now = hash === null ? null : await findByMessage(deps.pool, hash);
     if (now !== null) return ofKnown(request, now);
-    return invalidAnswer(judged.refusal, moneyMovedBy(null), judged.payer);
+    const { refusal, moved } = await refuseUnrecorded(deps, request, judged.refusal);
+    return invalidAnswer(refusal, moved, judged.payer);
   };

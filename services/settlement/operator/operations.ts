@@ -1,9 +1,14 @@
+import { endUnsignedPayment } from './end-unsigned-payment.ts';
 import { getCaps } from './get-caps.ts';
 import { getIntake } from './get-intake.ts';
+import { getUnsignedPayment } from './get-unsigned-payment.ts';
+import { listUnsignedPayments } from './list-unsigned-payments.ts';
 import { redispatchSettlement } from './redispatch-settlement.ts';
 import { setPaymentsPaused } from './set-payments-paused.ts';
 
-type Deps = Parameters<typeof redispatchSettlement>[0] & Parameters<typeof getCaps>[0];
+type Deps = Parameters<typeof redispatchSettlement>[0] &
+  Parameters<typeof getCaps>[0] &
+  Parameters<typeof endUnsignedPayment>[0];
 
 /**
  * The operations of this service alone, for main.ts and for the tests that serve them over a real
@@ -14,4 +19,7 @@ export const operatorOperations = (deps: Deps) => ({
   getIntake: getIntake(deps),
   setPaymentsPaused: setPaymentsPaused(deps),
   redispatchSettlement: redispatchSettlement(deps),
+  listUnsignedPayments: listUnsignedPayments(deps),
+  getUnsignedPayment: getUnsignedPayment(deps),
+  endUnsignedPayment: endUnsignedPayment(deps),
 });

@@ -127,6 +127,8 @@ export const externalOperations = {
     output: z.strictObject({
       /** `undecided`: one that may be of this attempt. */
       found: z.enum(['none', 'paid', 'undecided']),
+      /** The transaction of the attempt, or those that may be of it. */
+      transactions: z.array(TransactionHash),
     }),
   }),
   observeExternal: internalOperation({

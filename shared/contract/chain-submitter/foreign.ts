@@ -136,4 +136,11 @@ export const foreignOperations = {
     }),
     output: Progress,
   }),
+  findLostForeign: internalOperation({
+    summary:
+      'Whether the chain has the payment of a transaction whose record a restore may have lost, at any provider. Writes nothing.',
+    callers: ['settlement'],
+    input: z.strictObject({ transaction: payment.transaction, since: Timestamp }),
+    output: z.strictObject({ paid: z.boolean() }),
+  }),
 };

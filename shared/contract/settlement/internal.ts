@@ -21,6 +21,7 @@ import { internalOperation } from '../service.ts';
 import { Approval, ApprovalId } from './approvals.ts';
 import { payment } from './events.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
+import { unsignedOperations } from './unsigned.ts';
 
 /** Maximum number of quotes of one call of listByQuotes. */
 export const MAX_QUOTES_LISTED = 200;
@@ -204,6 +205,7 @@ export const internal = {
       chain_status: ChainStatus,
     }),
   }),
+  ...unsignedOperations,
   ...operatorOperations,
   getAccountActivity: accountActivityOperation,
   listPaidByIds: internalOperation({

@@ -28,21 +28,12 @@ export const findMessage = (db: Db, intentId: string): Promise<ExternalMessage |
     select message_hash, wire, last_valid_block_height
     from external_messages where intent_id = ${intentId}`);
 
+/** Corrects the last block in which a message is valid. */
+export const updateLastValid = (db: Db, intentId: string, height: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update external_messages set last_valid_block_height = ${height}::bigint where intent_id = ${intentId}`);
+
 /** Whether an outgoing payment has this message. */
 export const isOutgoing = (db: Db, messageHash: string): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ is_outgoing: z.boolean() }))`
     select exists (select from external_messages where message_hash = ${messageHash}) as is_outgoing`);
-
-/** Which transactions are recorded here, of any kind. */
-export const listRecorded = (db: Db, signatures: readonly string[]): Promise<readonly string[]> =>
-  db.anyFirst(sql.type(z.object({ signature: z.string() }))`
-    select signature from transactions where signature = any(${sql.array([...signatures], 'text')})`);
-
-/**
- * Transactions that this service has signed alone or with an owner. Their messages are known, and
- * none of them is an outgoing payment.
- */
-export const listBuiltHere = (db: Db, signatures: readonly string[]): Promise<readonly string[]> =>
-  db.anyFirst(sql.type(z.object({ signature: z.string() }))`
-    select t.signature from transactions t join intents i using (intent_id)
-    where t.signature = any(${sql.array([...signatures], 'text')}) and i.kind not in ('foreign', 'external')`);

@@ -96,3 +96,17 @@ export const listLiveBytes = (db: Db): Promise<readonly Buffer[]> =>
   db.anyFirst(sql.type(z.object({ bytes: z.instanceof(Buffer) }))`
     select t.wire as bytes from intents i join transactions t using (intent_id)
     where ${intentState.isOpen} and ${isLive} and length(t.wire) > 0`);
+
+/** Which transactions are recorded here, of any kind. */
+export const listRecorded = (db: Db, signatures: readonly string[]): Promise<readonly string[]> =>
+  db.anyFirst(sql.type(z.object({ signature: z.string() }))`
+    select signature from transactions where signature = any(${sql.array([...signatures], 'text')})`);
+
+/**
+ * Transactions that this service has signed alone or with an owner. Their messages are known, and
+ * none of them is an outgoing payment.
+ */
+export const listBuiltHere = (db: Db, signatures: readonly string[]): Promise<readonly string[]> =>
+  db.anyFirst(sql.type(z.object({ signature: z.string() }))`
+    select t.signature from transactions t join intents i using (intent_id)
+    where t.signature = any(${sql.array([...signatures], 'text')}) and i.kind not in ('foreign', 'external')`);

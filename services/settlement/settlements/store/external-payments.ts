@@ -31,6 +31,20 @@ export const findExternalAttempt = (
     select ${externalColumns} from settlements
     where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
 
+/** An outgoing payment by its settlement, or null. */
+export const findExternal = (db: Db, settlementId: string): Promise<ExternalRow | null> =>
+  db.maybeOne(sql.type(ExternalRow)`
+    select ${externalColumns} from settlements
+    where settlement_id = ${settlementId} and rail = 'x402_out'`);
+
+/** Outgoing payments whose call is over, and whose bytes were not handed out. */
+export const listUnsigned = (db: Db, limit: number): Promise<readonly ExternalRow[]> =>
+  db.any(sql.type(ExternalRow)`
+    select ${externalColumns} from settlements
+    where ${chainState.isOpen} and rail = 'x402_out' and message_hash is null
+      and created_at < app_now() - interval '2 minutes'
+    order by created_at limit ${limit}`);
+
 /**
  * Records which message was signed, before its bytes are handed out. A repeat changes nothing,
  * because the bytes are the same.

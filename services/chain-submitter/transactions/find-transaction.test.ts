@@ -5,8 +5,8 @@ import type { IncludedTransaction } from '../chain/included-transaction.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';
 import { createRpcPool } from '../chain/rpc-pool.ts';
-import { hashMessage } from '../transactions/message.ts';
 import { findTransaction, findTransactionEverywhere, isTransactionOf } from './find-transaction.ts';
+import { hashMessage } from './message.ts';
 
 /** Searches over providers that a test scripts. A transaction is its message here. */
 const address = () => Keypair.generate().publicKey.toBase58();

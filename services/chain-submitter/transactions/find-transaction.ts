@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { isProviderError, RpcUnavailable } from '../chain/json-rpc.ts';
+import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';
+import { findIncluded } from '../chain/read-included.ts';
 import { listTransactionsAt } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { hashMessage } from '../transactions/message.ts';
-import { listBuiltHere } from './store/messages.ts';
+import { hashMessage } from './message.ts';
+import { listBuiltHere } from './store/transactions.ts';
 
 /** Transactions that are read concurrently. */
 const CONCURRENT_READS = 16;
@@ -15,37 +16,21 @@ const messageHashes = new LRUCache<string, string>({ max: MAX_CACHED });
 
 type Deps = { rpc: RpcPool; pool: Pool };
 /** A message in the history of a source. No transaction of it is older than `since`. */
-export type Wanted = { messageHash: string; source: string; since: number };
-
-/**
- * The hash of a transaction's message from one provider; null while it does not have the
- * transaction. The fee payer's signature proves that the message belongs to the transaction, so
- * one provider's answer is enough.
- * @throws RpcUnavailable when the answer proves nothing
- */
-const readAt =
-  (signature: string) =>
-  async (provider: Provider): Promise<string | null> => {
-    const included = await provider.included(signature);
-    if (included === null) return null;
-    if (included.feePayer() === null)
-      throw new RpcUnavailable(`provider ${provider.number}: a transaction with a false signature`);
-    const hash = hashMessage(included.message);
-    messageHashes.set(signature, hash);
-    return hash;
-  };
+export type Wanted = {
+  messageHash: string;
+  source: string;
+  since: number;
+  /** Whether a transaction that failed on chain is none. */
+  succeeded?: boolean;
+};
 
 /** The hash of a transaction's message; null when no provider that answers has the transaction. */
-const readMessageHash = async ({ rpc }: Pick<Deps, 'rpc'>, signature: string): Promise<string | null> => {
-  const first = await rpc.first(readAt(signature)).catch((error: unknown) => {
-    if (!isProviderError(error)) throw error;
-    return null;
-  });
-  if (first !== null) return first;
-  const answers = await Promise.allSettled(rpc.providers.map(readAt(signature)));
-  return (
-    answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])).find(Boolean) ?? null
-  );
+const readMessageHash = async (deps: Pick<Deps, 'rpc'>, signature: string): Promise<string | null> => {
+  const included = await findIncluded(deps, signature);
+  if (included === null) return null;
+  const hash = hashMessage(included.message);
+  messageHashes.set(signature, hash);
+  return hash;
 };
 
 /**
@@ -82,10 +67,12 @@ export const isTransactionOf = async (
   { messageHash }: Wanted,
 ): Promise<boolean> => (await readMessageHash(deps, signature)) === messageHash;
 
-const list = ({ source, since }: Wanted) => {
+const list = ({ source, since, succeeded: required = false }: Wanted) => {
   const search = { reference: source, since };
   return async (provider: Provider): Promise<string[]> =>
-    (await listTransactionsAt(provider, search)).map(({ signature }) => signature);
+    (await listTransactionsAt(provider, search))
+      .filter(({ succeeded }) => succeeded || !required)
+      .map(({ signature }) => signature);
 };
 
 /**

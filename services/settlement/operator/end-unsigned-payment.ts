@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { conflict } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { recordAction } from '../../../shared/operator/actions.ts';
+import { getSettlement } from '../settlements/store/settlements.ts';
+import { getUnsigned, searchUnsigned, type UnsignedDeps } from './unsigned.ts';
+
+type CloseExternal = (typeof chainSubmitter.internal.closeExternal)['input'];
+type Deps = UnsignedDeps & {
+  closeExternal: (payment: z.infer<CloseExternal>) => Promise<Progress>;
+  /** Records a progress that is known without its event. */
+  applyProgress: (progress: Progress) => Promise<void>;
+};
+
+/**
+ * Ends a payment of which the chain proves nothing, on the word of the operator. A later or
+ * concurrent call of its payer finds the failed intent, or has signed it before.
+ */
+export const endUnsignedPayment =
+  (deps: Deps): Handler<typeof settlement.internal.endUnsignedPayment> =>
+  async ({ settlement_id, ...operator }) => {
+    const { pool, closeExternal, applyProgress } = deps;
+    const row = await getUnsigned(deps, settlement_id);
+    const { found, transactions } = await searchUnsigned(deps, row);
+    if (found === 'paid')
+      throw conflict(
+        `the chain has the payment, ${transactions[0]}: it is adopted when its payer repeats it`,
+      );
+    const { account_id, payment_attempt_id, message_hash } = row;
+    await recordAction(pool, operator, {
+      ...{ action: 'settlement.endUnsigned', target: settlement_id },
+      before: { status: row.status },
+      after: { status: 'failed', transactions },
+    });
+    const attempt = { settlement_id, account_id, payment_attempt_id, message_hash };
+    await applyProgress(await closeExternal({ ...attempt, lost: null }));
+    const { status, chain_status } = await getSettlement(pool, settlement_id);
+    return { status, chain_status };
+  };

@@ -1,0 +1,11 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { isOutgoing } from '../external-payments/sign.ts';
+import { listUnsigned } from '../settlements/store/external-payments.ts';
+import { type UnsignedDeps, view } from './unsigned.ts';
+
+/** Lists outgoing payments whose call is over and which have no bytes. */
+export const listUnsignedPayments =
+  ({ pool }: Pick<UnsignedDeps, 'pool'>): Handler<typeof settlement.internal.listUnsignedPayments> =>
+  async ({ limit }) =>
+    (await listUnsigned(pool, limit)).filter(isOutgoing).map(view);

@@ -1,0 +1,59 @@
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import type { LostDeps } from '../external-payments/lost.ts';
+import { isOutgoing, type Outgoing, paymentOf } from '../external-payments/sign.ts';
+import { findExternal } from '../settlements/store/external-payments.ts';
+import { findLostTime } from '../settlements/store/restores.ts';
+
+/*
+ * Outgoing payments that were accepted and have no bytes. The sweep ends them, unless the chain has
+ * a payment that may be theirs: a restore has lost their record then, and only their payer knows
+ * which payment it is (docs/adr/0034).
+ */
+
+export type UnsignedDeps = Pick<LostDeps, 'pool' | 'findLostExternal'>;
+type Found = Awaited<ReturnType<LostDeps['findLostExternal']>>;
+
+/** An outgoing payment as operators see it. */
+export const view = (row: Outgoing) => {
+  const { owner, pay_to, amount } = paymentOf(row);
+  const { settlement_id, account_id, payment_attempt_id } = row;
+  const created_at = isoTime(row.created_at);
+  return { settlement_id, account_id, payment_attempt_id, amount, pay_to, owner, created_at };
+};
+
+/**
+ * An outgoing payment that has no bytes.
+ * @throws ServiceError not_found; conflict when only the chain ends the payment
+ */
+export const getUnsigned = async (
+  { pool }: Pick<UnsignedDeps, 'pool'>,
+  settlementId: string,
+): Promise<Outgoing> => {
+  const row = await findExternal(pool, settlementId);
+  if (row === null || !isOutgoing(row)) throw notFound('outgoing payment here');
+  if (row.chain_status !== 'pending')
+    throw conflict(`the payment is not under way: ${row.status}, ${row.chain_status} on chain`);
+  if (row.message_hash !== null)
+    throw conflict('the bytes of the payment were handed out: only the chain ends it');
+  return row;
+};
+
+/**
+ * What the chain has that may be the payment; nothing without a restore.
+ * @throws ServiceError service_unavailable when the chain cannot be searched
+ */
+export const searchUnsigned = async (
+  { pool, findLostExternal }: UnsignedDeps,
+  row: Outgoing,
+): Promise<Found> => {
+  const { account_id, payment_attempt_id } = row;
+  const lost = await findLostTime(pool, account_id);
+  if (lost === null) return { found: 'none', transactions: [] };
+  const { pay_to, amount, memo } = paymentOf(row);
+  const owners = [...new Set([row.owner, ...lost.owners])];
+  return findLostExternal({
+    ...{ account_id, payment_attempt_id, pay_to, amount, memo },
+    lost: { ...lost, owners },
+  });
+};

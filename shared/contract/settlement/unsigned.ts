@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { operatorFields } from '../operator.ts';
+import {
+  AccountId,
+  MicroUsdc,
+  SettlementId,
+  SolanaAddress,
+  Timestamp,
+  TransactionHash,
+} from '../primitives.ts';
+import { internalOperation } from '../service.ts';
+import { ChainStatus, SettlementStatus } from './status.ts';
+
+/** An outgoing payment whose call is over, and whose bytes were not handed out. */
+const unsigned = {
+  settlement_id: SettlementId,
+  account_id: AccountId,
+  payment_attempt_id: z.string(),
+  amount: MicroUsdc,
+  pay_to: SolanaAddress,
+  owner: SolanaAddress,
+  created_at: Timestamp,
+};
+
+/** Operations of operators on outgoing payments that a restore leaves undecided. */
+export const unsignedOperations = {
+  listUnsignedPayments: internalOperation({
+    summary: 'Outgoing payments without bytes that are older than two minutes, the oldest first',
+    callers: ['operator'],
+    input: z.strictObject({ limit: z.int().min(1).max(200) }),
+    output: z.array(z.strictObject(unsigned)),
+  }),
+  getUnsignedPayment: internalOperation({
+    summary: 'One of them, and what the chain has that may be its payment, at every provider',
+    callers: ['operator'],
+    input: z.strictObject({ settlement_id: SettlementId }),
+    output: z.strictObject({
+      ...unsigned,
+      found: z.enum(['none', 'paid', 'undecided']),
+      transactions: z.array(TransactionHash),
+    }),
+  }),
+  endUnsignedPayment: internalOperation({
+    summary:
+      'Ends one of them as failed, so that nothing is signed for it and its hold is released. Refused if its bytes were handed out, and if the chain has its payment.',
+    callers: ['operator'],
+    input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
+    output: z.strictObject({ status: SettlementStatus, chain_status: ChainStatus }),
+  }),
+};
