@@ -256,6 +256,8 @@ export const createForeignTables = (
     lostSince: (): string | null => (lostSince === null ? null : isoTime(lostSince)),
     /** An operator records the restore of a backup. */
     recordRestore: (takenAt: number) => {
+      // Mutation: nobody knows that records are lost, and nothing is searched.
+      if (off === 'foreign: search after a restore') return;
       const since = EPOCH + takenAt - LATE_COMMIT_MS;
       if (lostSince === null || since < lostSince) lostSince = since;
     },

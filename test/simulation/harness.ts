@@ -31,6 +31,7 @@ export const RULES = [
   'foreign: fee kept on chain failure',
   'foreign: record before a refusal',
   'foreign: credit in the insert',
+  'foreign: search after a restore',
   'approval above an amount',
   'approval of its amount',
   'approval of its quote',

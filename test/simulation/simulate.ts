@@ -199,8 +199,12 @@ export const simulate = async (
     harness.schedule(random.between(3000, faultsMs), () => chain.fork(random.int(2, 28)));
   }
   if (random.chance(losesMore ? 1 : 0.3)) {
-    const lose = () =>
-      loseRows(harness, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
+    const lose = () => {
+      const hasLost = loseRows(harness, {
+        ...{ submitters, submitter: submitterTables, settlement: settlementTables, chain },
+      });
+      if (hasLost) foreignTables.recordRestore(harness.now());
+    };
     harness.schedule(random.between(5000, faultsMs), lose);
   }
   // Work that waits for the end of a pause meets its deadline at any of its steps.
@@ -306,6 +310,7 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now:
  * final or can never be included, and settlement will dispatch them again. Bytes that were sent and
  * may still be included cannot be queried. An operator waits for their end before a restore
  * (docs/faults.md).
+ * @returns whether there were any
  */
 const loseRows = (
   harness: Harness,
@@ -315,21 +320,24 @@ const loseRows = (
     settlement,
     chain,
   }: Pick<Judged, 'submitter' | 'settlement' | 'chain'> & { submitters: readonly Submitter[] },
-): void => {
+): boolean => {
+  let hasLost = false;
   for (const { process } of submitters) harness.crash(process);
   for (const { intent_id, object_id, kind } of [...submitter.intents.values()]) {
-    if (kind !== 'settle') continue;
+    if (kind !== 'settle' && kind !== 'foreign') continue;
     const asked = settlement.settlements.get(object_id)!.chain_status;
     const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
     const decided = bytes.every(({ signature, wire }) => chain.isFinal(signature) || chain.isDead(wire));
     if (bytes.length === 0 || !decided || asked === 'finalized' || asked === 'failed') continue;
     harness.trace('intents', `${object_id}: its rows are lost`);
+    hasLost = true;
     submitter.intents.delete(intent_id);
     for (const { signature } of bytes) {
       submitter.transactions.delete(signature);
       submitter.lost.set(signature, object_id);
     }
   }
+  return hasLost;
 };
 
 const isQuiet = ({ submitter, settlement, funding }: Judged): boolean =>
