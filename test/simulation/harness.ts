@@ -49,6 +49,7 @@ export const RULES = [
   'outgoing: one message of an attempt',
   'outgoing: a hint proves nothing',
   'outgoing: limits of a delegate',
+  'outgoing: search after a restore',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -62,6 +62,7 @@ const KNOWN: Record<Rule, number> = {
   'outgoing: one message of an attempt': 1,
   'outgoing: a hint proves nothing': 1,
   'outgoing: limits of a delegate': 3,
+  'outgoing: search after a restore': 11,
 };
 
 /**

@@ -1,10 +1,10 @@
 import { disassemble, hashMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain, Included } from './chain.ts';
-import { require } from './harness.ts';
+import { Broken, require } from './harness.ts';
 import type { Outgoing } from './outgoing.ts';
 import { isToOthers } from './outgoing-chain.ts';
-import { isOutgoing, type OutgoingRow } from './outgoing-settlement.ts';
+import { isOutgoing, type LostOutgoing, type OutgoingRow } from './outgoing-settlement.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
@@ -25,6 +25,8 @@ export const createOutgoingInvariants = ({
   /** Messages that the chain ever had, and rows whose failure was compared with the chain. */
   const everIncluded = new Set<string>();
   const judged = new Set<string>();
+  /** By message. */
+  const lost = new Map<string, LostOutgoing>();
 
   const hashOf = ({ payment: { signature, wire } }: Included): string => {
     const known = hashes.get(signature) ?? hashMessage(disassemble(wire).message);
@@ -34,6 +36,15 @@ export const createOutgoingInvariants = ({
   /** The transactions of vendors of others. */
   const included = (): Included[] => [...chain.all()].filter(({ payment }) => isToOthers(payment));
   const rows = (): OutgoingRow[] => [...settlement.settlements.values()].filter(isOutgoing);
+
+  /** The settlement of a message. That of a lost one is the new one of its attempt. */
+  const paidFor = (hash: string): string | null => {
+    const of = lost.get(hash);
+    if (of === undefined) return settlementOf(hash);
+    const isOwn = (row: OutgoingRow) =>
+      row.account_id === of.accountId && row.payment_attempt_id === of.attemptId;
+    return rows().find(isOwn)?.settlement_id ?? null;
+  };
 
   /** Nothing can use the bytes any more: their blockhash is over, or the chain refused them. */
   const isProven = (hash: string): boolean => {
@@ -49,12 +60,14 @@ export const createOutgoingInvariants = ({
       if (one.error !== null) continue;
       const hash = hashOf(one);
       everIncluded.add(hash);
-      const id = settlementOf(hash);
+      const id = paidFor(hash);
       const row = settlement.settlements.get(id ?? '');
+      // Nobody has called for it since its records were lost.
+      if (lost.has(hash) && row === undefined) continue;
       require(row !== undefined && isOutgoing(row), 'bytes of an outgoing payment are recorded first', () =>
         one.payment.signature);
       const { message_hash, chain_status } = row as OutgoingRow;
-      require(message_hash !== null, 'bytes are handed out after their record', () => id!);
+      require(message_hash !== null || lost.has(hash), 'bytes are handed out after their record', () => id!);
       require(!paid.has(id!), 'an outgoing attempt is paid once', () => id!);
       paid.add(id!);
       require(chain_status !== 'failed', 'no money moved is true for ever', () => `${id} is on the chain`);
@@ -79,16 +92,20 @@ export const createOutgoingInvariants = ({
       const acceptedAt = row.handedOutAt ?? Number.POSITIVE_INFINITY;
       return { ...ids, acceptedAt, failedAt, paid: row.issued_at !== null };
     });
-    const [found] = untrueRefusals(outgoing.refusals, known);
+    const before = [...lost.values()].map(({ hash: _, ...ids }) => ({
+      ...{ ...ids, quoteId: ids.attemptId, failedAt: null, paid: true },
+    }));
+    const [found] = untrueRefusals(outgoing.refusals, [...known, ...before]);
     require(found === undefined, 'every refusal is true', () =>
       `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);
   };
 
   return {
     checkStep,
+    onLost: (one: LostOutgoing): void => void lost.set(one.hash, one),
     /** The settlements whose payment the chain has, whether or not that is recorded. */
     paid: (): string[] =>
-      included().flatMap((one) => (one.error === null ? (settlementOf(hashOf(one)) ?? []) : [])),
+      included().flatMap((one) => (one.error === null ? (paidFor(hashOf(one)) ?? []) : [])),
     checkEnd: (): void => {
       const onChain = new Set(included().flatMap((one) => (one.error === null ? hashOf(one) : [])));
       for (const { settlement_id: id, chain_status: status, message_hash: hash } of rows()) {
@@ -98,7 +115,11 @@ export const createOutgoingInvariants = ({
           `${id} is ${status}`);
       }
       for (const { settlementId, attemptId } of outgoing.confirmed) {
-        const row = settlement.settlements.get(settlementId) as OutgoingRow;
+        const row = settlement.settlements.get(settlementId) as OutgoingRow | undefined;
+        // Its records are lost, and the chain has it.
+        if (row === undefined && [...lost.values()].some((one) => one.settlementId === settlementId))
+          continue;
+        if (row === undefined) throw new Broken('what was called confirmed has its settlement', attemptId);
         const forked = [...chain.rolledBack].some((signature) => hashes.get(signature) === row.message_hash);
         require(row.chain_status === 'finalized' || forked, 'what was called confirmed is paid', () =>
           `${attemptId} is ${row.chain_status}`);
