@@ -66,9 +66,10 @@ export const createForeignTables = (
   const after = ({ status, chain_status: chain }: ForeignSettlement, event: 'redeem' | 'sent' | 'reissue') =>
     next({ status, chain }, event)?.status;
 
+  let hidden = false;
   /** Mutation: a refusal does not come from the record of its payment. */
   const isHidden = (): boolean =>
-    off === 'foreign: record before a refusal' && currentCall()?.isRefused === true;
+    hidden || (off === 'foreign: record before a refusal' && currentCall()?.isRefused === true);
   const findBy = (hash: string): ForeignSettlement | undefined =>
     rows().find(({ message_hash }) => message_hash === hash);
 
@@ -260,6 +261,10 @@ export const createForeignTables = (
       if (off === 'foreign: search after a restore') return;
       const since = EPOCH + takenAt - LATE_COMMIT_MS;
       if (lostSince === null || since < lostSince) lostSince = since;
+    },
+    /** Mutation: from now on no call finds the record of a message. */
+    hide: (): void => {
+      hidden = true;
     },
     /** A listener for each hand-out. */
     onHandOut: (listener: () => void) => {

@@ -32,6 +32,7 @@ export const RULES = [
   'foreign: record before a refusal',
   'foreign: credit in the insert',
   'foreign: search after a restore',
+  'foreign: record decides over the payout address',
   'approval above an amount',
   'approval of its amount',
   'approval of its quote',

@@ -45,6 +45,7 @@ const KNOWN: Record<Rule, number> = {
   'foreign: record before a refusal': 72,
   'foreign: credit in the insert': 1,
   'foreign: search after a restore': 11,
+  'foreign: record decides over the payout address': 7,
   'approval above an amount': 1,
   'approval of its amount': 3,
   'approval of its quote': 593,
