@@ -37,14 +37,19 @@ export const createOutgoingInvariants = ({
   const included = (): Included[] => [...chain.all()].filter(({ payment }) => isToOthers(payment));
   const rows = (): OutgoingRow[] => [...settlement.settlements.values()].filter(isOutgoing);
 
+  const isOf = (row: OutgoingRow, { accountId, attemptId }: LostOutgoing): boolean =>
+    row.account_id === accountId && row.payment_attempt_id === attemptId;
+
   /** The settlement of a message. That of a lost one is the new one of its attempt. */
   const paidFor = (hash: string): string | null => {
     const of = lost.get(hash);
     if (of === undefined) return settlementOf(hash);
-    const isOwn = (row: OutgoingRow) =>
-      row.account_id === of.accountId && row.payment_attempt_id === of.attemptId;
-    return rows().find(isOwn)?.settlement_id ?? null;
+    return rows().find((row) => isOf(row, of))?.settlement_id ?? null;
   };
+
+  /** The message of a row. That of a lost attempt is known before a call has answered it again. */
+  const messageOf = (row: OutgoingRow): string | null =>
+    row.message_hash ?? [...lost.values()].find((one) => isOf(row, one))?.hash ?? null;
 
   /** Nothing can use the bytes any more: their blockhash is over, or the chain refused them. */
   const isProven = (hash: string): boolean => {
@@ -72,7 +77,9 @@ export const createOutgoingInvariants = ({
       paid.add(id!);
       require(chain_status !== 'failed', 'no money moved is true for ever', () => `${id} is on the chain`);
     }
-    for (const { settlement_id: id, chain_status, holding, message_hash: hash } of rows()) {
+    for (const row of rows()) {
+      const { settlement_id: id, chain_status, holding } = row;
+      const hash = messageOf(row);
       const isPaid = chain_status === 'confirmed' || chain_status === 'finalized';
       if (isPaid)
         require(hash !== null && everIncluded.has(hash), 'confirmed means that it was included', () => id);
@@ -108,7 +115,9 @@ export const createOutgoingInvariants = ({
       included().flatMap((one) => (one.error === null ? (paidFor(hashOf(one)) ?? []) : [])),
     checkEnd: (): void => {
       const onChain = new Set(included().flatMap((one) => (one.error === null ? hashOf(one) : [])));
-      for (const { settlement_id: id, chain_status: status, message_hash: hash } of rows()) {
+      for (const row of rows()) {
+        const { settlement_id: id, chain_status: status } = row;
+        const hash = messageOf(row);
         const isOnChain = hash !== null && onChain.has(hash);
         require(isOnChain ===
           (status === 'finalized'), 'an outgoing payment is final when it is on the chain', () =>
