@@ -55,7 +55,7 @@ export const createForeignTables = (
   const reissues = new Map<string, { at: number; ids: string[] }>();
 
   const isHandedOut = ({ handed_out_at: at }: ForeignSettlement): boolean =>
-    at !== null && at > now() - HANDED_OUT_FOR_MS;
+    at !== null && at > now() - HANDED_OUT_FOR_MS && off !== 'foreign: a hand-out lasts';
   const isRedeemable = ({ refund_reserved, quote_amount, fee_amount }: ForeignSettlement): boolean =>
     refund_reserved < quote_amount - fee_amount;
   const show = (row: ForeignSettlement) => ({
@@ -123,7 +123,11 @@ export const createForeignTables = (
       const sum = (wanted.get(accountId) ?? 0n) + fee;
       wanted.set(accountId, sum);
       const left = creditLeft(accountId, credit);
-      return { values, position, has_credit: left === null ? null : sum <= left };
+      return {
+        values,
+        position,
+        has_credit: left === null ? null : sum <= left || off === 'foreign: credit that is left',
+      };
     });
     const inserted = new Map<string, ForeignSettlement>();
     const byMessage = [...evaluated].sort((a, b) => (a.values.message_hash < b.values.message_hash ? -1 : 1));

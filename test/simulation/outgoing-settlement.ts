@@ -121,7 +121,7 @@ export const createOutgoingSettlement = (
     const payer = payers.get(wallet_id);
     if (payer === undefined) return plain('payer_unknown');
     const short = (decision: string, limit_micro: bigint) => {
-      const left_micro = limit_micro - payer.held;
+      const left_micro = off === 'outgoing: holds of a wallet' ? limit_micro : limit_micro - payer.held;
       return left_micro < amount ? { decision, limit_micro, left_micro } : null;
     };
     const tooLittle = short('balance_short', payer.balance) ?? short('allowance_short', payer.allowance);
