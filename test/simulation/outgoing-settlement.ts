@@ -43,7 +43,7 @@ export type OutgoingRow = Settlement & {
   message_hash: string | null;
   handedOutAt?: number;
 };
-/** A paid attempt whose records a restore has lost. `acceptedAt`: when its bytes were handed out. */
+/** A paid attempt whose records are lost. `acceptedAt`: when its bytes were handed out. */
 export type LostOutgoing = {
   settlementId: string;
   accountId: string;
