@@ -138,4 +138,17 @@ export const foreignMutations: readonly Mutation[] = [
     ],
     faults: ['kill-identity'],
   },
+  {
+    name: 'closing-service-is-answered',
+    rule: 'docs/adr/0043: a service that closes is answered about the payments that it has',
+    traffic: 'x402',
+    patches: [
+      {
+        file: 'services/settlement/foreign-payments/vendor.ts',
+        from: 'service.account_id !== account_id) throw',
+        to: "service.account_id !== account_id || service.status !== 'active') throw",
+      },
+    ],
+    faults: ['kill-identity'],
+  },
 ];

@@ -93,6 +93,8 @@ export const createChain = (harness: Harness) => {
   const hashes = new Map<string, number>();
   const includedBySignature = new Map<string, Included>();
   const rolledBack = new Set<string>();
+  /** The slots that a lying provider has invented for successes, by signature. */
+  const claimed = new Map<string, number>();
   /** Blockhashes that outgoing payments may have. */
   const finalHashes = new Set<string>();
   let pending: { payment: Payment; slot: number }[] = [];
@@ -231,6 +233,7 @@ export const createChain = (harness: Harness) => {
     /** All signatures that a fork ever removed. */
     rolledBack,
     finalHashes,
+    claimed,
     blockAt: (index: number): Block => blocks[index]!,
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
     /** Whether a block may have bytes with a blockhash. */

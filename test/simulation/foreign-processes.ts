@@ -55,6 +55,8 @@ type ForeignMarket = {
   creditMicro: bigint;
   /** Whether the services close, so that they get no new payments. */
   isClosing: () => boolean;
+  /** Where the services want their money now. */
+  payoutAddress: () => string;
   submitters: () => readonly ForeignSubmitter[];
 };
 
@@ -62,14 +64,14 @@ type ForeignMarket = {
 export const startForeignSettlement = (
   harness: Harness,
   { process, deps }: SettlementReplica,
-  { tables, creditMicro, isClosing, submitters }: ForeignMarket,
+  { tables, creditMicro, isClosing, payoutAddress, submitters }: ForeignMarket,
 ) => {
   const submitter = callTo(harness, process, submitters);
   const credit = { firstMicro: creditMicro, perPaid: 4n, laterMicro: 5_000_000n };
   const applyProgress = onSettleProgressed(deps);
   const service = (service_id: string) => ({
     ...{ service_id, account_id: accountOf(service_id), name: 'simulated' },
-    ...{ payout_address: actors.vendor.payout, status: isClosing() ? 'closing' : 'active' },
+    ...{ payout_address: payoutAddress(), status: isClosing() ? 'closing' : 'active' },
   });
   const parts = {
     ...deps,

@@ -55,7 +55,7 @@ export const createForeignTables = (
   const reissues = new Map<string, { at: number; ids: string[] }>();
 
   const isHandedOut = ({ handed_out_at: at }: ForeignSettlement): boolean =>
-    at !== null && at > now() - HANDED_OUT_FOR_MS;
+    at !== null && at > now() - HANDED_OUT_FOR_MS && off !== 'foreign: a hand-out lasts';
   const isRedeemable = ({ refund_reserved, quote_amount, fee_amount }: ForeignSettlement): boolean =>
     refund_reserved < quote_amount - fee_amount;
   const show = (row: ForeignSettlement) => ({
@@ -66,9 +66,10 @@ export const createForeignTables = (
   const after = ({ status, chain_status: chain }: ForeignSettlement, event: 'redeem' | 'sent' | 'reissue') =>
     next({ status, chain }, event)?.status;
 
+  let hidden = false;
   /** Mutation: a refusal does not come from the record of its payment. */
   const isHidden = (): boolean =>
-    off === 'foreign: record before a refusal' && currentCall()?.isRefused === true;
+    hidden || (off === 'foreign: record before a refusal' && currentCall()?.isRefused === true);
   const findBy = (hash: string): ForeignSettlement | undefined =>
     rows().find(({ message_hash }) => message_hash === hash);
 
@@ -122,7 +123,11 @@ export const createForeignTables = (
       const sum = (wanted.get(accountId) ?? 0n) + fee;
       wanted.set(accountId, sum);
       const left = creditLeft(accountId, credit);
-      return { values, position, has_credit: left === null ? null : sum <= left };
+      return {
+        values,
+        position,
+        has_credit: left === null ? null : sum <= left || off === 'foreign: credit that is left',
+      };
     });
     const inserted = new Map<string, ForeignSettlement>();
     const byMessage = [...evaluated].sort((a, b) => (a.values.message_hash < b.values.message_hash ? -1 : 1));
@@ -256,8 +261,14 @@ export const createForeignTables = (
     lostSince: (): string | null => (lostSince === null ? null : isoTime(lostSince)),
     /** An operator records the restore of a backup. */
     recordRestore: (takenAt: number) => {
+      // Mutation: nobody knows that records are lost, and nothing is searched.
+      if (off === 'foreign: search after a restore') return;
       const since = EPOCH + takenAt - LATE_COMMIT_MS;
       if (lostSince === null || since < lostSince) lostSince = since;
+    },
+    /** Mutation: from now on no call finds the record of a message. */
+    hide: (): void => {
+      hidden = true;
     },
     /** A listener for each hand-out. */
     onHandOut: (listener: () => void) => {

@@ -1,3 +1,4 @@
+import { actors, addressOf } from './actors.ts';
 import type { Chain } from './chain.ts';
 import type { Database } from './database.ts';
 import { buyers } from './foreign-actors.ts';
@@ -11,7 +12,7 @@ import {
   startForeignSettlement,
 } from './foreign-processes.ts';
 import type { ForeignTables } from './foreign-tables.ts';
-import type { Harness } from './harness.ts';
+import type { Harness, Rule } from './harness.ts';
 import type { SettlementReplica, Submitter } from './processes.ts';
 import { createRandom } from './random.ts';
 import type { SettlementTables } from './settlement-tables.ts';
@@ -21,6 +22,9 @@ const MICRO = 1_000_000n;
 /** The seeds of the other runs have the same events as without payments of other clients. */
 const SHARE_OF_RUNS = 0.3;
 const SLOW_FOR_MS = 90_000;
+/** Its choices have a source of their own, so that the other events stay the same. */
+const MOVES = 0x20000000;
+const JUDGED_BY_RECORD: Rule = 'foreign: record decides over the payout address';
 
 /** Whether a run has payments of other clients. A mutation of another rule needs none. */
 const hasForeign = (seed: number, { off }: Pick<Harness, 'off'>): boolean =>
@@ -59,8 +63,13 @@ export const createForeign = (
   const replicas: ForeignReplica[] = [];
   const drained = new Set<string>();
   let closing = false;
+  let payoutAddress = actors.vendor.payout;
   const creditMicro = isOn && random.chance(0.3) ? 20_000n : 1_000_000n;
-  const market = { tables, creditMicro, isClosing: () => closing, submitters: () => submitters };
+  const market = {
+    ...{ tables, creditMicro, submitters: () => submitters },
+    isClosing: () => closing,
+    payoutAddress: () => payoutAddress,
+  };
   const clients = createForeignClients(harness, {
     ...{ seed, chain },
     replicas: () => replicas,
@@ -112,6 +121,17 @@ export const createForeign = (
         if (clients.sales.length > 0) clients.steal(random.pick(clients.sales), services[1]);
       });
   };
+  /** The vendor gets another payout address. Its buyers have signed for the one before. */
+  const move = () => {
+    const own = createRandom(seed + MOVES);
+    if ((isMutated && harness.off !== JUDGED_BY_RECORD) || !own.chance(0.3)) return;
+    harness.schedule(own.between(0, 40_000), () => {
+      payoutAddress = addressOf('vendor, later');
+      harness.trace('vendor', 'the payout address changes');
+      // Mutation: what today's terms refuse is not looked up.
+      if (harness.off === JUDGED_BY_RECORD) tables.hide();
+    });
+  };
   // The confirmation of a hand-out follows it at once, so that a database is hardly ever lost
   // between the two by chance.
   tables.onHandOut(() => {
@@ -122,6 +142,7 @@ export const createForeign = (
     openAccounts();
     beginSales();
     disturb();
+    move();
   }
 
   return {

@@ -31,6 +31,11 @@ export const RULES = [
   'foreign: fee kept on chain failure',
   'foreign: record before a refusal',
   'foreign: credit in the insert',
+  'foreign: credit that is left',
+  'foreign: a hand-out lasts',
+  'foreign: another provider confirms',
+  'foreign: search after a restore',
+  'foreign: record decides over the payout address',
   'approval above an amount',
   'approval of its amount',
   'approval of its quote',
@@ -48,6 +53,8 @@ export const RULES = [
   'outgoing: one message of an attempt',
   'outgoing: a hint proves nothing',
   'outgoing: limits of a delegate',
+  'outgoing: holds of a wallet',
+  'outgoing: search after a restore',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -44,6 +44,11 @@ const KNOWN: Record<Rule, number> = {
   'foreign: fee kept on chain failure': 72,
   'foreign: record before a refusal': 72,
   'foreign: credit in the insert': 1,
+  'foreign: credit that is left': 4,
+  'foreign: a hand-out lasts': 31,
+  'foreign: another provider confirms': 127,
+  'foreign: search after a restore': 11,
+  'foreign: record decides over the payout address': 7,
   'approval above an amount': 1,
   'approval of its amount': 3,
   'approval of its quote': 593,
@@ -61,6 +66,8 @@ const KNOWN: Record<Rule, number> = {
   'outgoing: one message of an attempt': 1,
   'outgoing: a hint proves nothing': 1,
   'outgoing: limits of a delegate': 3,
+  'outgoing: holds of a wallet': 4,
+  'outgoing: search after a restore': 11,
 };
 
 /**

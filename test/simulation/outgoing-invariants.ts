@@ -1,10 +1,10 @@
 import { disassemble, hashMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain, Included } from './chain.ts';
-import { require } from './harness.ts';
+import { Broken, require } from './harness.ts';
 import type { Outgoing } from './outgoing.ts';
 import { isToOthers } from './outgoing-chain.ts';
-import { isOutgoing, type OutgoingRow } from './outgoing-settlement.ts';
+import { isOutgoing, type LostOutgoing, type OutgoingRow } from './outgoing-settlement.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
@@ -25,6 +25,8 @@ export const createOutgoingInvariants = ({
   /** Messages that the chain ever had, and rows whose failure was compared with the chain. */
   const everIncluded = new Set<string>();
   const judged = new Set<string>();
+  /** By message. */
+  const lost = new Map<string, LostOutgoing>();
 
   const hashOf = ({ payment: { signature, wire } }: Included): string => {
     const known = hashes.get(signature) ?? hashMessage(disassemble(wire).message);
@@ -34,6 +36,20 @@ export const createOutgoingInvariants = ({
   /** The transactions of vendors of others. */
   const included = (): Included[] => [...chain.all()].filter(({ payment }) => isToOthers(payment));
   const rows = (): OutgoingRow[] => [...settlement.settlements.values()].filter(isOutgoing);
+
+  const isOf = (row: OutgoingRow, { accountId, attemptId }: LostOutgoing): boolean =>
+    row.account_id === accountId && row.payment_attempt_id === attemptId;
+
+  /** The settlement of a message. That of a lost one is the new one of its attempt. */
+  const paidFor = (hash: string): string | null => {
+    const of = lost.get(hash);
+    if (of === undefined) return settlementOf(hash);
+    return rows().find((row) => isOf(row, of))?.settlement_id ?? null;
+  };
+
+  /** The message of a row. That of a lost attempt is known before a call has answered it again. */
+  const messageOf = (row: OutgoingRow): string | null =>
+    row.message_hash ?? [...lost.values()].find((one) => isOf(row, one))?.hash ?? null;
 
   /** Nothing can use the bytes any more: their blockhash is over, or the chain refused them. */
   const isProven = (hash: string): boolean => {
@@ -49,17 +65,21 @@ export const createOutgoingInvariants = ({
       if (one.error !== null) continue;
       const hash = hashOf(one);
       everIncluded.add(hash);
-      const id = settlementOf(hash);
+      const id = paidFor(hash);
       const row = settlement.settlements.get(id ?? '');
+      // Nobody has called for it since its records were lost.
+      if (lost.has(hash) && row === undefined) continue;
       require(row !== undefined && isOutgoing(row), 'bytes of an outgoing payment are recorded first', () =>
         one.payment.signature);
       const { message_hash, chain_status } = row as OutgoingRow;
-      require(message_hash !== null, 'bytes are handed out after their record', () => id!);
+      require(message_hash !== null || lost.has(hash), 'bytes are handed out after their record', () => id!);
       require(!paid.has(id!), 'an outgoing attempt is paid once', () => id!);
       paid.add(id!);
       require(chain_status !== 'failed', 'no money moved is true for ever', () => `${id} is on the chain`);
     }
-    for (const { settlement_id: id, chain_status, holding, message_hash: hash } of rows()) {
+    for (const row of rows()) {
+      const { settlement_id: id, chain_status, holding } = row;
+      const hash = messageOf(row);
       const isPaid = chain_status === 'confirmed' || chain_status === 'finalized';
       if (isPaid)
         require(hash !== null && everIncluded.has(hash), 'confirmed means that it was included', () => id);
@@ -79,26 +99,36 @@ export const createOutgoingInvariants = ({
       const acceptedAt = row.handedOutAt ?? Number.POSITIVE_INFINITY;
       return { ...ids, acceptedAt, failedAt, paid: row.issued_at !== null };
     });
-    const [found] = untrueRefusals(outgoing.refusals, known);
+    const before = [...lost.values()].map(({ hash: _, ...ids }) => ({
+      ...{ ...ids, quoteId: ids.attemptId, failedAt: null, paid: true },
+    }));
+    const [found] = untrueRefusals(outgoing.refusals, [...known, ...before]);
     require(found === undefined, 'every refusal is true', () =>
       `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);
   };
 
   return {
     checkStep,
+    onLost: (one: LostOutgoing): void => void lost.set(one.hash, one),
     /** The settlements whose payment the chain has, whether or not that is recorded. */
     paid: (): string[] =>
-      included().flatMap((one) => (one.error === null ? (settlementOf(hashOf(one)) ?? []) : [])),
+      included().flatMap((one) => (one.error === null ? (paidFor(hashOf(one)) ?? []) : [])),
     checkEnd: (): void => {
       const onChain = new Set(included().flatMap((one) => (one.error === null ? hashOf(one) : [])));
-      for (const { settlement_id: id, chain_status: status, message_hash: hash } of rows()) {
+      for (const row of rows()) {
+        const { settlement_id: id, chain_status: status } = row;
+        const hash = messageOf(row);
         const isOnChain = hash !== null && onChain.has(hash);
         require(isOnChain ===
           (status === 'finalized'), 'an outgoing payment is final when it is on the chain', () =>
           `${id} is ${status}`);
       }
       for (const { settlementId, attemptId } of outgoing.confirmed) {
-        const row = settlement.settlements.get(settlementId) as OutgoingRow;
+        const row = settlement.settlements.get(settlementId) as OutgoingRow | undefined;
+        // Its records are lost, and the chain has it.
+        if (row === undefined && [...lost.values()].some((one) => one.settlementId === settlementId))
+          continue;
+        if (row === undefined) throw new Broken('what was called confirmed has its settlement', attemptId);
         const forked = [...chain.rolledBack].some((signature) => hashes.get(signature) === row.message_hash);
         require(row.chain_status === 'finalized' || forked, 'what was called confirmed is paid', () =>
           `${attemptId} is ${row.chain_status}`);

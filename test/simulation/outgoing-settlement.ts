@@ -23,6 +23,7 @@ type Values = {
 };
 
 const PAUSED_MS = 3_600_000;
+const LATE_COMMIT_MS = 600_000;
 const STALLED_MS = { handedOut: 15_000, other: 45_000 };
 
 /** The columns of a row that the accepted payment has not, or not yet. */
@@ -41,6 +42,14 @@ export type OutgoingRow = Settlement & {
   requirement: string;
   message_hash: string | null;
   handedOutAt?: number;
+};
+/** A paid attempt whose records are lost. `acceptedAt`: when its bytes were handed out. */
+export type LostOutgoing = {
+  settlementId: string;
+  accountId: string;
+  attemptId: string;
+  hash: string;
+  acceptedAt: number;
 };
 export const isOutgoing = (row: Settlement): row is OutgoingRow => row.rail === 'x402_out';
 
@@ -67,6 +76,8 @@ export const createOutgoingSettlement = (
 ) => {
   const { now, off } = harness;
   const appNow = () => EPOCH + now();
+  /** When a backup was restored; null: never. */
+  let restoredAt: number | null = null;
   const outgoing = () => [...settlements.values()].filter(isOutgoing);
   const findAttempt = (accountId: string, attemptId: string) =>
     [...settlements.values()].find(
@@ -110,7 +121,7 @@ export const createOutgoingSettlement = (
     const payer = payers.get(wallet_id);
     if (payer === undefined) return plain('payer_unknown');
     const short = (decision: string, limit_micro: bigint) => {
-      const left_micro = limit_micro - payer.held;
+      const left_micro = off === 'outgoing: holds of a wallet' ? limit_micro : limit_micro - payer.held;
       return left_micro < amount ? { decision, limit_micro, left_micro } : null;
     };
     const tooLittle = short('balance_short', payer.balance) ?? short('allowance_short', payer.allowance);
@@ -194,9 +205,16 @@ export const createOutgoingSettlement = (
       },
     ),
     model(/returning settlement_id, account_id, payment_attempt_id, message_hash$/, 'limit', claimStalled),
-    model(/^select min\(taken_at\).*max\(restored_at\)/s, '_', () => [
-      { since: null, until: null, owners: [] },
-    ]),
+    model<{ accountId: string }>(
+      /^select min\(taken_at\).*max\(restored_at\)/s,
+      'accountId',
+      ({ accountId }) => {
+        const own = [...payers.values()].filter(({ account_id }) => account_id === accountId);
+        const since = restoredAt === null ? null : EPOCH + restoredAt - LATE_COMMIT_MS;
+        const until = restoredAt === null ? null : EPOCH + restoredAt;
+        return [{ since, until, owners: own.map(({ owner }) => owner) }];
+      },
+    ),
     model<Scoped>(
       /from settlements where settlement_id = \$1 and account_id = \$2$/,
       'id accountId',
@@ -208,5 +226,34 @@ export const createOutgoingSettlement = (
       findInScope,
     ),
   ];
-  return { models };
+  /** Takes the effects of an accepted payment back. */
+  const forget = (row: OutgoingRow): void => {
+    settlements.delete(row.settlement_id);
+    if (row.holding) payers.get(row.wallet_id)!.held -= row.quote_amount;
+    const delegate = delegates.get(row.delegate_id ?? '');
+    if (delegate !== undefined) delegate[row.holding ? 'held' : 'spent'] -= row.quote_amount;
+  };
+
+  return {
+    models,
+    /** An operator records the restore of a backup. */
+    recordRestore: (at: number): void => {
+      // Mutation: nobody knows that records are lost, and nothing is searched.
+      if (off !== 'outgoing: search after a restore') restoredAt = at;
+    },
+    /**
+     * A restore has lost a payment.
+     * @returns null for one that a restore of a run does not lose
+     */
+    lose: (id: string): LostOutgoing | null => {
+      const row = settlements.get(id);
+      if (row === undefined || !isOutgoing(row) || row.handedOutAt === undefined) return null;
+      const hasMemo = JSON.parse(row.requirement).extra.memo !== undefined;
+      const needsApproval = (delegates.get(row.delegate_id ?? '')?.approval_above ?? null) !== null;
+      if (hasMemo || needsApproval) return null;
+      forget(row);
+      const { account_id: accountId, payment_attempt_id: attemptId, handedOutAt: acceptedAt } = row;
+      return { settlementId: id, accountId, attemptId, hash: row.message_hash!, acceptedAt };
+    },
+  };
 };

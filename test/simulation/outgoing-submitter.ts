@@ -115,6 +115,17 @@ export const createOutgoingSubmitter = (
         ? []
         : [{ ...found, last_valid_block_height: Number(found.last_valid_block_height) }];
     }),
+    model<{ hash: string }>(
+      /^select exists \(select from external_messages where message_hash = \$1\)/,
+      'hash',
+      ({ hash }) => [{ is_outgoing: [...messages.values()].some((one) => one.message_hash === hash) }],
+    ),
+    model<{ signatures: string[] }>(
+      /^select signature from transactions where signature = any\(/,
+      'signatures',
+      ({ signatures }) =>
+        signatures.flatMap((signature) => (transactions.has(signature) ? [{ signature }] : [])),
+    ),
     model<{ signatures: string[] }>(
       /and i\.kind not in \('foreign', 'external'\)$/,
       'signatures',
@@ -138,6 +149,15 @@ export const createOutgoingSubmitter = (
   return {
     messages,
     models,
+    /** A restore has lost a payment. */
+    lose: (hash: string): void => {
+      const found = [...messages.values()].find(({ message_hash }) => message_hash === hash);
+      if (found === undefined) return;
+      const { intent_id: id } = found;
+      messages.delete(id);
+      intents.delete(id);
+      for (const [signature, one] of transactions) if (one.intent_id === id) transactions.delete(signature);
+    },
     /** The settlement of a message; null: no outgoing payment has it. */
     settlementOf: (hash: string): string | null => {
       const found = [...messages.values()].find(({ message_hash }) => message_hash === hash);

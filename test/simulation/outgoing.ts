@@ -28,7 +28,7 @@ export type Order = {
   memo: string | null;
 };
 /** The bytes of an attempt that a buyer was answered. */
-type Given = { accountId: string; attemptId: string; transaction: string };
+type Given = { accountId: string; order: Order; transaction: string };
 /** An answer that called a payment confirmed. */
 type Confirmed = { settlementId: string; attemptId: string };
 
@@ -102,11 +102,12 @@ export const createOutgoing = (
     }
   };
 
-  const record = ({ attemptId, payer }: Order, transaction: string): boolean => {
+  const record = (order: Order, transaction: string): boolean => {
+    const { attemptId, payer } = order;
     const { account_id: accountId } = actors.payers[payer]!;
     const key = `${accountId} ${attemptId}`;
     const earlier = given.get(key);
-    if (earlier === undefined) given.set(key, { accountId, attemptId, transaction });
+    if (earlier === undefined) given.set(key, { accountId, order, transaction });
     else if (earlier.transaction !== transaction)
       harness.fail('all answers to an attempt have the same bytes', attemptId);
     return earlier === undefined;
@@ -190,6 +191,11 @@ export const createOutgoing = (
     confirmed,
     refusals,
     begin,
+    /** The buyer of an attempt with bytes calls once more. */
+    repeat: ({ accountId, attemptId }: { accountId: string; attemptId: string }): void => {
+      const earlier = given.get(`${accountId} ${attemptId}`);
+      if (earlier !== undefined) begin(earlier.order, random.between(0, 20_000));
+    },
     strangers: STRANGERS.length,
     isIdle: () => working === 0 && isIdle(),
   };

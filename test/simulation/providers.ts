@@ -71,6 +71,8 @@ export const createProvider = (
   const tooLow = () => random.int(10, 301);
   /** The bytes that were sent to it: it can invent an inclusion with all amounts. */
   const sent = new Map<string, Payment>();
+  /** Mutation: it confirms whatever the other one says. */
+  const agrees = harness.off === 'foreign: another provider confirms';
   const slotNow = () => chain.blockAt(tip()).slot;
   const confirmed = () => chain.indexBehind(profile.lagSlots + CONFIRMED_SLOTS);
   const finalized = () => chain.indexBehind(profile.lagSlots + FINALIZED_SLOTS);
@@ -97,11 +99,14 @@ export const createProvider = (
     return { context: { slot } };
   };
 
-  const invented = () => ({
-    slot: slotNow(),
-    err: random.chance(0.5) ? { InstructionError: [0, { Custom: 1 }] as [number, { Custom: number }] } : null,
-    confirmationStatus: random.pick(['confirmed', 'finalized'] as const),
-  });
+  const invented = (signature: string) => {
+    const slot = slotNow();
+    const err = random.chance(0.5)
+      ? { InstructionError: [0, { Custom: 1 }] as [number, { Custom: number }] }
+      : null;
+    if (err === null) chain.claimed.set(signature, slot);
+    return { slot, err, confirmationStatus: random.pick(['confirmed', 'finalized'] as const) };
+  };
   /** The balance changes of a payment whose inclusion it never observed. */
   const inventedBalances = (payment: Payment) => ({
     slot: slotNow(),
@@ -118,7 +123,7 @@ export const createProvider = (
   const statusOf = (signature: string, history: boolean) => {
     // Mutation: the proof searches no history.
     if (history && harness.off === 'foreign: expiry, search of history') return null;
-    if (lies()) return invented();
+    if (lies()) return invented(signature);
     // A lie: the node denies a status that it has.
     if (!history && random.chance(harness.faults.rpcLie)) return null;
     const included = seen(signature, 0);
@@ -181,7 +186,7 @@ export const createProvider = (
     send: (wire) =>
       call('send', () => {
         const payment = readPayment(wire);
-        if (profile.liesUntil > 0) sent.set(payment.signature, payment);
+        if (profile.liesUntil > 0 || agrees) sent.set(payment.signature, payment);
         if (random.chance(harness.faults.dropped)) return payment.signature;
         chain.accept(payment);
         // Accepted, and the answer is lost.
@@ -230,10 +235,13 @@ export const createProvider = (
         const payment = sent.get(signature);
         if (payment !== undefined && lies()) return inventedBalances(payment);
         const included = seen(signature, commitment === 'finalized' ? FINALIZED_SLOTS : CONFIRMED_SLOTS);
+        const slot = chain.claimed.get(signature);
+        if (included === undefined && agrees && payment !== undefined && slot !== undefined)
+          return { ...inventedBalances(payment), slot };
         if (included === undefined || isForgetful()) return null;
-        const { slot, error, deltas } = included;
+        const { error, deltas } = included;
         const feePayer = () => network.feePayer;
-        return { slot, err: error, deltaOf: (account) => deltas.get(account) ?? 0n, feePayer };
+        return { slot: included.slot, err: error, deltaOf: (account) => deltas.get(account) ?? 0n, feePayer };
       }),
   };
 };

@@ -116,11 +116,11 @@ export const createSettlementTables = (harness: Harness) => {
     return [{ ...row, was, outbox: outbox.insert(JSON.stringify(published)) }];
   };
   const allIncluded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
-    const outgoing = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
+    const rows = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
     return (JSON.parse(given) as Confirmed[]).flatMap((one) =>
       included(
         one,
-        outgoing.filter(({ payload }) => payload.settlement_id === one.settlementId),
+        rows.filter(({ payload }) => payload.settlement_id === one.settlementId),
       ),
     );
   };
@@ -203,11 +203,14 @@ export const createSettlementTables = (harness: Harness) => {
     harness.off === 'attempt read first' ||
     (harness.off === 'attempt read after a refusal' && call?.isRefused === true);
 
+  const outgoing = createOutgoingSettlement(harness, {
+    ...{ settlements, payers, delegates, approvals, find: show },
+  });
   const models: Model[] = [
     acceptModel(harness, { settlements, payers, delegates, approvals, insertOutbox: outbox.insert }),
     ...approvals.models,
     ...consume.models,
-    ...createOutgoingSettlement(harness, { settlements, payers, delegates, approvals, find: show }).models,
+    ...outgoing.models,
     model<{ accountId: string; attemptId: string }>(
       /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,
       'accountId attemptId',
@@ -374,5 +377,8 @@ export const createSettlementTables = (harness: Harness) => {
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 
-  return { approvals, consume, feeAccounts, reservations, settlements, payers, delegates, outbox, models };
+  return {
+    ...{ approvals, consume, feeAccounts, reservations, settlements, payers, delegates, outgoing, outbox },
+    models,
+  };
 };

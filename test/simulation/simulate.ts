@@ -8,7 +8,7 @@ import { foreignIntentModels } from './foreign-intents.ts';
 import { createForeignTables } from './foreign-tables.ts';
 import { type FundingReplica, startFunding } from './funding.ts';
 import { createFundingTables } from './funding-tables.ts';
-import { Broken, createHarness, type Faults, type Harness, type Process, type Rule } from './harness.ts';
+import { Broken, createHarness, type Faults, type Process, type Rule } from './harness.ts';
 import { checkEnd, checkStep, isAtRest, type Judged } from './invariants.ts';
 import {
   createWaiters,
@@ -18,6 +18,7 @@ import {
   startSubmitter,
 } from './processes.ts';
 import { createVendor } from './refunds.ts';
+import { restore } from './restore.ts';
 import { createSettlementTables } from './settlement-tables.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
 import { drain, openAccounts, profilesOf } from './surroundings.ts';
@@ -200,7 +201,10 @@ export const simulate = async (
   }
   if (random.chance(losesMore ? 1 : 0.3)) {
     const lose = () =>
-      loseRows(harness, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
+      restore(harness, {
+        ...{ submitters, replicas, chain, foreign: foreignTables },
+        ...{ submitter: submitterTables, settlement: settlementTables, onLost: traffic.onLost },
+      });
     harness.schedule(random.between(5000, faultsMs), lose);
   }
   // Work that waits for the end of a pause meets its deadline at any of its steps.
@@ -300,37 +304,6 @@ export const simulate = async (
 const SWEEP_MS = 15_000;
 const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now: number): boolean =>
   alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
-
-/**
- * chain-submitter's database is restored to an earlier state: it loses intents whose payments are
- * final or can never be included, and settlement will dispatch them again. Bytes that were sent and
- * may still be included cannot be queried. An operator waits for their end before a restore
- * (docs/faults.md).
- */
-const loseRows = (
-  harness: Harness,
-  {
-    submitters,
-    submitter,
-    settlement,
-    chain,
-  }: Pick<Judged, 'submitter' | 'settlement' | 'chain'> & { submitters: readonly Submitter[] },
-): void => {
-  for (const { process } of submitters) harness.crash(process);
-  for (const { intent_id, object_id, kind } of [...submitter.intents.values()]) {
-    if (kind !== 'settle') continue;
-    const asked = settlement.settlements.get(object_id)!.chain_status;
-    const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
-    const decided = bytes.every(({ signature, wire }) => chain.isFinal(signature) || chain.isDead(wire));
-    if (bytes.length === 0 || !decided || asked === 'finalized' || asked === 'failed') continue;
-    harness.trace('intents', `${object_id}: its rows are lost`);
-    submitter.intents.delete(intent_id);
-    for (const { signature } of bytes) {
-      submitter.transactions.delete(signature);
-      submitter.lost.set(signature, object_id);
-    }
-  }
-};
 
 const isQuiet = ({ submitter, settlement, funding }: Judged): boolean =>
   [...settlement.settlements.values()].every(

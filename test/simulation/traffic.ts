@@ -7,6 +7,7 @@ import { checkConsumed, createConsumers } from './consume.ts';
 import type { Harness, Rule } from './harness.ts';
 import { createOutgoing, type Order } from './outgoing.ts';
 import { createOutgoingInvariants } from './outgoing-invariants.ts';
+import type { LostOutgoing } from './outgoing-settlement.ts';
 import type { SettlementReplica } from './processes.ts';
 import { createRandom } from './random.ts';
 import type { SettlementTables } from './settlement-tables.ts';
@@ -99,6 +100,11 @@ export const createTraffic = (
     },
     onPaid: (paid: NonNullable<Attempt['paid']>, { units }: Quote) => {
       if (units !== null) consumers.deliver(paid, units);
+    },
+    /** A restore has lost an outgoing payment. Its buyer does not know that, and may call again. */
+    onLost: (lost: LostOutgoing): void => {
+      ofOutgoing.onLost(lost);
+      if (harness.random.chance(0.8)) outgoing.repeat(lost);
     },
     isIdle: () => [owners, consumers, outgoing].every((programs) => programs.isIdle()),
     /** The settlements that the chain has paid to vendors of others. */

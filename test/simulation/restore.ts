@@ -1,0 +1,80 @@
+import { disassemble, hashMessage } from '../../services/chain-submitter/transactions/message.ts';
+import type { Chain } from './chain.ts';
+import type { ForeignTables } from './foreign-tables.ts';
+import type { Harness } from './harness.ts';
+import { isToOthers } from './outgoing-chain.ts';
+import type { LostOutgoing } from './outgoing-settlement.ts';
+import type { SettlementReplica, Submitter } from './processes.ts';
+import type { SettlementTables } from './settlement-tables.ts';
+import type { SubmitterTables } from './submitter-tables.ts';
+
+type Tables = { chain: Chain; submitter: SubmitterTables; settlement: SettlementTables };
+
+/**
+ * chain-submitter's database is restored to an earlier state: it loses intents whose payments are
+ * final or can never be included, and settlement will ask about them again. Bytes that were sent
+ * and may still be included cannot be queried. An operator waits for their end before a restore
+ * (docs/faults.md), and records it. Of outgoing payments settlement's database loses its row too,
+ * because bytes that settlement knows are not looked for: without its record an operator ends them.
+ */
+export const restore = (
+  harness: Harness,
+  {
+    submitters,
+    replicas,
+    foreign,
+    onLost,
+    ...tables
+  }: Tables & {
+    submitters: readonly Submitter[];
+    replicas: readonly SettlementReplica[];
+    foreign: ForeignTables;
+    onLost: (lost: LostOutgoing) => void;
+  },
+): void => {
+  for (const { process } of submitters) harness.crash(process);
+  loseIncoming(harness, tables);
+  const outgoing = loseOutgoing(harness, tables);
+  if (outgoing.length > 0) for (const { process } of replicas) harness.crash(process);
+  foreign.recordRestore(harness.now());
+  tables.settlement.outgoing.recordRestore(harness.now());
+  for (const lost of outgoing) onLost(lost);
+};
+
+/** Payments to our vendors, of every kind. */
+const loseIncoming = (harness: Harness, { submitter, settlement, chain }: Tables): void => {
+  for (const { intent_id, object_id, kind } of [...submitter.intents.values()]) {
+    if (kind !== 'settle' && kind !== 'foreign') continue;
+    const asked = settlement.settlements.get(object_id)!.chain_status;
+    const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
+    const decided = bytes.every(({ signature, wire }) => chain.isFinal(signature) || chain.isDead(wire));
+    if (bytes.length === 0 || !decided || asked === 'finalized' || asked === 'failed') continue;
+    harness.trace('intents', `${object_id}: its rows are lost`);
+    submitter.intents.delete(intent_id);
+    for (const { signature } of bytes) {
+      submitter.transactions.delete(signature);
+      submitter.lost.set(signature, object_id);
+    }
+  }
+};
+
+/**
+ * Paid ones, whose attempt the chain proves. That of a vendor with a memo of its own is for an
+ * operator, and an approval has its payment.
+ */
+const loseOutgoing = (harness: Harness, { submitter, settlement, chain }: Tables): LostOutgoing[] => {
+  const lost: LostOutgoing[] = [];
+  for (const { payment, error } of chain.all()) {
+    const { signature, wire } = payment;
+    if (!isToOthers(payment) || error !== null || !chain.isFinal(signature)) continue;
+    const hash = hashMessage(disassemble(wire).message);
+    const id = submitter.outgoing.settlementOf(hash);
+    const row = id === null ? null : settlement.outgoing.lose(id);
+    if (id === null || row === null) continue;
+    submitter.outgoing.lose(hash);
+    submitter.lost.set(signature, id);
+    harness.trace('intents', `${id}: its rows are lost, and those of settlement`);
+    lost.push(row);
+  }
+  return lost;
+};
