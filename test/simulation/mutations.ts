@@ -33,7 +33,7 @@ const KNOWN: Record<Rule, number> = {
   'quote read after a refusal': 3,
   'limits of a delegate': 22,
   'counters of a delegate': 1,
-  'reservation released once': 5,
+  'reservation released once': 11,
   'foreign: unique message': 1,
   'foreign: tombstone': 495,
   'foreign: expiry, valid blockhash': 130,
