@@ -70,7 +70,8 @@ const rpcAt = (url: string): Access['rpc'] => {
   let calls = 0;
   return async <T>(method: string, ...params: unknown[]): Promise<T> => {
     calls += 1;
-    // A fetch whose server was killed was seen never to end, its time limit notwithstanding.
+    // A fetch whose server was killed may never end, its time limit notwithstanding
+    // (nodejs/node#56917).
     const body = await Promise.race([
       ask(url, { id: calls, method, params }),
       sleep(RPC_TIMEOUT_MS, null, { ref: false }),
