@@ -108,6 +108,14 @@ test.each(operations.map((each) => [operationId(each.service, each.name), each] 
   },
 );
 
+test('a call without a credential is counted for its address', () => {
+  // A caller chooses the value of a field, so a limit of a field alone bounds nobody.
+  const unbounded = operations.filter(
+    ({ op }) => op.access.length === 0 && !op.limits.some(({ per }) => per === 'ip'),
+  );
+  expect(unbounded.map(({ service, name }) => operationId(service, name))).toEqual([]);
+});
+
 /**
  * The limits and credentials of docs/spec/interface.md. Where docs/spec/decisions.md adds a
  * credential, the column has all of them.

@@ -1571,9 +1571,9 @@ export interface paths {
         put?: never;
         /**
          * Get the session of a device that a person has confirmed
-         * @description 202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
+         * @description 202 while nobody has decided. rate_limited is slow_down of RFC 8628: poll again after Retry-After, and less often from then on. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
          *
-         *     Needs no credential. Limit: 60 per minute per value of device_code.
+         *     Needs no credential. Limit: 60 per minute per value of device_code; 120 per minute per address.
          */
         post: operations["identity.pollDeviceSignIn"];
         delete?: never;
