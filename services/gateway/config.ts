@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Environment, SolanaAddress } from '../../shared/contract/primitives.ts';
 import { commonConfig, JsonText, OriginList } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
-import { ProxyList } from './http/proxies.ts';
+import { HopCount } from './http/proxies.ts';
 import { LimitsFile } from './limits/limits-file.ts';
 
 const EnvironmentConnection = z.strictObject({
@@ -42,8 +42,11 @@ export const config = z.object({
     z.partialRecord(Environment, z.string().regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/)),
   ),
   LIMITS_FILE: LimitsFile,
-  /** Addresses or CIDR blocks whose X-Forwarded-For is trusted; comma separated. */
-  TRUSTED_PROXIES: ProxyList,
+  /**
+   * How many proxies every request passes before it arrives here. That many entries of
+   * X-Forwarded-For are trusted, from the right.
+   */
+  TRUSTED_HOPS: HopCount,
   /**
    * `adopt` where the trusted proxies begin the traces themselves and drop the traceparent of the
    * caller. Most proxies pass it on. A caller could then select what is sampled, and write into

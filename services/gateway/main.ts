@@ -82,7 +82,7 @@ const server = createServer({
   },
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   corsOrigins: config.CORS_ORIGINS,
-  trustedProxies: config.TRUSTED_PROXIES,
+  trustedHops: config.TRUSTED_HOPS,
   adoptsTraces: config.TRACEPARENT_OF_PROXIES === 'adopt',
 });
 // A proxy without probes sends calls as soon as the port is open, so the port opens after the

@@ -267,7 +267,7 @@ export const startGateway = async (
       X402_NETWORKS: '{}',
       LIMITS_FILE: limitsFile,
       // Tests set the address from which they call.
-      TRUSTED_PROXIES: '127.0.0.1',
+      TRUSTED_HOPS: '1',
       DRAIN_SECONDS: '0.3',
       ...env,
     },

@@ -62,7 +62,7 @@ export const SOURCES: Record<string, Source> = {
   REDIS_URL: secret,
   LIMITS_FILE: { value: `${LIMITS_FOLDER}/limits.json` },
   USDC_MINTS: settings,
-  TRUSTED_PROXIES: settings,
+  TRUSTED_HOPS: settings,
   TRACEPARENT_OF_PROXIES: settings,
   /**
    * Answers close their connections meanwhile. A connection that a client has not used for that

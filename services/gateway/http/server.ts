@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { ServiceError } from '../../../shared/contract/errors.ts';
@@ -104,7 +103,8 @@ type ServerDeps = RouteDeps &
     receiptPage: ReceiptPage;
     /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
     corsOrigins: readonly string[] | '*' | undefined;
-    trustedProxies: BlockList;
+    /** How many proxies every request passes. */
+    trustedHops: number;
     /** Whether the trusted proxies begin the traces themselves. */
     adoptsTraces: boolean;
   };
@@ -147,11 +147,11 @@ const createFastify = (answers: ErrorAnswers): FastifyInstance => {
 };
 
 /** Sets the headers of every answer and refuses malformed requests. */
-const checkRequests = (app: FastifyInstance, trustedProxies: BlockList): void => {
+const checkRequests = (app: FastifyInstance, trustedHops: number): void => {
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(request, reply);
     // Read first, because a connection that has ended no longer has an address.
-    request.origin = originOf(request.raw, trustedProxies);
+    request.origin = originOf(request.raw, trustedHops);
     const malformation = findMalformation(request.raw);
     if (malformation === null) done();
     else done(new ServiceError('validation_error', malformation));
@@ -243,7 +243,7 @@ const answerErrors = (
 export const createServer = (deps: ServerDeps): FastifyInstance => {
   const answers = createErrorAnswers(deps);
   const app = createFastify(answers);
-  checkRequests(app, deps.trustedProxies);
+  checkRequests(app, deps.trustedHops);
   registerTracing(app, deps.adoptsTraces);
   refuseBodyOfGet(app);
   // Set with the answer, not with the request: a call that began before the drain would otherwise
