@@ -276,6 +276,8 @@ export const startIdentity = async () => {
       return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
     },
     /** The status of a session and its account, as a gateway reads it. */
+    isKnownBrowser: (browser: { email: string; browser_nonce: string }) =>
+      call(gateway, identity, 'isKnownBrowser', browser),
     findSession: ({ session_id, account_id }: { session_id: string; account_id: string }) =>
       call(gateway, identity, 'findSession', { session_id, account_id }),
     databaseUrl: database.url,

@@ -1441,7 +1441,7 @@ export interface paths {
         put?: never;
         /**
          * Use a sign-in link
-         * @description A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
+         * @description A link is valid for 15 minutes, once. The newest three links of an address work until one is used. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
          *
          *     Needs no credential. Limit: 30 per minute per address.
          */
@@ -11622,7 +11622,7 @@ export interface operations {
                     /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -11674,7 +11674,7 @@ export interface operations {
                     /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -11726,7 +11726,7 @@ export interface operations {
                      */
                     token: string;
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -11790,7 +11790,7 @@ export interface operations {
                     /** @description The address that the person was shown and has confirmed */
                     email?: components["schemas"]["Email"];
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;

@@ -20,15 +20,16 @@ export type MailRow = z.infer<typeof Row>;
 const CLAIM_SECONDS = 90;
 
 /**
- * Queues the mail of a sign-in link, in place of the unsent mail of an earlier link. Call it within
- * the transaction that writes the link.
+ * Queues the mail of a sign-in link, in place of unsent mails whose links are no longer valid. Call
+ * it within the transaction that writes the link.
  */
 export const insertSignInMail = async (
   db: Db,
   mail: { to_address: string; link_id: string },
 ): Promise<void> => {
   await db.query(sql.typeAlias('void')`
-    delete from mails where kind = 'sign_in' and to_address = ${mail.to_address}`);
+    delete from mails where kind = 'sign_in' and to_address = ${mail.to_address}
+      and link_id not in (select link_id from login_links where email = ${mail.to_address} and used_at is null)`);
   await db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, expires_at)
     select 'sign_in', ${mail.to_address}, link_id, expires_at from login_links where link_id = ${mail.link_id}`);

@@ -7,7 +7,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { insertSignInMail } from '../mails/store.ts';
 import { normaliseEmail } from './model/email.ts';
 import { loginToken, tokenHash } from './model/tokens.ts';
-import { upsertLoginLink } from './store/login_links.ts';
+import { insertLoginLink } from './store/login_links.ts';
 
 /** What sends a sign-in link. */
 export type LinkRequester = {
@@ -30,7 +30,7 @@ export const requestMagicLink =
     const token = loginToken(deps.identitySecret, deps.environment, linkId);
     await deps.pool.transaction(async (tx) => {
       const browser_hash = input.browser_nonce === undefined ? null : tokenHash(input.browser_nonce);
-      await upsertLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
+      await insertLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
       await insertSignInMail(tx, { to_address: email, link_id: linkId });
     });
     deps.pokeMails();
