@@ -13697,7 +13697,9 @@ export interface operations {
                      *           "use": "sig",
                      *           "kid": "test.quote.1",
                      *           "x": "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs",
-                     *           "env": "test"
+                     *           "env": "test",
+                     *           "retired_at": "2026-11-21T10:00:00.000Z",
+                     *           "compromised_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ]
                      *     }
@@ -13737,6 +13739,10 @@ export interface operations {
                             x: string;
                             /** @description The environment whose tokens it verifies */
                             env: components["schemas"]["Environment"];
+                            /** @description Since when it signs nothing. A token of a later time is forged */
+                            retired_at?: components["schemas"]["Timestamp"];
+                            /** @description Since when others may have the private key. Nothing that it signed proves anything any more */
+                            compromised_at?: components["schemas"]["Timestamp"];
                         }[];
                     };
                 };
