@@ -74,6 +74,8 @@ const server = createServer({
   docsHtml: readText('./pages/docs.html'),
   pageCss: readText('./pages/page.css'),
   guides: new Map(GUIDES.map(({ name, file }) => [name, readText(`../../${file}`)])),
+  security: { contacts: config.SECURITY_CONTACTS, policy: config.SECURITY_POLICY_URL },
+  clock,
   consoleFolder,
   receiptPage: {
     html: readText('./pages/receipt.html'),

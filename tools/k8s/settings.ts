@@ -55,6 +55,8 @@ export const SOURCES: Record<string, Source> = {
   PUBLIC_URL: settings,
 
   // ---------- gateway ----------
+  SECURITY_CONTACTS: settings,
+  SECURITY_POLICY_URL: settings,
   BROWSER_ORIGINS: settings,
   CORS_ORIGINS: settings,
   /** Contains the gateway's password on every environment's bus. */

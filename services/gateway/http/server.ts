@@ -13,7 +13,7 @@ import { describeRequest } from '../requests/describe.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
-import { BASE_HEADERS, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
+import { baseHeaders, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
 import { collectMethods } from './methods.ts';
 import { originOf } from './proxies.ts';
 import { type RouteDeps, registerRoutes } from './routes.ts';
@@ -109,12 +109,15 @@ type ServerDeps = RouteDeps &
     adoptsTraces: boolean;
   };
 
-const setBaseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
-  void reply.headers({ ...BASE_HEADERS, 'x-request-id': request.id });
+type SetBaseHeaders = (request: FastifyRequest, reply: FastifyReply) => void;
+
+const createSetBaseHeaders = (publicUrl: string): SetBaseHeaders => {
+  const headers = baseHeaders(publicUrl);
+  return (request, reply) => void reply.headers({ ...headers, 'x-request-id': request.id });
 };
 
 /** Fastify with the gateway's limits, and with its error shape for requests that reach no route. */
-const createFastify = (answers: ErrorAnswers): FastifyInstance => {
+const createFastify = (answers: ErrorAnswers, setBaseHeaders: SetBaseHeaders): FastifyInstance => {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -147,7 +150,7 @@ const createFastify = (answers: ErrorAnswers): FastifyInstance => {
 };
 
 /** Sets the headers of every answer and refuses malformed requests. */
-const checkRequests = (app: FastifyInstance, trustedHops: number): void => {
+const checkRequests = (app: FastifyInstance, trustedHops: number, setBaseHeaders: SetBaseHeaders): void => {
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(request, reply);
     // Read first, because a connection that has ended no longer has an address.
@@ -242,8 +245,9 @@ const answerErrors = (
  */
 export const createServer = (deps: ServerDeps): FastifyInstance => {
   const answers = createErrorAnswers(deps);
-  const app = createFastify(answers);
-  checkRequests(app, deps.trustedHops);
+  const setBaseHeaders = createSetBaseHeaders(deps.publicUrl);
+  const app = createFastify(answers, setBaseHeaders);
+  checkRequests(app, deps.trustedHops, setBaseHeaders);
   registerTracing(app, deps.adoptsTraces);
   refuseBodyOfGet(app);
   // Set with the answer, not with the request: a call that began before the drain would otherwise
