@@ -8,6 +8,8 @@ const Row = z.object({
   kind: z.string(),
   /** The link in the mail. Null when it has none. */
   link_id: z.string().nullable(),
+  /** Of the token of the link. Null when the mail has none, or when it is no longer valid. */
+  token_hash: z.string().nullable(),
   details: z.record(z.string(), z.string()),
   attempts: z.number(),
 });
@@ -161,7 +163,9 @@ export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =
     where mail_id in (
       select mail_id from mails where next_attempt_at <= app_now() and expires_at > app_now()
       ${inOrder} limit ${limit} for update skip locked)
-    returning mail_id, to_address, kind, link_id, details, attempts`);
+    returning mail_id, to_address, kind, link_id, details, attempts, coalesce(
+      (select token_hash from login_links where login_links.link_id = mails.link_id),
+      (select token_hash from reveal_links where reveal_links.link_id = mails.link_id)) as token_hash`);
 
 /** Releases a claimed mail, which is sent again after the delay. */
 export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise<unknown> =>

@@ -13,7 +13,7 @@ import { insertLoginLink } from './store/login_links.ts';
 export type LinkRequester = {
   pool: Pool;
   environment: Environment;
-  identitySecret: Buffer;
+  identitySecrets: readonly Buffer[];
   pokeMails: () => void;
 };
 
@@ -27,7 +27,7 @@ export const requestMagicLink =
     const email = normaliseEmail(input.email);
     if (email === null) throw invalid('email', 'must be an e-mail address that we can send to');
     const linkId = newId('link');
-    const token = loginToken(deps.identitySecret, deps.environment, linkId);
+    const token = loginToken(deps.identitySecrets[0]!, deps.environment, linkId);
     await deps.pool.transaction(async (tx) => {
       const browser_hash = input.browser_nonce === undefined ? null : tokenHash(input.browser_nonce);
       await insertLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
