@@ -47,6 +47,13 @@ test.each([...PAGES, '/receipt'])('%s shares no window with a page that opens it
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
 });
 
+test.each([...PAGES, '/receipt', '/console'])('on %s no text becomes a script', async (path) => {
+  const { headers } = await fetch(local.gateway.url + path, { headers: { accept: 'text/html' } });
+  expect(headers.get('content-security-policy')).toContain(
+    "require-trusted-types-for 'script'; trusted-types ",
+  );
+});
+
 test('security.txt names the contacts of the operator, and ends within a year', async () => {
   const answer = await fetch(`${secure.gateway.url}/.well-known/security.txt`);
   expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
