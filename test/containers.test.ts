@@ -26,7 +26,7 @@ test('every image that deploy/ pins and the tests need has a stand-in', () => {
     .filter(({ image, profiles }) => profiles === undefined && !image.startsWith('quittance'))
     .map(({ image }) => image);
   expect(new Set(others)).toEqual(new Set([pinned.nats, pinned.redis, pinned.postgres]));
-  expect(pinned.node).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim$/);
+  expect(pinned.node).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim(@sha256:[0-9a-f]{64})?$/);
 });
 
 test('beside other programs, every published port becomes a free one of this machine', () => {

@@ -108,6 +108,14 @@ test.each(operations.map((each) => [operationId(each.service, each.name), each] 
   },
 );
 
+test('a call without a credential is counted for its address', () => {
+  // A caller chooses the value of a field, so a limit of a field alone bounds nobody.
+  const unbounded = operations.filter(
+    ({ op }) => op.access.length === 0 && !op.limits.some(({ per }) => per === 'ip'),
+  );
+  expect(unbounded.map(({ service, name }) => operationId(service, name))).toEqual([]);
+});
+
 /**
  * The limits and credentials of docs/spec/interface.md. Where docs/spec/decisions.md adds a
  * credential, the column has all of them.
@@ -131,12 +139,19 @@ const PROMISED: readonly [string, string, points: number, windowSeconds: number,
 const find = (method: string, path: string) =>
   operations.find(({ op }) => op.http.method === method && op.http.path.replace(/:\w+/g, ':id') === path)?.op;
 
+/** Calls that are one item of the list, so that one window counts them. */
+const SHARED_LIMITS: [RegExp, string][] = [
+  [/key\/rotate$/, 'key-rotation'],
+  [/key\/reveal$/, 'key-reveal'],
+];
+
 test.each(PROMISED)(
   'the contract has the limit and the credentials of %s %s that docs/spec/interface.md names',
   (method, path, points, windowSeconds, access) => {
+    const [, bucket] = SHARED_LIMITS.find(([paths]) => paths.test(path)) ?? [];
     const op = find(method, path);
     expect({ limits: op?.limits, access: inOrder(op?.access ?? []).join(' ') }).toEqual({
-      limits: [{ points, windowSeconds, per: 'account' }],
+      limits: [{ points, windowSeconds, per: 'account', ...(bucket !== undefined && { bucket }) }],
       access,
     });
   },

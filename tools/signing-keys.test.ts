@@ -3,7 +3,7 @@ import { isRefused, signAccessToken, verifyAccessToken } from '../shared/lib/acc
 import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/ed25519.ts';
 import { newId } from '../shared/lib/id.ts';
 import { PublicKeyList, SigningKeys } from '../shared/lib/keys.ts';
-import { type KeyConfig, publish, retire, use } from './signing-keys.ts';
+import { compromise, type KeyConfig, publish, retire, use } from './signing-keys.ts';
 
 const seed = Buffer.alloc(32, 1);
 const xOf = (bytes: Buffer) => Buffer.from(rawPublicKey(privateKeyFromSeed(bytes))).toString('base64url');
@@ -56,6 +56,13 @@ test('after each of the three steps, processes that are one step behind or ahead
   const last = await signed(published, NOW - 1000);
   expect(await taken(retired, last, NOW + 14 * 60_000)).toBe(true);
   expect(await taken(retired, await signed(published, NOW + 60 * 60_000), NOW + 60 * 60_000)).toBe(false);
+});
+
+test('after a theft nothing that the old key signed is accepted, however it is dated', async () => {
+  const stolen = compromise(use(publish(start)), new Date(NOW));
+  expect(await taken(stolen, await signed(start, NOW - 1000), NOW)).toBe(false);
+  expect(await taken(stolen, await signed(stolen))).toBe(true);
+  expect(stolen.publicKeys).toContain('"compromised_at":"2026-11-21T12:00:00.000Z"');
 });
 
 test('the next key has the same environment and use and the next number, and a second `use` goes back', () => {

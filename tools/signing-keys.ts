@@ -1,6 +1,6 @@
 // Replaces a signing key of quote, settlement or identity in three steps, each a change of
 // configuration:
-//   SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire
+//   SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire | compromise
 // prints the new values of both variables. docs/signing-keys.md describes when each step may
 // follow.
 import { randomBytes } from 'node:crypto';
@@ -9,7 +9,7 @@ import { PublicKeyList, SigningKeys } from '../shared/lib/keys.ts';
 
 /** The two variables, in the format that a service and its verifiers read. */
 export type KeyConfig = { signingKeys: string; publicKeys: string };
-type Entry = { kid: string; x: string; retired_at?: string };
+type Entry = { kid: string; x: string; retired_at?: string; compromised_at?: string };
 
 const parse = ({ signingKeys, publicKeys }: KeyConfig) => {
   // Parsed with the services' schemas, so that values that a service would refuse are refused here.
@@ -54,23 +54,33 @@ export const use = (config: KeyConfig): KeyConfig => {
  * Step 3: the old key is removed from the signer. Its public key stays, with the time after which
  * it signed nothing.
  */
-export const retire = (config: KeyConfig, now = new Date()): KeyConfig => {
+export const retire = (config: KeyConfig, now = new Date()): KeyConfig =>
+  endOld(config, { retired_at: now.toISOString() });
+
+/**
+ * Step 3 if others may have the old key: nothing that it has signed is accepted any more, whatever
+ * its time.
+ */
+export const compromise = (config: KeyConfig, now = new Date()): KeyConfig =>
+  endOld(config, { retired_at: now.toISOString(), compromised_at: now.toISOString() });
+
+const endOld = (config: KeyConfig, ends: Partial<Entry>): KeyConfig => {
   const { signing, published } = parse(config);
   const [current, old] = signing;
   if (old === undefined || signing.length !== 2) throw new Error('there is no old key to retire');
   return print(
     [current!],
-    published.map((entry) =>
-      entry.kid === kidOf(old) ? { ...entry, retired_at: now.toISOString() } : entry,
-    ),
+    published.map((entry) => (entry.kid === kidOf(old) ? { ...entry, ...ends } : entry)),
   );
 };
 
 if (import.meta.main) {
-  const step = { publish, use, retire }[process.argv[2] ?? ''];
+  const step = { publish, use, retire, compromise }[process.argv[2] ?? ''];
   const { SIGNING_KEYS: signingKeys, PUBLIC_KEYS: publicKeys } = process.env;
   if (step === undefined || signingKeys === undefined || publicKeys === undefined) {
-    console.error('SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire');
+    console.error(
+      'SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire | compromise',
+    );
     process.exit(64);
   }
   const next = step({ signingKeys, publicKeys });

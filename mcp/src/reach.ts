@@ -26,12 +26,16 @@ export class UnreachableError extends Error {
 /** 2000::/3, which contains every allocated public address of IPv6. */
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 
+/** The host agent of Azure's machines. Its address is a public one that only they can reach. */
+const HOST_AGENT = '168.63.129.16';
+
 /** True if an address may be called. An address in IPv6 that maps one of IPv4 counts as that. */
 export const isReachable = (text: string, reach: Settings['reach']): boolean => {
   if (!ipaddr.isValid(text)) return false;
   if (reach === 'private') return true;
   const address = ipaddr.process(text);
   const range = address.range();
+  if (address.toString() === HOST_AGENT) return false;
   if (reach === 'loopback' && range === 'loopback') return true;
   return range === 'unicast' && (address.kind() === 'ipv4' || address.match(GLOBAL_V6));
 };

@@ -64,6 +64,25 @@ test.each<[string, string, string]>([
   await expect(verifyReceipt(text, { keys, environment: 'test' })).rejects.toThrow(message);
 });
 
+const ended = (ends: Partial<Keys[number]>): Keys =>
+  keys.map((key) => (key.kid === SIGNERS.settlement.kid ? { ...key, ...ends } : key));
+const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+test('a receipt of a retired key is valid until the moment of its end', async () => {
+  const verify = (retired_at: string) =>
+    verifyReceipt(receipt, { keys: ended({ retired_at }), environment: 'test' });
+  expect(await verify(iso(claims.iat))).toEqual(claims);
+  await expect(verify(iso(claims.iat - 1))).rejects.toThrow('no longer in force');
+});
+
+test('no receipt of a compromised key is valid, whatever its time', async () => {
+  const verify = verifyReceipt(receipt, {
+    keys: ended({ compromised_at: iso(claims.iat + 1000) }),
+    environment: 'test',
+  });
+  await expect(verify).rejects.toThrow(BadReceiptError);
+});
+
 test('the error names both environments', async () => {
   await expect(verifyReceipt(receipt, { keys, environment: 'live' })).rejects.toThrow(
     'the receipt is of the test environment; a receipt of live is expected',

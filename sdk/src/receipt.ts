@@ -1,6 +1,6 @@
 import { createClient } from './client.ts';
 import { QuittanceError } from './errors.ts';
-import { bytesOf, type Environment, isSignedBy, type Keys, parse } from './tokens.ts';
+import { bytesOf, type Environment, isInForce, isSignedBy, type Keys, parse } from './tokens.ts';
 import type { Fetch } from './transport.ts';
 import type { Output } from './types.ts';
 
@@ -78,7 +78,7 @@ const keysOf = async (options: VerifyReceiptOptions): Promise<Keys> => {
  * Verifies a receipt and returns its content. With `keys` no call is made. The content is what the
  * API knew at `iat`: `chain_status` `failed` means that the chain reversed the payment.
  * @throws BadReceiptError saying what is wrong: malformed, another type or environment, an unknown
- * key, altered
+ * key, a key that has ended, altered
  */
 export const verifyReceipt = async (
   receipt: string,
@@ -113,5 +113,10 @@ export const verifyReceipt = async (
       'the signature is invalid: the receipt was altered, or the API did not sign it',
     );
   if (!isReceipt(claims)) throw new BadReceiptError('the signed content is no receipt');
+  if (!isInForce(jwk, (claims.iat as number) * 1000))
+    throw new BadReceiptError(
+      'the key of the receipt is no longer in force, so anybody may have signed it; get the receipt anew from the ' +
+        'API, which signs it with another key',
+    );
   return claims as ReceiptClaims;
 };

@@ -138,6 +138,13 @@ export const isSignedBy = async (
   return crypto.subtle.verify('Ed25519', key, signature, new TextEncoder().encode(text));
 };
 
+/**
+ * Whether a published key proves what it signed at a time, in epoch milliseconds. The thief of a
+ * key writes any time into what he signs.
+ */
+export const isInForce = ({ retired_at, compromised_at }: Keys[number], issuedAt: number): boolean =>
+  compromised_at === undefined && (retired_at === undefined || issuedAt <= Date.parse(retired_at));
+
 /** Caches the API's keys by kid. Concurrent calls share one request. */
 const keyCache = (load: () => Promise<Keys>) => {
   let held = new Map<string, Keys[number]>();
@@ -163,8 +170,8 @@ const keyCache = (load: () => Promise<Keys>) => {
 /**
  * Verifies tokens of one environment and returns their claims, frozen. The caller checks times.
  * @param load loads the keys, `client.gateway.jwks({ environment })`; its errors are passed on
- * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes,
- * other encoding
+ * @throws BadTokenError for anything else: other type or environment, unknown key, a key that has
+ * ended, altered bytes, other encoding
  */
 export const createTokenVerifier = (environment: Environment, load: () => Promise<Keys>): TokenVerifier => {
   const keyOf = keyCache(load);
@@ -188,6 +195,8 @@ export const createTokenVerifier = (environment: Environment, load: () => Promis
     if (!(await isSignedBy(jwk, signatureBytes, payload)))
       throw new BadTokenError('the token signature is invalid');
     if (!SHAPES[typ](claims)) throw new BadTokenError(`not a ${typ} token`);
+    if (!isInForce(jwk, Date.parse(String(claims.issued_at))))
+      throw new BadTokenError('the token was signed by a key that is no longer in force');
     verified.set(token, { typ, claims: frozen(claims) as Claims[T], jwk });
     return claims as Claims[T];
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonText, SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { JsonText, SecretList, serviceConfig } from '../../shared/lib/config.ts';
 import { CoinbaseConfig } from './deposits/providers/coinbase.ts';
 import { MoonpayConfig } from './deposits/providers/moonpay.ts';
 
@@ -9,7 +9,7 @@ export const config = z.object({
    * True where chain-submitter holds a funding authority. Elsewhere dev/fund does not exist (404).
    */
   DEV_FUND: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
-  CURSOR_KEY: SecretBytes,
+  CURSOR_KEY: SecretList,
   /**
    * JSON. A provider without its setting is not offered. Sandbox and production differ in URLs and
    * keys alone.

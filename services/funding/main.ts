@@ -57,7 +57,7 @@ const deps = {
   waiting,
   /** The database's clock, epoch milliseconds. */
   clock: clock.now,
-  cursorKey: config.CURSOR_KEY,
+  cursorKeys: config.CURSOR_KEY,
   chainWaitMs: config.CHAIN_WAIT_MS,
   devFund: config.DEV_FUND,
   onramps: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Environment, SolanaAddress } from '../../shared/contract/primitives.ts';
 import { commonConfig, JsonText, OriginList } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
-import { ProxyList } from './http/proxies.ts';
+import { HopCount } from './http/proxies.ts';
 import { LimitsFile } from './limits/limits-file.ts';
 
 const EnvironmentConnection = z.strictObject({
@@ -17,6 +17,16 @@ const Environments = JsonText.pipe(z.array(EnvironmentConnection).min(1)).refine
   'names must differ',
 );
 
+const ContactList = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .transform((contacts) => contacts.filter((contact) => contact !== ''))
+  .refine(
+    (contacts) => contacts.every((contact) => URL.canParse(contact) && /^(mailto|https):\S+$/.test(contact)),
+    'must be mailto: or https: addresses, comma separated',
+  );
+
 export const config = z.object({
   ...commonConfig,
   /** The address at which clients reach this gateway, as the OpenAPI document shows it. */
@@ -30,6 +40,13 @@ export const config = z.object({
    * Origins of other pages whose scripts may call the API, or `*` for all of them; by default none.
    */
   CORS_ORIGINS: z.union([z.literal('*'), OriginList]).optional(),
+  /**
+   * Where vulnerabilities are reported, `mailto:` or `https:`, comma separated, the preferred one
+   * first. They make /.well-known/security.txt (RFC 9116).
+   */
+  SECURITY_CONTACTS: ContactList,
+  /** The page about reports of vulnerabilities, as SECURITY.md is one. */
+  SECURITY_POLICY_URL: z.url({ protocol: /^https$/ }).optional(),
   ENVIRONMENTS: Environments,
   REDIS_URL: z.string().min(1),
   PUBLIC_KEYS: PublicKeyList,
@@ -42,8 +59,11 @@ export const config = z.object({
     z.partialRecord(Environment, z.string().regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/)),
   ),
   LIMITS_FILE: LimitsFile,
-  /** Addresses or CIDR blocks whose X-Forwarded-For is trusted; comma separated. */
-  TRUSTED_PROXIES: ProxyList,
+  /**
+   * How many proxies every request passes before it arrives here. That many entries of
+   * X-Forwarded-For are trusted, from the right.
+   */
+  TRUSTED_HOPS: HopCount,
   /**
    * `adopt` where the trusted proxies begin the traces themselves and drop the traceparent of the
    * caller. Most proxies pass it on. A caller could then select what is sampled, and write into

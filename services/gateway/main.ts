@@ -74,6 +74,8 @@ const server = createServer({
   docsHtml: readText('./pages/docs.html'),
   pageCss: readText('./pages/page.css'),
   guides: new Map(GUIDES.map(({ name, file }) => [name, readText(`../../${file}`)])),
+  security: { contacts: config.SECURITY_CONTACTS, policy: config.SECURITY_POLICY_URL },
+  clock,
   consoleFolder,
   receiptPage: {
     html: readText('./pages/receipt.html'),
@@ -82,7 +84,7 @@ const server = createServer({
   },
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   corsOrigins: config.CORS_ORIGINS,
-  trustedProxies: config.TRUSTED_PROXIES,
+  trustedHops: config.TRUSTED_HOPS,
   adoptsTraces: config.TRACEPARENT_OF_PROXIES === 'adopt',
 });
 // A proxy without probes sends calls as soon as the port is open, so the port opens after the

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OriginList, SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { OriginList, SecretList, serviceConfig } from '../../shared/lib/config.ts';
 import { feeConfig } from '../../shared/lib/fee.ts';
 import { SigningKeys } from '../../shared/lib/keys.ts';
 
@@ -8,9 +8,9 @@ export const config = z
     ...serviceConfig,
     /** `<env>.session.<n>` keys; the first signs. */
     SIGNING_KEYS: SigningKeys,
-    /** Derives the tokens of links and sessions. A change invalidates all of them. */
-    IDENTITY_SECRET: SecretBytes,
-    CURSOR_KEY: SecretBytes,
+    /** Derive the tokens of links and sessions. Removing one invalidates its tokens. */
+    IDENTITY_SECRET: SecretList,
+    CURSOR_KEY: SecretList,
     /** A price must exceed the fee of its quotes. */
     ...feeConfig,
     /** `smtp://` or `smtps://`, with user and password where the server requires them. */

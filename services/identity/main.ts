@@ -58,7 +58,7 @@ const ERASE_EVERY_MS = 10_000;
 
 const links = {
   environment,
-  identitySecret: config.IDENTITY_SECRET,
+  identitySecrets: config.IDENTITY_SECRET,
   signInUrl: config.SIGN_IN_URL,
   revealUrl: config.REVEAL_URL,
   consoleUrl: config.CONSOLE_URL,
@@ -72,9 +72,9 @@ const deps = {
   clock: clock.now,
   environment,
   signingKey: config.SIGNING_KEYS[0]!,
-  identitySecret: config.IDENTITY_SECRET,
+  identitySecrets: config.IDENTITY_SECRET,
   consoleUrl: config.CONSOLE_URL,
-  cursorKey: config.CURSOR_KEY,
+  cursorKeys: config.CURSOR_KEY,
   relay,
   rp: { id: config.PASSKEY_RP_ID, name: config.PASSKEY_RP_NAME, origins: config.PASSKEY_ORIGINS },
   findDefaultWallet: async (account_id: string) =>

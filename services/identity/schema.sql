@@ -93,17 +93,27 @@ CREATE INDEX keys_by_service ON keys USING btree (service_id, key_id DESC);
 CREATE UNIQUE INDEX keys_current_of_delegate ON keys USING btree (delegate_id) WHERE (revoked_at IS NULL);
 CREATE UNIQUE INDEX keys_current_of_service ON keys USING btree (service_id) WHERE (revoked_at IS NULL);
 
-create table login_links (
+create table known_browsers (
   email text collate "C" not null,
+  browser_hash text collate "C" not null,
+  signed_in_at timestamp with time zone default app_now() not null,
+  constraint known_browsers_pkey PRIMARY KEY (email, browser_hash)
+);
+CREATE INDEX known_browsers_by_age ON known_browsers USING btree (signed_in_at);
+
+create table login_links (
   link_id text collate "C" not null,
+  email text collate "C" not null,
   token_hash text collate "C" not null,
   browser_hash text collate "C",
+  from_known_browser boolean not null,
   created_at timestamp with time zone default app_now() not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
-  constraint login_links_pkey PRIMARY KEY (email),
+  constraint login_links_pkey PRIMARY KEY (link_id),
   constraint login_links_token_hash_key UNIQUE (token_hash)
 );
+CREATE INDEX login_links_by_email ON login_links USING btree (email);
 CREATE INDEX login_links_by_expiry ON login_links USING btree (expires_at);
 
 create table mailed_approvals (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
-import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
 import { feeConfig } from '../../shared/lib/fee.ts';
 import { SigningKeys } from '../../shared/lib/keys.ts';
 
@@ -8,6 +8,6 @@ export const config = z.object({
   ...serviceConfig,
   SIGNING_KEYS: SigningKeys,
   USDC_MINT: SolanaAddress,
-  CURSOR_KEY: SecretBytes,
+  CURSOR_KEY: SecretList,
   ...feeConfig,
 });

@@ -59,7 +59,7 @@ const deps = {
   mint: config.USDC_MINT,
   fee: feeRuleOf(config),
   signingKey: config.SIGNING_KEYS[0]!,
-  cursorKey: config.CURSOR_KEY,
+  cursorKeys: config.CURSOR_KEY,
   relay,
   findService,
   // Up to five minutes later than necessary, so that many quotes of one lifetime share a call.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
-import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
 import { feeConfig } from '../../shared/lib/fee.ts';
 import { PublicKeyList, SigningKeys } from '../../shared/lib/keys.ts';
 
@@ -12,7 +12,7 @@ export const config = z.object({
   USDC_MINT: SolanaAddress,
   /** Owner of the platform's fee token account, which cannot be a payer. */
   FEE_WALLET: SolanaAddress,
-  CURSOR_KEY: SecretBytes,
+  CURSOR_KEY: SecretList,
   /** The address at which clients reach the gateway: receipts name it and link to its page. */
   PUBLIC_URL: z.url(),
   ...hourlyCapsConfig,

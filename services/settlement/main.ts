@@ -113,7 +113,7 @@ const deps: Deps = {
   signingKey: config.SIGNING_KEYS[0]!,
   mint: config.USDC_MINT,
   feeWallet: config.FEE_WALLET,
-  cursorKey: config.CURSOR_KEY,
+  cursorKeys: config.CURSOR_KEY,
   settleWaitMs: config.SETTLE_WAIT_MS,
   relay,
   waiting,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
 
 export const config = z.object({
   ...serviceConfig,
-  CURSOR_KEY: SecretBytes,
+  CURSOR_KEY: SecretList,
   /** How long a submit or a provision waits for the chain; docs/spec/decisions.md promises 15 s. */
   CHAIN_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
   /**

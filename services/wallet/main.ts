@@ -63,7 +63,7 @@ const deps = {
   waiting,
   /** The database's clock, epoch milliseconds. */
   clock: clock.now,
-  cursorKey: config.CURSOR_KEY,
+  cursorKeys: config.CURSOR_KEY,
   chainWaitMs: config.CHAIN_WAIT_MS,
   watchEveryMs: config.WATCH_EVERY_MS,
   observeWallets: to(chainSubmitter, 'observeWallets', { timeoutMs: OBSERVE_TIMEOUT_MS }),

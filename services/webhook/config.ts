@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
 
 export const config = z.object({
   ...serviceConfig,
-  /** Encrypts the secrets of endpoints. A change makes the stored ones unreadable. */
-  SECRETS_KEY: SecretBytes,
-  CURSOR_KEY: SecretBytes,
+  /** Encrypt the secrets of endpoints, which are encrypted anew when the first one changes. */
+  SECRETS_KEY: SecretList,
+  CURSOR_KEY: SecretList,
   /**
    * Allows http and private addresses, for a stack on one machine. Elsewhere it would give
    * customers access to the internal network.

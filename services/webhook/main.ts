@@ -20,6 +20,7 @@ import { createEndpoint } from './endpoints/create-endpoint.ts';
 import { deleteEndpoint } from './endpoints/delete-endpoint.ts';
 import { getEndpoint } from './endpoints/get-endpoint.ts';
 import { listEndpoints } from './endpoints/list-endpoints.ts';
+import { resealSecrets } from './endpoints/reseal.ts';
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts';
 import { createSecrets } from './endpoints/secrets.ts';
 import { testEndpoint } from './endpoints/test-endpoint.ts';
@@ -35,6 +36,8 @@ import { recordEvents } from './events/record-events.ts';
 import { findEventRecords } from './operator/records.ts';
 
 const PURGE_EVERY_MS = 60_000;
+/** A scan of a small table. It finds something only after SECRETS_KEY has changed. */
+const RESEAL_EVERY_MS = 60_000;
 /**
  * Shorter than a delivery takes, so it delays none noticeably. Events within it share a statement.
  */
@@ -48,7 +51,7 @@ const parts = {
   pool,
   logger,
   clock: clock.now,
-  cursorKey: config.CURSOR_KEY,
+  cursorKeys: config.CURSOR_KEY,
   relay,
   secrets: createSecrets(config.SECRETS_KEY),
   sender: createSender({
@@ -99,6 +102,7 @@ await runService(base, {
   jobs: [
     deliveries,
     everyMs(PURGE_EVERY_MS, 'purge', purge(deps), logger),
+    everyMs(RESEAL_EVERY_MS, 'resealSecrets', resealSecrets(deps), logger),
     startPurgeCalls({ pool, logger }),
   ],
   gauges: [deliveryGauges(pool)],

@@ -30,6 +30,10 @@ const Key = z.strictObject({
     examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
   }),
   env: Environment.describe('The environment whose tokens it verifies'),
+  retired_at: Timestamp.optional().describe('Since when it signs nothing. A token of a later time is forged'),
+  compromised_at: Timestamp.optional().describe(
+    'Since when others may have the private key. Nothing that it signed proves anything any more',
+  ),
 });
 
 /** A call as its account sees it. It has no body, no header and no address of the caller. */

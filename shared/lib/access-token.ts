@@ -91,7 +91,7 @@ export const verifyAccessToken = async (
   try {
     if (!isCanonical(token)) return INVALID;
     const key = keys.get(decodeProtectedHeader(token).kid ?? '');
-    if (key === undefined || key.use !== 'session') return INVALID;
+    if (key === undefined || key.use !== 'session' || key.compromisedAt !== null) return INVALID;
     // Tokens that a key signed before it was retired have expired by then. A later signature is
     // forged.
     if (key.retiredAt !== null && now > key.retiredAt + ACCESS_TOKEN_SECONDS * 1000) return INVALID;

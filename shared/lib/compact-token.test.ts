@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../contract/errors.ts';
-import { signToken, unverifiedClaims, verifyToken } from './compact-token.ts';
+import { readToken, signToken, unverifiedClaims, verifyToken } from './compact-token.ts';
 import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from './ed25519.ts';
 import { newId, newServiceId } from './id.ts';
 import type { PublicKey } from './keys.ts';
@@ -9,7 +9,8 @@ const keyPair = (kid: string, fill: number) => {
   const key = privateKeyFromSeed(new Uint8Array(32).fill(fill));
   const [env, use] = kid.split('.') as [string, PublicKey['use']];
   const raw = rawPublicKey(key);
-  const publicKey: PublicKey = { kid, env, use, x: '', key: publicKeyFromRaw(raw), retiredAt: null };
+  const ends = { retiredAt: null, compromisedAt: null };
+  const publicKey: PublicKey = { kid, env, use, x: '', key: publicKeyFromRaw(raw), ...ends };
   return { signing: { kid, key }, publicKey };
 };
 const quote = keyPair('test.quote.1', 1);
@@ -132,5 +133,60 @@ describe('a token is refused with 400', () => {
     expect(() => verifyToken('settlement', token, test_)).toThrow(
       'settlement_token: is a quote token; send the settlement token',
     );
+  });
+});
+
+describe('a key that has ended', () => {
+  const RETIRED_AT = Date.parse('2026-11-21T10:05:00.000Z');
+  const at = (ms: number) => new Date(RETIRED_AT + ms).toISOString();
+  const withKey = (typ: 'quote' | 'settlement', ends: Partial<PublicKey>) => {
+    const { publicKey } = { quote, settlement }[typ];
+    return { env: 'test', keys: new Map([[publicKey.kid, { ...publicKey, ...ends }]]) };
+  };
+  const retired = { retiredAt: RETIRED_AT };
+  const quoteOf = (issuedMs: number, expiresMs: number) =>
+    signToken('quote', { ...claims, issued_at: at(issuedMs), expires_at: at(expiresMs) }, quote.signing);
+  const settlementOf = (issuedMs: number) =>
+    signToken(
+      'settlement',
+      {
+        env: 'test',
+        settlement_id: newId('stl'),
+        quote_id: claims.quote_id,
+        service_id: claims.service_id,
+        quote_amount: '2500000',
+        issued_at: at(issuedMs),
+        redeem_expires_at: at(900_000),
+      },
+      settlement.signing,
+    );
+  const DAY = 86_400_000;
+
+  test.each([
+    ['a quote of that moment', 'quote', quoteOf(0, 600_000), true],
+    ['a quote of the next millisecond', 'quote', quoteOf(1, 600_000), false],
+    ['the longest quote of that moment', 'quote', quoteOf(0, DAY), true],
+    ['a quote that is dated back and lives longer than any', 'quote', quoteOf(-1, DAY + 60_001), false],
+    ['a settlement of that moment', 'settlement', settlementOf(0), true],
+    ['a settlement of the next millisecond', 'settlement', settlementOf(1), false],
+  ] as const)('retired: %s', (_name, typ, text, inForce) => {
+    const options = withKey(typ, retired);
+    if (inForce) expect(verifyToken(typ, text, options).typ).toBe(typ);
+    else
+      expect(() => verifyToken(typ, text, options)).toThrow(
+        `${typ}_token: was signed by a key that is no longer in force; get a new ${typ}`,
+      );
+    expect(readToken(typ, text, options)).toMatchObject({ claims: { typ }, inForce });
+  });
+
+  test('compromised: nothing that it signed is in force, whatever its time', () => {
+    for (const [typ, text] of [
+      ['quote', quoteOf(-DAY, -DAY + 600_000)],
+      ['settlement', settlementOf(-DAY)],
+    ] as const) {
+      const options = withKey(typ, { compromisedAt: RETIRED_AT });
+      expect(() => verifyToken(typ, text, options)).toThrow('no longer in force');
+      expect(readToken(typ, text, options)).toMatchObject({ claims: { typ }, inForce: false });
+    }
   });
 });

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { invalid } from '../contract/errors.ts';
+import { LONGEST_QUOTE_SECONDS } from '../contract/quote/operations.ts';
 import { QuoteClaims, SettlementClaims } from '../contract/tokens.ts';
 import { signBytes, verifyBytes } from './ed25519.ts';
-import type { PublicKeys, SigningKey } from './keys.ts';
+import { isInForce, type PublicKey, type PublicKeys, type SigningKey } from './keys.ts';
 
 /**
  * Compact tokens: base64url(payload).base64url(signature), Ed25519 over the ASCII characters of the
@@ -61,16 +62,44 @@ const foreignToken = (typ: TokenType, kid: unknown, env: string): string => {
 /** The environment of accepted tokens, and its public keys. */
 export type TokenOptions = { env: string; keys: PublicKeys };
 
+/** The clocks of the signer and of whoever retires its key may differ by this. */
+const SKEW_MS = 60_000;
+
+/**
+ * Whether the key of a verified token is in force for it. What the holder of a retired key dates
+ * back ends with the longest quote: an honest one of that time has expired by then.
+ */
+const isOfKeyInForce = (key: PublicKey, claims: QuoteClaims | SettlementClaims): boolean => {
+  if (!isInForce(key, Date.parse(claims.issued_at))) return false;
+  if (claims.typ !== 'quote' || key.retiredAt === null) return true;
+  return Date.parse(claims.expires_at) <= key.retiredAt + LONGEST_QUOTE_SECONDS * 1000 + SKEW_MS;
+};
+
+/** The claims of a token whose signature matches, and whether its key is in force for them. */
+type ReadToken<T extends TokenType> = { claims: Claims[T]; inForce: boolean };
+
 /**
  * The verified claims of a token of this type and environment.
+ * @throws ServiceError validation_error for another type, another environment, an unknown key, a
+ *   key that has ended, or altered bytes
+ */
+export const verifyToken = <T extends TokenType>(typ: T, token: string, options: TokenOptions): Claims[T] => {
+  const { claims, inForce } = readToken(typ, token, options);
+  if (inForce) return claims;
+  throw invalid(`${typ}_token`, `was signed by a key that is no longer in force; get a new ${typ}`);
+};
+
+/**
+ * As `verifyToken`, also for a key that has ended. For what follows up a payment that may have been
+ * made while the key was in force; nothing new may be done for a token that is not.
  * @throws ServiceError validation_error for another type, another environment, an unknown key, or
  *   altered bytes
  */
-export const verifyToken = <T extends TokenType>(
+export const readToken = <T extends TokenType>(
   typ: T,
   token: string,
   { env, keys }: TokenOptions,
-): Claims[T] => {
+): ReadToken<T> => {
   const refuse = (message: string): never => {
     throw invalid(`${typ}_token`, message);
   };
@@ -98,5 +127,5 @@ export const verifyToken = <T extends TokenType>(
     return refuse('was changed: its signature does not match; send it unchanged');
   const claims = SCHEMAS[typ].safeParse(parsed);
   if (!claims.success || claims.data.env !== env) return refuse(`is not a ${typ} token of this environment`);
-  return claims.data;
+  return { claims: claims.data, inForce: isOfKeyInForce(key, claims.data) };
 };

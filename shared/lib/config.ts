@@ -50,11 +50,20 @@ export const OriginList = z
     'must be origins, comma separated',
   );
 
-/** The HMAC key of list cursors: 32 bytes as base64url. */
-export const SecretBytes = z
+/**
+ * Secrets of 32 bytes as base64url, comma separated. The first one writes, and what any of them has
+ * written is read, so that a secret is replaced without ending what it made
+ * (docs/signing-keys.md, Secrets of services).
+ */
+export const SecretList = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url')
-  .transform((text) => Buffer.from(text, 'base64url'));
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (parts) =>
+      parts.every((part) => /^[A-Za-z0-9_-]{43}$/.test(part)) && new Set(parts).size === parts.length,
+    'must be different secrets of 32 bytes as base64url, comma separated',
+  )
+  .transform((parts): readonly Buffer[] => parts.map((part) => Buffer.from(part, 'base64url')));
 
 /**
  * Parses the environment once, at the start. On an error it prints the names of the variables,

@@ -16,7 +16,13 @@ export type PublicKey = {
   use: KeyUse;
   x: string;
   key: KeyObject;
+  /** Since when it signs nothing. */
   retiredAt: number | null;
+  /**
+   * Set if others may have the private key: since when. Its holder writes any time into what it
+   * signs, so nothing that it signed proves anything any more.
+   */
+  compromisedAt: number | null;
 };
 export type PublicKeys = ReadonlyMap<string, PublicKey>;
 
@@ -47,17 +53,28 @@ const PublicKeyEntry = z.strictObject({
   kid: z.string().regex(KID),
   x: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
   retired_at: z.iso.datetime().optional(),
+  compromised_at: z.iso.datetime().optional(),
 });
 
-/** A JSON list of `{ kid, x, retired_at? }`. For a zod schema of the configuration. */
+const timeOf = (text: string | undefined): number | null => (text === undefined ? null : Date.parse(text));
+
+/** Whether a key proves what it signed at a time, in epoch milliseconds. */
+export const isInForce = (
+  { retiredAt, compromisedAt }: Pick<PublicKey, 'retiredAt' | 'compromisedAt'>,
+  issuedAt: number,
+): boolean => compromisedAt === null && (retiredAt === null || issuedAt <= retiredAt);
+
+/**
+ * A JSON list of `{ kid, x, retired_at?, compromised_at? }`. For a zod schema of the configuration.
+ */
 export const PublicKeyList = JsonText.pipe(z.array(PublicKeyEntry)).transform(
   (entries): PublicKeys =>
     new Map(
-      entries.map(({ kid, x, retired_at }) => {
+      entries.map(({ kid, x, retired_at, compromised_at }) => {
         const [env, use] = kid.split('.') as [string, KeyUse];
         const key = publicKeyFromRaw(Buffer.from(x, 'base64url'));
-        const retiredAt = retired_at === undefined ? null : Date.parse(retired_at);
-        return [kid, { kid, env, use, x, key, retiredAt }];
+        const ends = { retiredAt: timeOf(retired_at), compromisedAt: timeOf(compromised_at) };
+        return [kid, { kid, env, use, x, key, ...ends }];
       }),
     ),
 );

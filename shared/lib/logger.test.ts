@@ -4,7 +4,10 @@ import { expect, test } from '@jest/globals';
 
 const logger = path.join(import.meta.dirname, 'logger.ts');
 
-type Line = { msg: string; err?: { type: string; message: string; stack?: string } };
+type Line = {
+  msg: string;
+  err?: { type: string; message: string; stack?: string; [field: string]: unknown };
+};
 
 /** What a process has written when it has ended. */
 const output = (script: string): Promise<string> =>
@@ -62,6 +65,39 @@ test('an unavailable dependency is logged without a stack, and any other error w
     ['no answer', false],
     ['not read: refused', false],
     ['a bug', true],
+  ]);
+});
+
+test('an error is logged by a list of fields, without the values of a statement or a row', async () => {
+  const violation = `Object.assign(new Error('duplicate key value violates unique constraint "accounts_by_email"'), {
+      code: '23505', schema: 'identity', table: 'accounts', constraint: 'accounts_by_email',
+      detail: 'Key (email)=(ada@example.com) already exists.', where: 'row ada@example.com' })`;
+  const lines = await linesOf(`
+    const { SchemaValidationError } = await import('slonik');
+    const query = { sql: 'select $1', values: ['ada@example.com'] };
+    const row = { email: 'ada@example.com', settlement: { settlement_token: 'ada@example.com' } };
+    const caused = new Error('not stored', { cause: ${violation} });
+    for (const err of [new SchemaValidationError(query, row, []), ${violation}, caused])
+      logger.error({ err }, 'failed');`);
+  expect(JSON.stringify(lines)).not.toContain('ada@');
+  expect(lines.map(({ err }) => err)).toEqual([
+    { type: 'SchemaValidationError', message: expect.any(String), stack: expect.any(String) },
+    {
+      type: 'Error',
+      message: expect.stringContaining('accounts_by_email'),
+      code: '23505',
+      table: 'accounts',
+      constraint: 'accounts_by_email',
+      stack: expect.any(String),
+    },
+    {
+      type: 'Error',
+      message: expect.stringContaining('not stored'),
+      code: '23505',
+      table: 'accounts',
+      constraint: 'accounts_by_email',
+      stack: expect.any(String),
+    },
   ]);
 });
 

@@ -65,13 +65,30 @@ const linesIn = (format: LogFormat) => ({
 /** The errors of chain-submitter for a provider that does not answer or refuses. */
 const PROVIDER_ERRORS = new Set(['RpcUnavailable', 'RpcRefused']);
 
+/** Names of what failed. Other fields of an error hold rows, values and texts of servers. */
+const ERROR_FIELDS = ['code', 'table', 'column', 'constraint'] as const;
+
+/** A field of an error, or of the first of its causes that has it. */
+const fieldOf = (error: Error, field: (typeof ERROR_FIELDS)[number]): string | undefined => {
+  let found: string | undefined;
+  hasCause(error, (cause) => {
+    const value = (cause as Partial<Record<typeof field, unknown>>)[field];
+    if (typeof value === 'string') found = value;
+    return found !== undefined;
+  });
+  return found;
+};
+
 /**
- * The fields of a logged error. An unavailable dependency is expected and is logged again with each
- * attempt, so its stack is left out.
+ * The fields of a logged error: its type, messages, stack and those of the list. An unavailable
+ * dependency is expected and is logged again with each attempt, so its stack is left out.
  */
 const errorFields = (error: Error): object => {
   const isExpected = isUnavailable(error) || hasCause(error, ({ name }) => PROVIDER_ERRORS.has(name));
-  const { stack, ...fields } = pino.stdSerializers.err(error);
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  if (type === undefined) return { type: typeof error };
+  const named = ERROR_FIELDS.map((field) => [field, fieldOf(error, field)] as const);
+  const fields = { type, message, ...Object.fromEntries(named.filter(([, value]) => value !== undefined)) };
   return isExpected ? fields : { ...fields, stack };
 };
 

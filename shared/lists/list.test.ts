@@ -9,7 +9,10 @@ const pool = null as unknown as Db;
 const payer = { account_id: 'acct_1' };
 
 /** A list of rows that are ordered by their own value, newest first. */
-const listOf = (rows: readonly string[], { signedBy = key, name = 'settlements' } = {}) =>
+const listOf = (
+  rows: readonly string[],
+  { keys = [key], name = 'settlements' }: { keys?: Buffer[]; name?: string } = {},
+) =>
   listHandler<
     { cursor?: string; limit?: string; status?: string },
     typeof payer,
@@ -17,7 +20,7 @@ const listOf = (rows: readonly string[], { signedBy = key, name = 'settlements' 
     string,
     string,
     string
-  >({ pool, cursorKey: signedBy }, name, {
+  >({ pool, cursorKeys: keys }, name, {
     scope: (filters, caller) => ({ ...filters, ...caller }),
     rows: async (_db, _scope, { before, limit }: Page) => {
       const start = before === null ? 0 : rows.indexOf(before) + 1;
@@ -58,6 +61,22 @@ test('a page of large items ends before the message is too large, and the pages 
   expect((await listOf(['x'.repeat(600_000), 'y'])({ limit: '2' }, payer)).data).toHaveLength(1);
 });
 
+test('a cursor of each key of the list is read, and the first key writes', async () => {
+  const next = Buffer.alloc(32, 5);
+  const rows = ['c', 'b', 'a'];
+  const cursorOf = async (keys: Buffer[]) =>
+    (await listOf(rows, { keys })({ limit: '1' }, payer)).next_cursor!;
+  const read = (cursor: string, keys: Buffer[]) => listOf(rows, { keys })({ limit: '1', cursor }, payer);
+  const [old, fresh] = [await cursorOf([key, next]), await cursorOf([next, key])];
+  for (const keys of [
+    [key, next],
+    [next, key],
+  ])
+    for (const cursor of [old, fresh]) expect((await read(cursor, keys)).data).toEqual(['b']);
+  await expect(read(old, [next])).rejects.toThrow('not a cursor of this list');
+  expect((await read(fresh, [next])).data).toEqual(['b']);
+});
+
 test('a cursor preserves a place of several fields', async () => {
   const rows = [3.5, 2.25, 1].map((created_at) => ({ created_at, id: 'a/b' }));
   let before: unknown;
@@ -68,7 +87,7 @@ test('a cursor preserves a place of several fields', async () => {
     (typeof rows)[0],
     object,
     number
-  >({ pool, cursorKey: key }, 'places', {
+  >({ pool, cursorKeys: [key] }, 'places', {
     scope: () => null,
     rows: async (_db, _scope, page) => {
       before = page.before;
@@ -89,7 +108,7 @@ test('a cursor is valid only for its list, caller and filters', async () => {
   const [place, mac] = cursor.split('.') as [string, string];
   const next = listOf(rows);
   const forged: [typeof next, object, typeof payer][] = [
-    [listOf(rows, { signedBy: Buffer.alloc(32, 2) }), { cursor }, payer],
+    [listOf(rows, { keys: [Buffer.alloc(32, 2)] }), { cursor }, payer],
     [listOf(rows, { name: 'quotes' }), { cursor }, payer],
     [next, { cursor }, { account_id: 'acct_2' }],
     [next, { cursor, status: 'issued' }, payer],

@@ -16,8 +16,11 @@ const mac = (key: Buffer, list: string, scope: unknown, place: string): Buffer =
 const cursorOf = (key: Buffer, list: string, scope: unknown, place: string): string =>
   `${Buffer.from(place).toString('base64url')}.${mac(key, list, scope, place).toString('base64url')}`;
 
+/** The first key writes cursors, and all are read. */
+type CursorKeys = readonly Buffer[];
+
 const openCursor = <Place>(
-  key: Buffer,
+  keys: CursorKeys,
   list: string,
   scope: unknown,
   cursor: string | undefined,
@@ -25,8 +28,12 @@ const openCursor = <Place>(
   if (cursor === undefined) return null;
   const place = Buffer.from(cursor.split('.')[0]!, 'base64url').toString('utf8');
   // Compared as text, because decoding would accept several spellings of one cursor.
-  const [received, expected] = [Buffer.from(cursor), Buffer.from(cursorOf(key, list, scope, place))];
-  if (received.length !== expected.length || !timingSafeEqual(received, expected)) {
+  const received = Buffer.from(cursor);
+  const isOf = (key: Buffer): boolean => {
+    const expected = Buffer.from(cursorOf(key, list, scope, place));
+    return received.length === expected.length && timingSafeEqual(received, expected);
+  };
+  if (!keys.some(isOf)) {
     throw invalid('cursor', 'not a cursor of this list; pass its next_cursor unchanged');
   }
   return JSON.parse(place) as Place;
@@ -80,7 +87,7 @@ type List<Filters, Caller, Scope, Row, Place, Item> = {
  */
 export const listHandler =
   <Query extends PageQuery, Caller, Scope, Row, Place, Item>(
-    { pool, cursorKey: key }: { pool: Db; cursorKey: Buffer },
+    { pool, cursorKeys }: { pool: Db; cursorKeys: CursorKeys },
     name: string,
     { scope, rows, place, show }: List<Omit<Query, keyof PageQuery>, Caller, Scope, Row, Place, Item>,
   ) =>
@@ -90,14 +97,14 @@ export const listHandler =
   ): Promise<{ data: Item[]; next_cursor: string | null }> => {
     const wanted = await scope(filters, caller);
     const limit = limitText === undefined ? DEFAULT_LIMIT : Number(limitText);
-    const found = await rows(pool, wanted, { before: openCursor(key, name, wanted, cursor), limit });
+    const found = await rows(pool, wanted, { before: openCursor(cursorKeys, name, wanted, cursor), limit });
     const items = await show(found.slice(0, limit), caller);
     const data = items.slice(0, countFitting(items));
     const last = found[data.length - 1];
     const more = found.length > data.length && last !== undefined;
     return {
       data,
-      next_cursor: more ? cursorOf(key, name, wanted, JSON.stringify(place(last))) : null,
+      next_cursor: more ? cursorOf(cursorKeys[0]!, name, wanted, JSON.stringify(place(last))) : null,
     };
   };
 

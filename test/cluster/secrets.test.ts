@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'nats';
 import pg from 'pg';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
 import { publish, retire, use } from '../../tools/signing-keys.ts';
 import { waitFor } from '../support/wait.ts';
 import { recordFigures } from './support/figures.ts';
@@ -18,8 +21,8 @@ import {
 
 /**
  * Proves the section "Replacing a secret" of docs/kubernetes.md, each procedure during payments: a
- * signing key and a database password are replaced without a refused call, a password of the bus
- * without a lost payment. In each case the old secret is refused afterwards.
+ * signing key, the secrets of services and a database password are replaced without a refused call,
+ * a password of the bus without a lost payment. In each case the old secret is refused afterwards.
  */
 let installation: Installation;
 let load: ClusterLoad | undefined;
@@ -40,7 +43,7 @@ afterAll(async () => {
   await resetSecrets(kubectl);
   await restart(kubectl, ['statefulset/nats']);
   await repeatJob(kubectl, 'migrate');
-  await restart(kubectl, (await verifiers()).concat(`deployment/${SERVICE}`));
+  await restart(kubectl, (await verifiers()).concat(`deployment/${SERVICE}`, 'deployment/identity'));
   await close();
 }, 900_000);
 
@@ -94,6 +97,37 @@ test('a signing key: published, used, retired, without a refused call', async ()
   const result = await conclude();
   recordFigures('signing key replaced', { seconds, ...load.counts(), ...result });
   expect(result).toEqual({ refused: [], wrong: [] });
+}, 900_000);
+
+test('the secrets of identity: added, first, removed, without a refused call or a lost sign-in', async () => {
+  const { kubectl, stack } = installation;
+  load = await beginLoad(installation, { perSecond: 1 });
+  const startedAt = performance.now();
+  const api = createApi(stack.gateway_url);
+  const refresh = (refresh_token: string) =>
+    api<SignIn>('POST /v1/auth/refresh', { body: { refresh_token } });
+  const names = ['IDENTITY_SECRET', 'CURSOR_KEY'] as const;
+  const lists = await Promise.all(
+    names.map(async (name) => {
+      const old = await secretValue(kubectl, 'identity', name);
+      const next = randomBytes(32).toString('base64url');
+      return { name, steps: [`${old},${next}`, `${next},${old}`, next] };
+    }),
+  );
+  const idle = await signIn(api, stack, `${crypto.randomUUID()}@example.com`, 'test');
+  let { refresh_token } = await signIn(api, stack, `${crypto.randomUUID()}@example.com`, 'test');
+  for (const step of [0, 1, 2]) {
+    const values = Object.fromEntries(lists.map(({ name, steps }) => [name, steps[step]!]));
+    await changeSecret(kubectl, 'identity', values);
+    await restart(kubectl, ['deployment/identity']);
+    ({ refresh_token } = await must(refresh(refresh_token), 'refresh'));
+  }
+  const seconds = secondsSince(startedAt);
+  const result = await conclude();
+  recordFigures('secrets of identity replaced', { seconds, ...load.counts(), ...result });
+  expect(result).toEqual({ refused: [], wrong: [] });
+  // Nothing has refreshed it since the second step.
+  expect((await refresh(idle.refresh_token)).status).toBe(401);
 }, 900_000);
 
 /** A second login with the rights of the first, for the time of the replacement. */

@@ -45,7 +45,7 @@ const settlementKey = signingKey('settlement');
 const publicKeys: PublicKeys = new Map(
   ([quoteKey, settlementKey] as const).map(({ kid, key }) => {
     const use = kid.split('.')[1] as 'quote' | 'settlement';
-    return [kid, { kid, env: 'test', use, x: '', key, retiredAt: null }];
+    return [kid, { kid, env: 'test', use, x: '', key, retiredAt: null, compromisedAt: null }];
   }),
 );
 

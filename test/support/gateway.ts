@@ -61,6 +61,8 @@ export type Services = {
   revokedSessions: Set<string>;
   /** Account → the factor of its limits; 1 for all others. */
   limitFactors: Map<string, number>;
+  /** Nonces of browsers that have signed in to every address. */
+  knownBrowsers: Set<string>;
   /** Revokes a session and publishes the event as identity does. */
   revokeSession: (environment: Environment, session: { account_id: string; session_id: string }) => void;
   addKey: (text: string, principal: Principal) => string;
@@ -124,6 +126,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
   const refusedKeys: Services['refusedKeys'] = new Map();
   const revokedSessions = new Set<string>();
   const limitFactors = new Map<string, number>();
+  const knownBrowsers = new Set<string>();
   const factorOf = (principal: Principal) =>
     principal.kind === 'none' ? 1 : (limitFactors.get(principal.account_id) ?? 1);
   const calls: Call[] = [];
@@ -141,6 +144,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
       frozen: false,
       limit_factor: limitFactors.get(account_id as string) ?? 1,
     }),
+    isKnownBrowser: ({ browser_nonce }) => ({ known: knownBrowsers.has(browser_nonce as string) }),
   };
 
   const handler = (environment: Environment, service: string, name: string) => {
@@ -186,6 +190,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     refusedKeys,
     revokedSessions,
     limitFactors,
+    knownBrowsers,
     revokeSession: (environment, session) => {
       revokedSessions.add(session.session_id);
       const { nc } = busOf.get(`${environment}.identity`)!;
@@ -267,7 +272,7 @@ export const startGateway = async (
       X402_NETWORKS: '{}',
       LIMITS_FILE: limitsFile,
       // Tests set the address from which they call.
-      TRUSTED_PROXIES: '127.0.0.1',
+      TRUSTED_HOPS: '1',
       DRAIN_SECONDS: '0.3',
       ...env,
     },

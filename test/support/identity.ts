@@ -129,13 +129,14 @@ export const startIdentity = async () => {
 
   const openWork: OpenWork[] = [];
 
-  const identitySecret = Buffer.alloc(32, 9);
+  const identitySecrets: Buffer[] = [Buffer.alloc(32, 9)];
+  const cursorKeys: Buffer[] = [Buffer.alloc(32, 8)];
   const mails = startSendMails({
     pool,
     logger,
     mailer: createMailer({ url: smtp.url, from: 'Quittance <no-reply@quittance.example>' }),
     environment: 'test',
-    identitySecret,
+    identitySecrets,
     signInUrl: 'https://console.quittance.example/sign-in',
     revealUrl: 'https://console.quittance.example/reveal',
     consoleUrl: 'https://console.quittance.example',
@@ -151,9 +152,9 @@ export const startIdentity = async () => {
     clock: clock.now,
     environment: 'test' as const,
     signingKey,
-    identitySecret,
+    identitySecrets,
     consoleUrl: 'https://console.quittance.example',
-    cursorKey: Buffer.alloc(32, 8),
+    cursorKeys,
     fee: { bps: 50n, minMicro: 10_000n },
     // Not over the bus, where a fake of another service would answer for every test on this server.
     checkPayoutAddress: async (address: string) => {
@@ -274,6 +275,13 @@ export const startIdentity = async () => {
     isOpen: async (session: Session): Promise<boolean> => {
       const { session_id, account_id } = callerOf(session);
       return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
+    },
+    isKnownBrowser: (browser: { email: string; browser_nonce: string }) =>
+      call(gateway, identity, 'isKnownBrowser', browser),
+    /** What a change of IDENTITY_SECRET and CURSOR_KEY, and a restart, make of the lists. */
+    setSecrets: (secrets: { identity: readonly Buffer[]; cursor: readonly Buffer[] }): void => {
+      identitySecrets.splice(0, Number.POSITIVE_INFINITY, ...secrets.identity);
+      cursorKeys.splice(0, Number.POSITIVE_INFINITY, ...secrets.cursor);
     },
     /** The status of a session and its account, as a gateway reads it. */
     findSession: ({ session_id, account_id }: { session_id: string; account_id: string }) =>

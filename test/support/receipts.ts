@@ -90,6 +90,8 @@ export const forgedReceipts = async (): Promise<[name: string, text: string][]> 
       await signReceipt(claims, { ...SIGNERS.stranger, kid: settlement.kid }),
     ],
     ['an unknown key', await signReceipt(claims, { ...settlement, kid: 'test.settlement.9' })],
+    ['a key that was retired before', await signReceipt(claims, SIGNERS.retired)],
+    ['a key that others may have', await signReceipt(claims, SIGNERS.compromised)],
     ['kid of the prototype', signed({ ...headerOf(settlement), kid: '__proto__' }, claims, settlement)],
     ['the other environment', await signReceipt({ ...claims, env: 'live' }, live)],
     ['a live claim, signed by a test key', await signReceipt({ ...claims, env: 'live' }, settlement)],

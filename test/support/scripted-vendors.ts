@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type PayOptions, payingFetch } from '../../sdk/src/pay/main.ts';
@@ -24,6 +25,8 @@ export const SIGNERS = {
   quote: signerOf('test.quote.1', 1),
   live: signerOf('live.quote.1', 2),
   settlement: signerOf('test.settlement.1', 3),
+  retired: signerOf('test.settlement.2', 6),
+  compromised: signerOf('test.settlement.3', 7),
   /** Claims to be the API's key, and is not. */
   stranger: signerOf('test.quote.1', 4),
   unknown: signerOf('test.quote.9', 5),
@@ -98,8 +101,7 @@ const startVendor = async (answer: (visit: Visit, origin: string) => Said | Prom
   return { origin, visits, stop };
 };
 
-/** As the API publishes them. */
-export const KEYS = [SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(({ kid, key }) => ({
+const published = ({ kid, key }: { kid: string; key: KeyObject }) => ({
   kty: 'OKP',
   crv: 'Ed25519',
   alg: 'EdDSA',
@@ -107,7 +109,14 @@ export const KEYS = [SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(({ kid
   kid,
   x: Buffer.from(rawPublicKey(key)).toString('base64url'),
   env: kid.split('.')[0],
-}));
+});
+
+/** As the API publishes them. */
+export const KEYS = [
+  ...[SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(published),
+  { ...published(SIGNERS.retired), retired_at: '2020-01-01T00:00:00.000Z' },
+  { ...published(SIGNERS.compromised), compromised_at: '2100-01-01T00:00:00.000Z' },
+];
 
 /** An entry of `accepts` of x402, by default one that the API can pay. */
 export const requirement = (changes: object = {}) => ({

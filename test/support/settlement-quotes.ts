@@ -21,7 +21,7 @@ export const publicKeys: PublicKeys = new Map(
     const [env, use] = kid.split('.') as [string, 'quote' | 'settlement'];
     const raw = rawPublicKey(key);
     const x = Buffer.from(raw).toString('base64url');
-    return [kid, { kid, env, use, x, key: publicKeyFromRaw(raw), retiredAt: null }];
+    return [kid, { kid, env, use, x, key: publicKeyFromRaw(raw), retiredAt: null, compromisedAt: null }];
   }),
 );
 

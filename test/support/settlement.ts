@@ -98,7 +98,7 @@ const createDeps = (): Deps => ({
   signingKey: settlementKey,
   mint: MINT,
   feeWallet: FEE_WALLET,
-  cursorKey: Buffer.alloc(32, 7),
+  cursorKeys: [Buffer.alloc(32, 7)],
   settleWaitMs: 2000,
   relay: base.relay,
   quarantine: base.quarantine,

@@ -29,6 +29,9 @@ import { atSuiteClock } from './suite-clock.ts';
 import { waitFor } from './wait.ts';
 
 type ProgressEvent = { name: string; progress: Progress };
+/** A quote key that was retired before every quote. */
+export const RETIRED_KID = 'test.quote.99';
+
 export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
 export type Payer = { owner: Keypair; account_id: string; wallet_id: string };
 
@@ -90,7 +93,11 @@ export const startSubmitterFixture = async () => {
       .join(),
     FEE_WALLET: keys.feeWallet.address,
     FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey,
-    PUBLIC_KEYS: JSON.stringify([{ kid: keys.signing.quote.kid, x: keys.signing.quote.publicKey }]),
+    PUBLIC_KEYS: JSON.stringify([
+      { kid: keys.signing.quote.kid, x: keys.signing.quote.publicKey },
+      // A key that has ended, by the same private key.
+      { kid: RETIRED_KID, x: keys.signing.quote.publicKey, retired_at: '2020-01-01T00:00:00Z' },
+    ]),
     POLL_MS: '20',
   });
 
@@ -155,10 +162,11 @@ export const startSubmitterFixture = async () => {
     expiresInMs = 600_000,
     vendor = newId('acct'),
     mint = keys.mint,
+    kid = keys.signing.quote.kid,
   } = {}): Quote => {
     const now = Date.now();
     const quote_id = newId('q');
-    const { kid, seed } = keys.signing.quote;
+    const { seed } = keys.signing.quote;
     const quote_token = signToken(
       'quote',
       {

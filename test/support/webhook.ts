@@ -33,6 +33,18 @@ export let admin: pg.Pool;
 let gateway: Bus;
 let publishers: Record<string, Bus> = {};
 
+let settings: Record<string, string> = {};
+const startReplicas = async (): Promise<void> => {
+  replicas = await atOnce(2, () => startService('webhook', settings, { testBus, database }));
+};
+
+/** Stops the replicas, and starts them with changed settings. */
+export const restart = async (changed: Record<string, string>): Promise<void> => {
+  expect(await Promise.all(replicas.map((replica) => replica.stop()))).toEqual([0, 0]);
+  settings = { ...settings, ...changed };
+  await startReplicas();
+};
+
 export const startFixture = async (env: Record<string, string> = {}): Promise<void> => {
   [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
   gateway = await testBus.as('gateway');
@@ -45,14 +57,14 @@ export const startFixture = async (env: Record<string, string> = {}): Promise<vo
     max: 2,
   });
   const secret = () => randomBytes(32).toString('base64url');
-  const shared = {
+  settings = {
     CURSOR_KEY: secret(),
     SECRETS_KEY: secret(),
     ALLOW_PRIVATE_TARGETS: 'true',
     DELIVERY_TIMEOUT_MS: '1000',
     ...env,
   };
-  replicas = await atOnce(2, () => startService('webhook', shared, { testBus, database }));
+  await startReplicas();
 };
 
 export const stopFixture = async (): Promise<void> => {

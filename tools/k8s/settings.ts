@@ -55,6 +55,8 @@ export const SOURCES: Record<string, Source> = {
   PUBLIC_URL: settings,
 
   // ---------- gateway ----------
+  SECURITY_CONTACTS: settings,
+  SECURITY_POLICY_URL: settings,
   BROWSER_ORIGINS: settings,
   CORS_ORIGINS: settings,
   /** Contains the gateway's password on every environment's bus. */
@@ -62,7 +64,7 @@ export const SOURCES: Record<string, Source> = {
   REDIS_URL: secret,
   LIMITS_FILE: { value: `${LIMITS_FOLDER}/limits.json` },
   USDC_MINTS: settings,
-  TRUSTED_PROXIES: settings,
+  TRUSTED_HOPS: settings,
   TRACEPARENT_OF_PROXIES: settings,
   /**
    * Answers close their connections meanwhile. A connection that a client has not used for that

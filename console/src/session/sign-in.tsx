@@ -55,8 +55,8 @@ export const SignInPage = () => {
       )}
       {sentTo !== null && (
         <Notice tone="good" title="Check your mail">
-          A link is on its way to {sentTo}. It works once, for 15 minutes, and only the newest one works. Open
-          it in this browser, because another browser asks for a confirmation.
+          A link is on its way to {sentTo}. It works once, for 15 minutes. Open it in this browser, because
+          another browser asks for a confirmation.
         </Notice>
       )}
       <form className="stack" onSubmit={mail}>

@@ -1441,7 +1441,7 @@ export interface paths {
         put?: never;
         /**
          * Use a sign-in link
-         * @description A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
+         * @description A link is valid for 15 minutes, once. The newest three links of an address work until one is used. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
          *
          *     Needs no credential. Limit: 30 per minute per address.
          */
@@ -1571,9 +1571,9 @@ export interface paths {
         put?: never;
         /**
          * Get the session of a device that a person has confirmed
-         * @description 202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
+         * @description 202 while nobody has decided. rate_limited is slow_down of RFC 8628: poll again after Retry-After, and less often from then on. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
          *
-         *     Needs no credential. Limit: 60 per minute per value of device_code.
+         *     Needs no credential. Limit: 60 per minute per value of device_code; 120 per minute per address.
          */
         post: operations["identity.pollDeviceSignIn"];
         delete?: never;
@@ -11622,7 +11622,7 @@ export interface operations {
                     /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -11674,7 +11674,7 @@ export interface operations {
                     /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -11726,7 +11726,7 @@ export interface operations {
                      */
                     token: string;
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -11790,7 +11790,7 @@ export interface operations {
                     /** @description The address that the person was shown and has confirmed */
                     email?: components["schemas"]["Email"];
                     /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -13697,7 +13697,9 @@ export interface operations {
                      *           "use": "sig",
                      *           "kid": "test.quote.1",
                      *           "x": "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs",
-                     *           "env": "test"
+                     *           "env": "test",
+                     *           "retired_at": "2026-11-21T10:00:00.000Z",
+                     *           "compromised_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ]
                      *     }
@@ -13737,6 +13739,10 @@ export interface operations {
                             x: string;
                             /** @description The environment whose tokens it verifies */
                             env: components["schemas"]["Environment"];
+                            /** @description Since when it signs nothing. A token of a later time is forged */
+                            retired_at?: components["schemas"]["Timestamp"];
+                            /** @description Since when others may have the private key. Nothing that it signed proves anything any more */
+                            compromised_at?: components["schemas"]["Timestamp"];
                         }[];
                     };
                 };

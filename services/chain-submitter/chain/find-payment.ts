@@ -1,6 +1,6 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { readToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { paidQuote } from '../intents/model/payment.ts';
@@ -29,7 +29,7 @@ export const findPayment =
     keys: PublicKeys;
   }): Handler<typeof chainSubmitter.internal.findPayment> =>
   async ({ quote_token, owners }) => {
-    const claims = verifyToken('quote', quote_token, { env: environment, keys });
+    const { claims } = readToken('quote', quote_token, { env: environment, keys });
     const grossMicro = parseMicro(claims.quote_amount);
     const feeMicro = parseMicro(claims.fee_amount);
     const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);

@@ -9,7 +9,7 @@ import {
   SolanaAddress,
   Timestamp,
 } from '../../../shared/contract/primitives.ts';
-import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { readToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
@@ -23,6 +23,8 @@ import { SIGNING_GRACE_MS } from './model/state.ts';
 const SIGN_WITHIN_MS = 10 * 60_000;
 /** The row may have been lost and inserted again, so the intent may be older than its row. */
 const ANY_TIME = 0;
+/** Nothing is signed any more. What was signed is followed up, and found on the chain. */
+const NEVER = 0;
 
 type SettleJob = z.infer<typeof chainSubmitter.jobs.settle.payload>;
 type OrderContext = { network: Network; environment: string; keys: PublicKeys };
@@ -94,9 +96,9 @@ export class OrderRefused extends Error {
 }
 
 const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContext): SettleOrder => {
-  const claims = (() => {
+  const { claims, inForce } = (() => {
     try {
-      return verifyToken('quote', job.quote_token, { env: environment, keys });
+      return readToken('quote', job.quote_token, { env: environment, keys });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       throw new OrderRefused(`the quote token is invalid: ${error.message}`);
@@ -129,7 +131,7 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
     paysFees,
     reference: referenceOf(environment, claims.quote_id),
     since: Date.parse(claims.issued_at),
-    signBefore: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,
+    signBefore: inForce ? Date.parse(claims.expires_at) + SIGNING_GRACE_MS : NEVER,
   };
 };
 

@@ -5,6 +5,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import {
   keypairOf,
   type Quote,
+  RETIRED_KID,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
@@ -205,6 +206,7 @@ test('rule 15: another delegate on the wallet makes the delegation inactive', as
 const altered = (token: string): string => `${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`;
 
 test.each([
+  ['a quote of a key that was retired before', () => fixture.quote({ kid: RETIRED_KID })],
   ['an altered token', () => ({ quote_token: altered(fixture.quote().quote_token) })],
   ['another mint', () => fixture.quote({ mint: Keypair.generate().publicKey.toBase58() })],
   ['a fee as large as the amount', () => fixture.quote({ amount: 10n, fee: 10n })],

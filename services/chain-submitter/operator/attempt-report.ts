@@ -1,7 +1,7 @@
 import type { AttemptReport } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { readToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { proveExpiry, readChainAge, readSignatureTrace } from '../broadcast/expiry-proof.ts';
 import { hasFailedFinally, type SignatureStatus } from '../broadcast/model/agreement.ts';
@@ -150,7 +150,7 @@ const evaluate = async (deps: AttemptReportDeps, attempt: Attempt, proof: Proof)
  */
 export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): Promise<AttemptReport> => {
   const { pool, environment, keys } = deps;
-  const claims = verifyToken('quote', attempt.quote_token, { env: environment, keys });
+  const { claims } = readToken('quote', attempt.quote_token, { env: environment, keys });
   const intentId = settleIntentId(attempt);
   const intent = await findIntent(pool, intentId);
   const rows = await listTransactions(pool, intentId);

@@ -8,7 +8,7 @@ import { showDeposit } from './view.ts';
 /** GET /v1/deposits. */
 export const listDeposits = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof funding.operations.listDeposits> =>
   listHandler(deps, 'deposits', {
     scope: ofAccount,

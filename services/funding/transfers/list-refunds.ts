@@ -9,7 +9,7 @@ import { showRefund } from './view.ts';
 /** GET /v1/refunds. */
 export const listRefunds = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof funding.operations.listRefunds> =>
   listHandler(deps, 'refunds', {
     scope: (filters, caller) => ({ ...filters, scope: readScope(caller) }),

@@ -8,7 +8,7 @@ import { showWithdrawal } from './view.ts';
 /** GET /v1/withdrawals. */
 export const listWithdrawals = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof funding.operations.listWithdrawals> =>
   listHandler(deps, 'withdrawals', {
     scope: ofAccount,

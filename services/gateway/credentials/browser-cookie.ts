@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { BrowserNonce, LINK_MINUTES } from '../../../shared/contract/identity/sign-in.ts';
+import { BrowserNonce, KNOWN_BROWSER_DAYS } from '../../../shared/contract/identity/sign-in.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { cookieText, hostCookieName, isOwnPage, readCookie } from './cookies.ts';
 
@@ -24,8 +24,9 @@ export const withBrowserNonce = (
   const name = hostCookieName(request, NAME);
   const existing = BrowserNonce.safeParse(readCookie(request, name)).data;
   if (browserCookie === 'show') return existing === undefined ? body : { ...body, [FIELD]: existing };
-  // An existing nonce stays: a second link must not make the first one another browser's.
+  // An existing nonce stays: a second link must not make the first one another browser's, and a
+  // browser that has signed in is recognised by it.
   const nonce = existing ?? randomBytes(32).toString('base64url');
-  void reply.header('set-cookie', cookieText(name, nonce, '/', LINK_MINUTES * 60));
+  void reply.header('set-cookie', cookieText(name, nonce, '/', KNOWN_BROWSER_DAYS * 86_400));
   return { ...body, [FIELD]: nonce };
 };

@@ -199,7 +199,7 @@ describe('the browser of a sign-in link', () => {
       expect(first.cookies).toEqual([
         expect.stringMatching(
           new RegExp(
-            `^${BROWSER}=[A-Za-z0-9_-]{43}; Path=/; Max-Age=900; HttpOnly; Secure; SameSite=Strict$`,
+            `^${BROWSER}=[A-Za-z0-9_-]{43}; Path=/; Max-Age=15552000; HttpOnly; Secure; SameSite=Strict$`,
           ),
         ),
       ]);

@@ -1,7 +1,7 @@
 import type { gateway } from '../../../shared/contract/gateway.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 
 /**
@@ -26,7 +26,7 @@ export const jwks =
         ({ retiredAt }) =>
           all === 'true' || retiredAt === null || clock() < retiredAt + PUBLISHED_AFTER_RETIREMENT_MS,
       )
-      .map(({ kid, x, env }) => ({
+      .map(({ kid, x, env, retiredAt, compromisedAt }) => ({
         kty: 'OKP' as const,
         crv: 'Ed25519' as const,
         alg: 'EdDSA' as const,
@@ -34,5 +34,7 @@ export const jwks =
         kid,
         x,
         env: env as Environment,
+        ...(retiredAt !== null && { retired_at: isoTime(retiredAt) }),
+        ...(compromisedAt !== null && { compromised_at: isoTime(compromisedAt) }),
       })),
   });

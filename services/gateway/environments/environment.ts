@@ -33,6 +33,8 @@ export type GatewayEnvironment = {
     accountId: string;
     sessionId: string;
   }) => Promise<z.infer<typeof identity.internal.findSession.output>>;
+  /** False also while identity does not answer. */
+  isKnownBrowser: (browser: z.infer<typeof identity.internal.isKnownBrowser.input>) => Promise<boolean>;
 };
 
 type SessionInput = z.infer<typeof identity.internal.findSession.input>;
@@ -97,5 +99,13 @@ export const openEnvironment = (connection: Connection, logger: Logger): Gateway
     findKey: async (keyHash) => keys(keyHash),
     findSession: async ({ accountId, sessionId }) =>
       sessions(sessionKey({ session_id: sessionId, account_id: accountId })),
+    isKnownBrowser: async (browser) => {
+      try {
+        return (await call(bus(), identity, 'isKnownBrowser', browser)).known;
+      } catch (error) {
+        log.warn({ err: error }, 'a browser is counted as a stranger, because identity does not answer');
+        return false;
+      }
+    },
   };
 };

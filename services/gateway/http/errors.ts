@@ -20,7 +20,16 @@ declare module 'fastify' {
 }
 
 /** Headers of every answer: no cache may store it, and no browser may guess its type. */
-export const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
+/**
+ * The headers of every answer. A browser that has seen the gateway by https uses nothing else for
+ * two years. Other hosts of its domain are not ours, so they are not included.
+ */
+export const baseHeaders = (publicUrl: string): Record<string, string> =>
+  publicUrl.startsWith('https:')
+    ? { ...BASE_HEADERS, 'strict-transport-security': 'max-age=63072000' }
+    : BASE_HEADERS;
 
 /**
  * What the errors of an operation report about money (the contract's `money`); undefined: nothing.
@@ -158,7 +167,7 @@ export const createErrorAnswers = ({ publicUrl }: { publicUrl: string }): ErrorA
       const requestId = randomUUID();
       const body = JSON.stringify(referenced({ code: 'validation_error', message }, requestId));
       const headers = {
-        ...BASE_HEADERS,
+        ...baseHeaders(publicUrl),
         'x-request-id': requestId,
         'content-type': 'application/json; charset=utf-8',
         'content-length': Buffer.byteLength(body),

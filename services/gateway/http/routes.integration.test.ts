@@ -143,6 +143,11 @@ test('the gateway answers health, readiness, keys and pages', async () => {
   expect(await kids('')).toEqual(published);
   expect(await kids('?environment=live')).toEqual(['live.session.1']);
   expect(await kids('?all=true')).toEqual([...published, 'test.quote.3']);
+  const { keys } = (await send('GET', '/.well-known/jwks.json')).body as unknown as {
+    keys: Record<string, unknown>[];
+  };
+  expect(keys.at(-2)).toEqual(expect.not.objectContaining({ retired_at: expect.anything() }));
+  expect(keys.at(-1)).toMatchObject(retired.entry);
   expect((await send('GET', '/.well-known/jwks.json?environment=prod')).status).toBe(400);
   expect((await send('GET', '/.well-known/jwks.json?x=1')).status).toBe(400);
 

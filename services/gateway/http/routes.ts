@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { invalid } from '../../../shared/contract/errors.ts';
 import { IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
-import { contractList, gateway } from '../../../shared/contract/index.ts';
+import { contractList, gateway, identity } from '../../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { loggedIds } from '../../../shared/lib/trace.ts';
@@ -58,6 +58,22 @@ type Call = { route: Route; request: FastifyRequest; reply: FastifyReply };
 /** Counts a call once, and refuses it where a limit is used up. */
 type CountCall = (call: Call, input: RawInput) => Promise<void>;
 
+/**
+ * The nonce of the browser, if it has signed in to the address whose link it requests. The address
+ * of the caller is counted before this is read.
+ */
+const createKnownBrowserOf =
+  (environment: GatewayEnvironment | undefined, { browserCookie }: HttpOperation, input: RawInput) =>
+  async (): Promise<string | undefined> => {
+    if (environment === undefined || browserCookie !== 'give') return undefined;
+    const browser = identity.internal.isKnownBrowser.input.safeParse({
+      email: input.email,
+      browser_nonce: input.browser_nonce,
+    }).data;
+    if (browser === undefined || !(await environment.isKnownBrowser(browser))) return undefined;
+    return browser.browser_nonce;
+  };
+
 /** A call as the limits count it. */
 const limitedCall = (
   { environments }: Pick<RouteDeps, 'environments'>,
@@ -68,6 +84,7 @@ const limitedCall = (
   const environment = caller?.environment.name ?? environmentNameOf(operation, input);
   const principal = caller?.principal;
   return {
+    knownBrowserOf: createKnownBrowserOf(environments.get(environment), operation, input),
     environment: environments.has(environment) ? environment : DEFAULT_ENVIRONMENT,
     name: `${contract.name}.${name}`,
     operation,

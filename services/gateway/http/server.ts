@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { ServiceError } from '../../../shared/contract/errors.ts';
@@ -14,7 +13,7 @@ import { describeRequest } from '../requests/describe.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
-import { BASE_HEADERS, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
+import { baseHeaders, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
 import { collectMethods } from './methods.ts';
 import { originOf } from './proxies.ts';
 import { type RouteDeps, registerRoutes } from './routes.ts';
@@ -104,17 +103,21 @@ type ServerDeps = RouteDeps &
     receiptPage: ReceiptPage;
     /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
     corsOrigins: readonly string[] | '*' | undefined;
-    trustedProxies: BlockList;
+    /** How many proxies every request passes. */
+    trustedHops: number;
     /** Whether the trusted proxies begin the traces themselves. */
     adoptsTraces: boolean;
   };
 
-const setBaseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
-  void reply.headers({ ...BASE_HEADERS, 'x-request-id': request.id });
+type SetBaseHeaders = (request: FastifyRequest, reply: FastifyReply) => void;
+
+const createSetBaseHeaders = (publicUrl: string): SetBaseHeaders => {
+  const headers = baseHeaders(publicUrl);
+  return (request, reply) => void reply.headers({ ...headers, 'x-request-id': request.id });
 };
 
 /** Fastify with the gateway's limits, and with its error shape for requests that reach no route. */
-const createFastify = (answers: ErrorAnswers): FastifyInstance => {
+const createFastify = (answers: ErrorAnswers, setBaseHeaders: SetBaseHeaders): FastifyInstance => {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -147,11 +150,11 @@ const createFastify = (answers: ErrorAnswers): FastifyInstance => {
 };
 
 /** Sets the headers of every answer and refuses malformed requests. */
-const checkRequests = (app: FastifyInstance, trustedProxies: BlockList): void => {
+const checkRequests = (app: FastifyInstance, trustedHops: number, setBaseHeaders: SetBaseHeaders): void => {
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(request, reply);
     // Read first, because a connection that has ended no longer has an address.
-    request.origin = originOf(request.raw, trustedProxies);
+    request.origin = originOf(request.raw, trustedHops);
     const malformation = findMalformation(request.raw);
     if (malformation === null) done();
     else done(new ServiceError('validation_error', malformation));
@@ -242,8 +245,9 @@ const answerErrors = (
  */
 export const createServer = (deps: ServerDeps): FastifyInstance => {
   const answers = createErrorAnswers(deps);
-  const app = createFastify(answers);
-  checkRequests(app, deps.trustedProxies);
+  const setBaseHeaders = createSetBaseHeaders(deps.publicUrl);
+  const app = createFastify(answers, setBaseHeaders);
+  checkRequests(app, deps.trustedHops, setBaseHeaders);
   registerTracing(app, deps.adoptsTraces);
   refuseBodyOfGet(app);
   // Set with the answer, not with the request: a call that began before the drain would otherwise

@@ -311,3 +311,16 @@ test('an address that has used up its window does not use up the window of a mai
   const owner = await times(6, () => from('198.51.100.10', email));
   expect(owner.filter(({ status }) => status === 202)).toHaveLength(5);
 });
+
+test('strangers do not use up the window of a browser that has signed in to the mailbox', async () => {
+  const email = mailbox();
+  const nonce = (letter: string) => letter.repeat(43);
+  services.knownBrowsers.add(nonce('k'));
+  const ask = (from: string, browser_nonce?: string) =>
+    send('POST', '/v1/auth/magic-link', { body: { email, browser_nonce }, from });
+  // Each stranger calls from another address, and with another nonce.
+  const strangers = await times(8, (i) => ask(`198.51.100.${20 + i}`, nonce('abcdefgh'[i]!)));
+  expect(passed(strangers)).toBe(5);
+  expect((await ask('198.51.100.40')).status).toBe(429);
+  expect(passed(await times(8, () => ask('198.51.100.41', nonce('k'))))).toBe(5);
+});

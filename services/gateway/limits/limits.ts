@@ -25,6 +25,11 @@ type LimitedCall = CallSubjects & {
   operation: Pick<HttpOperation, 'limits' | 'withoutRedis' | 'refusalsApart'>;
   /** The factor by which an operator has raised the limits of the account. */
   accountFactor: number;
+  /**
+   * Finds the nonce of a browser that is known to the person whom the call's fields name. It has
+   * windows of its own, so that a stranger does not use them up.
+   */
+  knownBrowserOf?: () => Promise<string | undefined>;
 };
 
 export type Limits = {
@@ -143,7 +148,8 @@ export const createLimits = ({
       if (own.some(({ passed }) => !passed)) return own;
       const named = limits.filter(([, { per }]) => typeof per !== 'string');
       if (named.length === 0) return own;
-      return [...own, ...(await countEach(call, named))];
+      const knownBrowser = await call.knownBrowserOf?.();
+      return [...own, ...(await countEach({ ...call, knownBrowser }, named))];
     },
     countApart: createCountApart(overrides, redisWindow),
     countRefusedKey: (subject) =>

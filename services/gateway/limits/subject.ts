@@ -10,6 +10,8 @@ export type CallSubjects = {
   ip: string;
   /** The fields of the call before validation. */
   input: Record<string, unknown>;
+  /** The nonce of a browser that has windows of its own for the values of fields. */
+  knownBrowser?: string | undefined;
 };
 
 /**
@@ -29,11 +31,16 @@ const normalize = (value: string): string => {
  * The subject whose calls share a window, or null where the call has none: validation refuses it
  * then.
  */
-export const subjectOf = (per: Limit['per'], { accountId, ip, input }: CallSubjects): string | null => {
+export const subjectOf = (
+  per: Limit['per'],
+  { accountId, ip, input, knownBrowser = '' }: CallSubjects,
+): string | null => {
   if (per === 'account') return accountId ?? null;
   if (per === 'ip') return addressGroup(ip);
   const value = Object.hasOwn(input, per.field) ? input[per.field] : undefined;
   if (typeof value !== 'string') return null;
   // Hashed: the value may be a person's address, and it may have any length before validation.
-  return createHash('sha256').update(normalize(value)).digest('base64url');
+  return createHash('sha256')
+    .update(`${knownBrowser}\n${normalize(value)}`)
+    .digest('base64url');
 };

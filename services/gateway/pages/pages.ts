@@ -1,8 +1,10 @@
 import { createGunzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { notFound } from '../../../shared/contract/errors.ts';
 import { GUIDES } from '../../../shared/contract/guides.ts';
 import { llmsText } from '../../../shared/contract/llms.ts';
 import { openApiDocument } from '../../../shared/contract/openapi.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { addressGroup } from '../http/address.ts';
 import { acceptsCoding } from '../http/content-coding.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
@@ -11,6 +13,7 @@ import { errorsHtml } from './errors.ts';
 import { guideHtml, guidesHtml } from './guides.ts';
 import { homeHtml } from './home.ts';
 import { referenceScript } from './reference.ts';
+import { type SecurityContacts, securityText } from './security-text.ts';
 
 const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
 
@@ -21,19 +24,21 @@ const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
 const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
-    "form-action 'none'; frame-ancestors 'none'",
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
   'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
 };
 
 /**
  * Scalar writes its style into the page at run time. Its script is a file, and it calls no other
- * origin.
+ * origin. It makes markup by two policies for Trusted Types (reference.ts).
  */
 const REFERENCE_HEADERS = {
   ...PAGE_HEADERS,
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
+    'trusted-types vue default',
 };
 
 const STYLE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' };
@@ -75,6 +80,9 @@ export type PageDeps = {
   pageCss: string;
   /** The Markdown of each guide by its name. */
   guides: ReadonlyMap<string, string>;
+  /** Where vulnerabilities are reported. Without contacts there is no security.txt. */
+  security: SecurityContacts;
+  clock: Clock;
 };
 
 /** Whether a caller is a browser that shows a page. Other clients accept any type, or JSON. */
@@ -145,6 +153,13 @@ export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
     count(request, reply);
     void reply.header('vary', 'accept');
     return send(reply, acceptsHtml(request) ? home.browser : home.program);
+  });
+
+  app.get('/.well-known/security.txt', async (request, reply) => {
+    count(request, reply);
+    const text = securityText(deps.security, { publicUrl: deps.publicUrl, now: deps.clock() });
+    if (text === null) throw notFound('security.txt: the operator has named no contact (SECURITY_CONTACTS)');
+    return send(reply, { type: 'text/plain; charset=utf-8', content: () => text });
   });
 
   let script: Promise<Buffer> | undefined;

@@ -70,6 +70,10 @@ const importKey = async ({ kty, crv, x }) => {
   }
 };
 
+/** Whether a key proves what it signed at a time. The thief of a key writes any time into it. */
+const isInForce = ({ retired_at, compromised_at }, issuedAt) =>
+  compromised_at === undefined && (retired_at === undefined || issuedAt <= Date.parse(retired_at));
+
 const isAmount = (value) => typeof value === 'string' && AMOUNT.test(value);
 
 const isReceipt = ({ amount, vendor, transaction, refunds, refunded, settlement_id }) =>
@@ -99,6 +103,10 @@ const verify = async (receipt) => {
   if (!(await crypto.subtle.verify('Ed25519', key, bytesOf(signature), signed)))
     throw new BadReceipt('It was changed, or this system did not sign it.');
   if (!isReceipt(claims)) throw new BadReceipt('Its content is not that of a receipt.');
+  if (!isInForce(jwk, claims.iat * 1000))
+    throw new BadReceipt(
+      'Its key is no longer in force, so anybody may have signed it. Ask for a new receipt.',
+    );
   return { claims, kid };
 };
 

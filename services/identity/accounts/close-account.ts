@@ -14,7 +14,8 @@ import { revokeKeysOfAccount } from '../keys/store/keys.ts';
 import { insertNotice } from '../mails/store.ts';
 import { deletePasskeysOf } from '../passkeys/store/passkeys.ts';
 import { endServicesOf } from '../services/store.ts';
-import { deleteLoginLink } from '../sessions/store/login_links.ts';
+import { deleteKnownBrowsersOf } from '../sessions/store/known_browsers.ts';
+import { deleteLoginLinks } from '../sessions/store/login_links.ts';
 import { revokeSessions } from '../sessions/store/sessions.ts';
 import { abandonClosing, beginClosing, closeAccountRow, lockAccount } from './store.ts';
 
@@ -68,7 +69,8 @@ const closeNow = async (tx: Db, accountId: string, erasureDays: number) => {
   await deleteDelegatesOf(tx, accountId);
   await deletePasskeysOf(tx, accountId);
   await deleteDeviceSignInsOf(tx, accountId);
-  await deleteLoginLink(tx, email);
+  await deleteLoginLinks(tx, email);
+  await deleteKnownBrowsersOf(tx, email);
   const key_hashes = [...(await revokeKeysOfAccount(tx, accountId))];
   const sessions = await revokeSessions(tx, accountId, 'all');
   const events = await insertOutbox(tx, [

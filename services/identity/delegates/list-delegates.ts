@@ -8,7 +8,7 @@ import { showDelegate } from './view.ts';
 
 /** GET /v1/delegates: the account's current or revoked delegates, newest first. */
 export const listDelegates = (
-  deps: { pool: Pool; cursorKey: Buffer } & SpendingFinder,
+  deps: { pool: Pool; cursorKeys: readonly Buffer[] } & SpendingFinder,
 ): Handler<typeof identity.operations.listDelegates> =>
   listHandler(deps, 'delegates', {
     scope: ({ status = 'current' }, { account_id }) => ({ account_id, status }),

@@ -8,7 +8,7 @@ import { listKeyRows } from './store/keys.ts';
 /** GET /v1/keys: the account's keys that can be used, newest first. */
 export const listKeys = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof identity.operations.listKeys> =>
   listHandler(deps, 'keys', {
     scope: ofAccount,

@@ -10,7 +10,7 @@ import { verifyDelegateReveal } from './verify-delegate-reveal.ts';
 import { verifyServiceReveal } from './verify-service-reveal.ts';
 
 /** The operations on keys, for main.ts and for the tests that serve them over a real bus. */
-export const keyOperations = (deps: KeyReplacer & KeyRevealer & { cursorKey: Buffer }) => ({
+export const keyOperations = (deps: KeyReplacer & KeyRevealer & { cursorKeys: readonly Buffer[] }) => ({
   findKey: findKey(deps),
   listKeys: listKeys(deps),
   revealDelegateKey: revealDelegateKey(deps),

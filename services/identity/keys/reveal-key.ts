@@ -15,7 +15,7 @@ import { consumeRevealLink, upsertRevealLink } from './store/reveal_links.ts';
 export type KeyRevealer = {
   pool: Pool;
   environment: Environment;
-  identitySecret: Buffer;
+  identitySecrets: readonly Buffer[];
   pokeMails: () => void;
 };
 
@@ -30,7 +30,7 @@ export const mailRevealLink = async (
   revokePrevious: boolean | undefined,
 ): Promise<{ status: 'sent' }> => {
   const link_id = newId('link');
-  const token = revealToken(deps.identitySecret, deps.environment, link_id);
+  const token = revealToken(deps.identitySecrets[0]!, deps.environment, link_id);
   await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, accountId);
     if (locked === null) throw notFound(owner.kind);

@@ -1,6 +1,6 @@
 import { LINK_MINUTES } from '../../../shared/contract/identity/sign-in.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
-import { loginToken, revealToken } from '../sessions/model/tokens.ts';
+import { loginToken, revealToken, tokenWithHash } from '../sessions/model/tokens.ts';
 import type { Mail } from './mail-text.ts';
 import { noticeMail } from './notices.ts';
 import { signInMail } from './sign-in-mail.ts';
@@ -9,7 +9,7 @@ import type { MailRow } from './store.ts';
 /** What the links in mails are made of. */
 export type LinkSettings = {
   environment: Environment;
-  identitySecret: Buffer;
+  identitySecrets: readonly Buffer[];
   signInUrl: string;
   revealUrl: string;
   consoleUrl: string;
@@ -17,11 +17,12 @@ export type LinkSettings = {
 
 /** The mail of a row. Null for a kind that this release does not know. */
 export const composeMail = (
-  { environment, identitySecret, signInUrl, revealUrl, consoleUrl }: LinkSettings,
-  { kind, to_address: to, link_id, details }: MailRow,
+  { environment, identitySecrets, signInUrl, revealUrl, consoleUrl }: LinkSettings,
+  { kind, to_address: to, link_id, token_hash, details }: MailRow,
 ): Mail | null => {
   if (kind === 'sign_in' && link_id !== null) {
-    const token = loginToken(identitySecret, environment, link_id);
+    const tokenOf = (secret: Buffer) => loginToken(secret, environment, link_id);
+    const token = tokenWithHash(identitySecrets, tokenOf, token_hash);
     return signInMail({ to, environment, signInUrl, token, minutes: LINK_MINUTES });
   }
   if (kind === 'payment_declined') {
@@ -40,7 +41,8 @@ export const composeMail = (
   // The page reads the owner of the key from the query. The token is in the fragment, which
   // browsers send to no server.
   const owner = new URLSearchParams({ [details.owner_kind ?? '']: details.owner_id ?? '' });
-  const token = revealToken(identitySecret, environment, link_id);
+  const tokenOf = (secret: Buffer) => revealToken(secret, environment, link_id);
+  const token = tokenWithHash(identitySecrets, tokenOf, token_hash);
   const link = { url: `${revealUrl}?${owner}#token=${token}`, label: 'Show the new key' };
   return noticeMail(kind, { to, environment, details }, link);
 };

@@ -8,6 +8,8 @@ const Row = z.object({
   kind: z.string(),
   /** The link in the mail. Null when it has none. */
   link_id: z.string().nullable(),
+  /** Of the token of the link. Null when the mail has none, or when it is no longer valid. */
+  token_hash: z.string().nullable(),
   details: z.record(z.string(), z.string()),
   attempts: z.number(),
 });
@@ -20,15 +22,16 @@ export type MailRow = z.infer<typeof Row>;
 const CLAIM_SECONDS = 90;
 
 /**
- * Queues the mail of a sign-in link, in place of the unsent mail of an earlier link. Call it within
- * the transaction that writes the link.
+ * Queues the mail of a sign-in link, in place of unsent mails whose links are no longer valid. Call
+ * it within the transaction that writes the link.
  */
 export const insertSignInMail = async (
   db: Db,
   mail: { to_address: string; link_id: string },
 ): Promise<void> => {
   await db.query(sql.typeAlias('void')`
-    delete from mails where kind = 'sign_in' and to_address = ${mail.to_address}`);
+    delete from mails where kind = 'sign_in' and to_address = ${mail.to_address}
+      and link_id not in (select link_id from login_links where email = ${mail.to_address} and used_at is null)`);
   await db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, expires_at)
     select 'sign_in', ${mail.to_address}, link_id, expires_at from login_links where link_id = ${mail.link_id}`);
@@ -160,7 +163,9 @@ export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =
     where mail_id in (
       select mail_id from mails where next_attempt_at <= app_now() and expires_at > app_now()
       ${inOrder} limit ${limit} for update skip locked)
-    returning mail_id, to_address, kind, link_id, details, attempts`);
+    returning mail_id, to_address, kind, link_id, details, attempts, coalesce(
+      (select token_hash from login_links where login_links.link_id = mails.link_id),
+      (select token_hash from reveal_links where reveal_links.link_id = mails.link_id)) as token_hash`);
 
 /** Releases a claimed mail, which is sent again after the delay. */
 export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise<unknown> =>

@@ -31,18 +31,30 @@ create unique index accounts_by_email on accounts (email) where closed_at is nul
 create index accounts_to_erase on accounts (erase_at) where closed_at is not null and erased_at is null;
 create index accounts_by_status on accounts (account_id) where frozen_at is not null or limit_factor > 1;
 
--- One row per address, so that only the newest link of an address exists.
+-- The newest links of an address, of which each is valid until one is used.
 create table login_links (
-  email text collate "C" primary key,
-  link_id text collate "C" not null,
+  link_id text collate "C" primary key,
+  email text collate "C" not null,
   token_hash text collate "C" not null unique,
   -- SHA-256 of the nonce of the browser that requested the link; null when no page did.
   browser_hash text collate "C",
+  from_known_browser boolean not null,
   created_at timestamptz not null default app_now(),
   expires_at timestamptz not null,
   used_at timestamptz
 );
+create index login_links_by_email on login_links (email);
 create index login_links_by_expiry on login_links (expires_at);
+
+-- The browsers that have signed in with an address, by the SHA-256 of their nonce. Their requests
+-- of links are counted apart from those of strangers.
+create table known_browsers (
+  email text collate "C" not null,
+  browser_hash text collate "C" not null,
+  signed_in_at timestamptz not null default app_now(),
+  primary key (email, browser_hash)
+);
+create index known_browsers_by_age on known_browsers (signed_in_at);
 
 create table sessions (
   session_id text collate "C" primary key,

@@ -5,6 +5,7 @@ import { purgeMailedApprovals, purgeMails } from '../mails/store.ts';
 import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
 import { purgePayments } from '../payments/store.ts';
 import { purgeSecurityEvents } from '../security/store.ts';
+import { purgeKnownBrowsers } from '../sessions/store/known_browsers.ts';
 import { purgeLoginLinks } from '../sessions/store/login_links.ts';
 import { purgeSessions } from '../sessions/store/sessions.ts';
 
@@ -16,6 +17,7 @@ export const purge =
   ({ pool }: { pool: Pool }) =>
   async (): Promise<void> => {
     await purgeLoginLinks(pool);
+    await purgeKnownBrowsers(pool);
     await purgeMails(pool);
     await purgeMailedApprovals(pool);
     await purgeRevealLinks(pool);

@@ -8,7 +8,7 @@ import { showPasskey } from './view.ts';
 /** GET /v1/accounts/me/passkeys. */
 export const listPasskeys = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof identity.operations.listPasskeys> =>
   listHandler(deps, 'passkeys', {
     scope: ofAccount,

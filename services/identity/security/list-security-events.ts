@@ -8,7 +8,7 @@ import { listSecurityEventRows } from './store.ts';
 /** GET /v1/accounts/me/security-events. */
 export const listSecurityEvents = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof identity.operations.listSecurityEvents> =>
   listHandler(deps, 'security-events', {
     scope: ofAccount,

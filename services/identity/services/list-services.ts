@@ -9,7 +9,7 @@ import { showService } from './view.ts';
 /** GET /v1/services: the account's services, newest first. */
 export const listServices = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
   fee: FeeRule;
 }): Handler<typeof identity.operations.listServices> =>
   listHandler(deps, 'services', {

@@ -12,7 +12,7 @@ export type SessionIssuer = {
   environment: Environment;
   clock: Clock;
   signingKey: SigningKey;
-  identitySecret: Buffer;
+  identitySecrets: readonly Buffer[];
 };
 
 /**
@@ -20,7 +20,7 @@ export type SessionIssuer = {
  * same refresh token.
  */
 export const issueSession = async (
-  { environment, clock, signingKey, identitySecret }: SessionIssuer,
+  { environment, clock, signingKey, identitySecrets }: SessionIssuer,
   row: SessionRow,
 ): Promise<z.infer<typeof Session>> => ({
   access_token: await signAccessToken(
@@ -36,7 +36,7 @@ export const issueSession = async (
   ),
   token_type: 'Bearer',
   expires_in: ACCESS_TOKEN_SECONDS,
-  refresh_token: refreshToken(identitySecret, environment, {
+  refresh_token: refreshToken(identitySecrets[0]!, environment, {
     sessionId: row.session_id,
     generation: row.generation,
   }),

@@ -8,7 +8,7 @@ import { showSession } from './view.ts';
 /** GET /v1/accounts/me/sessions. */
 export const listSessions = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof identity.operations.listSessions> =>
   listHandler(deps, 'sessions', {
     scope: ofAccount,

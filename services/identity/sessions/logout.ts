@@ -16,13 +16,13 @@ export const logout =
     pool: Pool;
     relay: Pick<Relay, 'dispatch'>;
     environment: Environment;
-    identitySecret: Buffer;
+    identitySecrets: readonly Buffer[];
   }): Handler<typeof identity.operations.logout> =>
   async ({ refresh_token }, caller) => {
     const opened =
       refresh_token === undefined
         ? null
-        : openRefreshToken(deps.identitySecret, deps.environment, refresh_token);
+        : openRefreshToken(deps.identitySecrets, deps.environment, refresh_token);
     const sessionIds = opened === null ? [caller.session_id] : [caller.session_id, opened.sessionId];
     const outbox = await deps.pool.transaction((tx) => revokeSessions(tx, caller.account_id, sessionIds));
     deps.relay.dispatch(outbox);

@@ -1,5 +1,6 @@
 import { deleteSession } from './delete-session.ts';
 import { findSession } from './find-session.ts';
+import { isKnownBrowser } from './is-known-browser.ts';
 import { listSessions } from './list-sessions.ts';
 import { logout } from './logout.ts';
 import { readMagicLink } from './read-magic-link.ts';
@@ -15,6 +16,7 @@ export const sessionOperations = (
 ) => ({
   deleteSession: deleteSession(deps),
   findSession: findSession(deps),
+  isKnownBrowser: isKnownBrowser(deps),
   listSessions: listSessions(deps),
   logout: logout(deps),
   readMagicLink: readMagicLink(deps),

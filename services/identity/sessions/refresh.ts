@@ -18,7 +18,7 @@ export const refresh =
   ): Handler<typeof identity.operations.refresh> =>
   async (input) => {
     // When the body has no refresh token, the gateway adds the one of the cookie.
-    const opened = openRefreshToken(deps.identitySecret, deps.environment, input.refresh_token ?? '');
+    const opened = openRefreshToken(deps.identitySecrets, deps.environment, input.refresh_token ?? '');
     if (opened === null) throw refuse();
     const { sessionId, generation } = opened;
 

@@ -7,13 +7,13 @@ import { newId } from '../../../shared/lib/id.ts';
 import { insertSignInMail } from '../mails/store.ts';
 import { normaliseEmail } from './model/email.ts';
 import { loginToken, tokenHash } from './model/tokens.ts';
-import { upsertLoginLink } from './store/login_links.ts';
+import { insertLoginLink } from './store/login_links.ts';
 
 /** What sends a sign-in link. */
 export type LinkRequester = {
   pool: Pool;
   environment: Environment;
-  identitySecret: Buffer;
+  identitySecrets: readonly Buffer[];
   pokeMails: () => void;
 };
 
@@ -27,10 +27,10 @@ export const requestMagicLink =
     const email = normaliseEmail(input.email);
     if (email === null) throw invalid('email', 'must be an e-mail address that we can send to');
     const linkId = newId('link');
-    const token = loginToken(deps.identitySecret, deps.environment, linkId);
+    const token = loginToken(deps.identitySecrets[0]!, deps.environment, linkId);
     await deps.pool.transaction(async (tx) => {
       const browser_hash = input.browser_nonce === undefined ? null : tokenHash(input.browser_nonce);
-      await upsertLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
+      await insertLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
       await insertSignInMail(tx, { to_address: email, link_id: linkId });
     });
     deps.pokeMails();

@@ -138,13 +138,25 @@ describe('sign-in link', () => {
     await expect(running.ask('verifyMagicLink', { token })).rejects.toMatchObject(refused('unauthorized'));
   });
 
-  test('only the newest link works', async () => {
+  test('an older link works after others have requested one, and its use ends the others', async () => {
     const address = running.newAddress();
-    const older = await running.linkFor(address);
-    const newer = await running.linkFor(address);
-    const results = await outcomes([older, newer].map((token) => running.ask('verifyMagicLink', { token })));
-    expect(results).toEqual(['unauthorized', 'ok']);
+    const owners = await running.linkFor(address);
+    const strangers = await running.linkFor(address);
+    const results = await outcomes(
+      [owners, strangers].map((token) => running.ask('verifyMagicLink', { token })),
+    );
+    expect(results.toSorted((a, b) => a.localeCompare(b))).toEqual(['ok', 'unauthorized']);
     expect(await running.count('accounts', `email = '${address}'`)).toBe(1);
+    for (const token of [owners, strangers])
+      await expect(running.ask('verifyMagicLink', { token })).rejects.toMatchObject(refused('unauthorized'));
+  });
+
+  test('the newest three links work', async () => {
+    const address = running.newAddress();
+    const tokens: string[] = [];
+    for (let times = 0; times < 4; times += 1) tokens.push(await running.linkFor(address));
+    const results = await outcomes(tokens.map((token) => running.ask('readMagicLink', { token })));
+    expect(results).toEqual(['unauthorized', 'ok', 'ok', 'ok']);
   });
 
   test('expires after 15 minutes', async () => {
@@ -254,6 +266,37 @@ describe('sign-in link', () => {
       const confirmed = { token, ...fromPage, ...browser, email: address };
       expect((await running.ask('verifyMagicLink', confirmed)).account.email).toBe(address);
       await expect(running.ask('verifyMagicLink', confirmed)).rejects.toMatchObject(refused('unauthorized'));
+    });
+
+    test('five requests of a stranger do not end a link of a browser that has signed in before', async () => {
+      const address = running.newAddress();
+      const isKnown = async (browser_nonce: string) =>
+        (await running.isKnownBrowser({ email: address.toUpperCase(), browser_nonce })).known;
+      const first = await linkOf(address, own);
+      expect(await isKnown(own)).toBe(false);
+      await running.ask('verifyMagicLink', { token: first, ...fromPage, browser_nonce: own });
+      expect([await isKnown(own), await isKnown(other)]).toEqual([true, false]);
+      const token = await linkOf(address, own);
+      for (let times = 0; times < 5; times += 1) await linkOf(address, other);
+      const session = await running.ask('verifyMagicLink', { token, ...fromPage, browser_nonce: own });
+      expect(session.account.email).toBe(address);
+    });
+
+    test('a browser is known for 180 days, and for the ten newest of an account', async () => {
+      const address = running.newAddress();
+      const signInFrom = async (browser_nonce: string) => {
+        const token = await linkOf(address, browser_nonce);
+        await running.ask('verifyMagicLink', { token, ...fromPage, browser_nonce });
+      };
+      await signInFrom(own);
+      for (const letter of 'cdefghijkl') {
+        await running.passSeconds(1);
+        await signInFrom(nonce(letter));
+      }
+      const known = (browser_nonce: string) => running.isKnownBrowser({ email: address, browser_nonce });
+      expect([await known(own), await known(nonce('c'))]).toEqual([{ known: false }, { known: true }]);
+      await running.passSeconds(181 * 86_400);
+      expect(await known(nonce('l'))).toEqual({ known: false });
     });
 
     test('a client that is not a page needs only the token', async () => {

@@ -9,6 +9,7 @@ import { issueSession, type SessionIssuer } from './issue-session.ts';
 import { normaliseEmail } from './model/email.ts';
 import { invalidLink, isSameBrowser } from './model/login-link.ts';
 import { tokenHash } from './model/tokens.ts';
+import { upsertKnownBrowser } from './store/known_browsers.ts';
 import { consumeLoginLink, type LoginLink } from './store/login_links.ts';
 import { insertSession } from './store/sessions.ts';
 
@@ -39,6 +40,8 @@ export const verifyMagicLink =
           'the sign-in link was requested in another browser; send the email that the user has confirmed',
         );
       const account_id = await upsertAccount(tx, link.email, newId('acct'));
+      if (input.browser_nonce !== undefined)
+        await upsertKnownBrowser(tx, link.email, tokenHash(input.browser_nonce));
       await insertSecurityEvent(tx, { account_id, kind: 'signed_in', details: { method: 'email' } });
       return insertSession(tx, { session_id: newId('ses'), account_id, amr: ['email'] });
     });

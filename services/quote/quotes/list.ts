@@ -7,14 +7,14 @@ import { listHandler } from '../../../shared/lists/list.ts';
 import { listQuotes } from './store.ts';
 import { scopeOf, showQuote } from './view.ts';
 
-type Deps = { pool: Pool; clock: Clock; cursorKey: Buffer };
+type Deps = { pool: Pool; clock: Clock; cursorKeys: readonly Buffer[] };
 
 /**
  * GET /v1/quotes: a service key lists the quotes of its service, a JWT those of the account or of
  * one service.
  */
-export const list = ({ pool, clock, cursorKey }: Deps): Handler<typeof quote.operations.list> =>
-  listHandler({ pool, cursorKey }, 'quotes', {
+export const list = ({ pool, clock, cursorKeys }: Deps): Handler<typeof quote.operations.list> =>
+  listHandler({ pool, cursorKeys }, 'quotes', {
     scope: ({ service_id, status }, caller) => {
       const scope = scopeOf(caller);
       if (scope.service_id !== null && service_id !== undefined && service_id !== scope.service_id) {

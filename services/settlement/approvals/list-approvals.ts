@@ -10,7 +10,7 @@ import { scopeOf, showApproval } from './view.ts';
  */
 export const listApprovals = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof settlement.operations.listApprovals> =>
   listHandler(deps, 'approvals', {
     scope: ({ status }, caller) => ({ ...scopeOf(caller), status }),

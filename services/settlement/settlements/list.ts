@@ -7,7 +7,10 @@ import { listSettlements } from './store/settlements.ts';
 import { scopeOf, showSettlement } from './view.ts';
 
 /** GET /v1/settlements; `?payment_attempt_id=` is the cheapest way to poll a pending payment. */
-export const list = (deps: { pool: Pool; cursorKey: Buffer }): Handler<typeof settlement.operations.list> =>
+export const list = (deps: {
+  pool: Pool;
+  cursorKeys: readonly Buffer[];
+}): Handler<typeof settlement.operations.list> =>
   listHandler(deps, 'settlements', {
     scope: ({ role, ...filters }, caller) => {
       if (role !== undefined && caller.kind !== 'jwt') throw invalid('role', 'is a filter for a JWT only');

@@ -21,7 +21,7 @@ import {
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
 import { chainCondition, consumer, frozen, payments } from '../../../test/support/settlement-peers.ts';
-import { PAYOUT, vendor } from '../../../test/support/settlement-quotes.ts';
+import { PAYOUT, publicKeys, vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
 import { settle } from './settle.ts';
@@ -148,6 +148,25 @@ describe('a quote that the account has paid is refused by naming its settlement'
     await database.withClock('11 minutes', async () => {
       expect(await refusal(pay(payer, q))).toEqual(named);
     });
+  });
+
+  test('a quote of a key that has ended is refused, and one that was paid before is answered', async () => {
+    const payer = consumer();
+    const q = quote();
+    const { settlementId, answer } = await paid(payer, q, 'before-the-end');
+    const stolen = new Map([...publicKeys].map(([kid, key]) => [kid, { ...key, compromisedAt: 0 }]));
+    const retired = new Map([...publicKeys].map(([kid, key]) => [kid, { ...key, retiredAt: 0 }]));
+    for (const keys of [stolen, retired]) {
+      expect(await refusal(payWith({ publicKeys: keys }, payer, quote()))).toEqual({
+        code: 'validation_error',
+        money_moved: 'no',
+        safe_action: 'stop',
+      });
+      expect(await refusal(payWith({ publicKeys: keys }, payer, q))).toEqual(
+        paidAs('validation_error', settlementId),
+      );
+      expect(await payWith({ publicKeys: keys }, payer, q, 'before-the-end')).toEqual(answer);
+    }
   });
 
   test('a paid quote takes precedence over a token that became invalid: another mint, a removed signing key', async () => {

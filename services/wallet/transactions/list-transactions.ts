@@ -11,7 +11,7 @@ const msOrNull = (time: string | undefined): number | null => (time === undefine
 /** GET /v1/transactions. */
 export const listTransactions = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof transactionOperations.listTransactions> =>
   listHandler(deps, 'transactions', {
     scope: ({ from, to, ...filters }, caller) => ({

@@ -6,7 +6,9 @@ import { observedViews } from './observed-view.ts';
 import { listWallets } from './store.ts';
 
 /** GET /v1/wallets. */
-export const list = (deps: RefreshDeps & { cursorKey: Buffer }): Handler<typeof wallet.operations.list> =>
+export const list = (
+  deps: RefreshDeps & { cursorKeys: readonly Buffer[] },
+): Handler<typeof wallet.operations.list> =>
   listHandler(deps, 'wallets', {
     scope: ofAccount,
     rows: listWallets,

@@ -9,7 +9,7 @@ import { showDelivery } from './view.ts';
 /** GET /v1/webhook-endpoints/:endpoint_id/deliveries. */
 export const listDeliveries = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof webhook.operations.listDeliveries> =>
   listHandler(deps, 'deliveries', {
     scope: async (filters, { account_id }) => {

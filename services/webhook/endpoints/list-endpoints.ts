@@ -8,7 +8,7 @@ import { showEndpoint } from './view.ts';
 /** GET /v1/webhook-endpoints. */
 export const listEndpoints = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof webhook.operations.listEndpoints> =>
   listHandler(deps, 'webhook-endpoints', {
     scope: ofAccount,

@@ -170,3 +170,34 @@ export const recordFailure = (
 export const deleteEndpointsOf = async (db: Db, accountId: string): Promise<void> => {
   await db.query(sql.typeAlias('void')`delete from endpoints where account_id = ${accountId}`);
 };
+
+const Sealed = z.object({
+  endpoint_id: z.string(),
+  secret: z.string(),
+  previous_secret: z.string().nullable(),
+});
+type Sealed = z.infer<typeof Sealed>;
+
+/** Endpoints with a secret that does not begin as what the first key seals, in their order. */
+export const listSealedOtherwise = (
+  db: Db,
+  { sealed, after, limit }: { sealed: string; after: string; limit: number },
+): Promise<readonly Sealed[]> =>
+  db.any(sql.type(Sealed)`
+    select endpoint_id, secret, previous_secret from endpoints
+    where endpoint_id > ${after}
+      and not (starts_with(secret, ${sealed}) and starts_with(coalesce(previous_secret, ${sealed}), ${sealed}))
+    order by endpoint_id limit ${limit}`);
+
+/** Replaces sealed secrets. False if they have changed since. */
+export const replaceSealed = async (
+  db: Db,
+  { endpoint_id, secret, previous_secret }: Sealed,
+  next: Omit<Sealed, 'endpoint_id'>,
+): Promise<boolean> => {
+  const { rowCount } = await db.query(sql.typeAlias('void')`
+    update endpoints set secret = ${next.secret}, previous_secret = ${next.previous_secret}
+    where endpoint_id = ${endpoint_id} and secret = ${secret}
+      and previous_secret is not distinct from ${previous_secret}`);
+  return rowCount === 1;
+};

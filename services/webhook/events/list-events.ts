@@ -8,7 +8,7 @@ import { showEvent } from './view.ts';
 /** GET /v1/events. */
 export const listEvents = (deps: {
   pool: Pool;
-  cursorKey: Buffer;
+  cursorKeys: readonly Buffer[];
 }): Handler<typeof webhook.operations.listEvents> =>
   listHandler(deps, 'events', {
     scope: ofAccount,

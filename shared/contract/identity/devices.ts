@@ -72,7 +72,8 @@ export const deviceOperations = {
   pollDeviceSignIn: operation({
     summary: 'Get the session of a device that a person has confirmed',
     description:
-      '202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. ' +
+      '202 while nobody has decided. rate_limited is slow_down of RFC 8628: poll again after Retry-After, and less ' +
+      'often from then on. forbidden: the person has denied it, or the account is frozen. ' +
       'unauthorized: the code is unknown, has expired or was used.',
     http: {
       method: 'POST',
@@ -87,7 +88,11 @@ export const deviceOperations = {
     },
     access: [],
     environment: { prefixOf: 'device_code' },
-    limits: [{ points: 60, windowSeconds: 60, per: { field: 'device_code' } }],
+    limits: [
+      { points: 60, windowSeconds: 60, per: { field: 'device_code' } },
+      // The caller chooses the code. Four devices behind one address can poll at the interval.
+      { points: 120, windowSeconds: 60, per: 'ip' },
+    ],
     body: z.strictObject({ device_code: DeviceCode }),
     output: z.discriminatedUnion('status', [
       Authorized,

@@ -4,6 +4,7 @@ import { AccountId, ServiceId, Timestamp } from '../primitives.ts';
 import { Principal } from '../principal.ts';
 import { internalOperation } from '../service.ts';
 import { ServiceTerms } from './services.ts';
+import { BrowserNonce, LONGEST_EMAIL } from './sign-in.ts';
 
 /** Bounded, so that a typing error cannot effectively remove an account's limits. */
 export const MAX_LIMIT_FACTOR = 1000;
@@ -57,6 +58,12 @@ export const internal = {
     callers: ['gateway'],
     input: z.strictObject({ session_id: z.string().max(64), account_id: AccountId }),
     output: z.strictObject({ open: z.boolean(), frozen: z.boolean(), limit_factor: LimitFactor }),
+  }),
+  isKnownBrowser: internalOperation({
+    summary: 'Whether a browser has signed in with an e-mail address',
+    callers: ['gateway'],
+    input: z.strictObject({ email: z.string().max(LONGEST_EMAIL), browser_nonce: BrowserNonce }),
+    output: z.strictObject({ known: z.boolean() }),
   }),
   isFrozen: internalOperation({
     summary: 'Whether an operator has frozen an account. False for an unknown account.',

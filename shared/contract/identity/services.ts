@@ -62,8 +62,9 @@ const Service = z.strictObject({ ...ServiceTerms.shape, ...feeAndNet }).meta({ i
 
 const byId = z.strictObject({ service_id: ServiceId });
 
-const ROTATE: Limit[] = [{ points: 3, windowSeconds: 60, per: 'account' }];
-const REVEAL: Limit[] = [{ points: 5, windowSeconds: 300, per: 'account' }];
+// Keys of services and of delegates are counted together.
+const ROTATE: Limit[] = [{ points: 3, windowSeconds: 60, per: 'account', bucket: 'key-rotation' }];
+const REVEAL: Limit[] = [{ points: 5, windowSeconds: 300, per: 'account', bucket: 'key-reveal' }];
 
 /** The token of the mailed link; GET never consumes it. */
 const RevealToken = z

@@ -23,11 +23,15 @@ const Email = z
 /** How long a sign-in link is valid (docs/spec/decisions.md, Sign-in). */
 export const LINK_MINUTES = 15;
 
+/** How long a browser counts as known after its last sign-in. */
+export const KNOWN_BROWSER_DAYS = 180;
+
 /** 256 random bits as base64url. */
 export const BrowserNonce = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url');
 const browser_nonce = BrowserNonce.optional().meta({
   description:
-    'Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that ' +
+    'Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its ' +
+    'own. For pages of our own origins the API sets it in a cookie that ' +
     'scripts cannot read. Other clients omit it.',
   examples: ['n'.repeat(43)],
 });
@@ -222,8 +226,8 @@ export const signInOperations = {
   verifyMagicLink: operation({
     summary: 'Use a sign-in link',
     description:
-      'A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the ' +
-      'account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the ' +
+      'A link is valid for 15 minutes, once. The newest three links of an address work until one is used. The ' +
+      'first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the ' +
       'email that the person has confirmed. Without it the answer is conflict, and the link remains valid.',
     http: { method: 'POST', path: '/v1/auth/magic-link/verify', status: 200 },
     access: [],

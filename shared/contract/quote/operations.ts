@@ -58,6 +58,9 @@ export const QuoteRecord = z
   })
   .meta({ id: 'QuoteRecord', description: 'A quote as its vendor reads it' });
 
+/** How long a quote can be valid. */
+export const LONGEST_QUOTE_SECONDS = 86_400;
+
 /** The public operations of quote. */
 export const operations = {
   create: operation({
@@ -77,7 +80,7 @@ export const operations = {
       expires_in_seconds: z
         .int()
         .min(1)
-        .max(86400)
+        .max(LONGEST_QUOTE_SECONDS)
         .optional()
         .meta({ description: 'Seconds until the quote expires. Default 600', examples: [600] }),
       redeem_window_seconds: z

@@ -9,6 +9,7 @@ import {
 } from '../../../deploy/local/seed/actors.ts';
 import { createApi } from '../../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
+import { newId } from '../../../shared/lib/id.ts';
 import type { GatewayWithLimits } from '../../support/gateway-with-limits.ts';
 import { tally } from '../../support/stack.ts';
 
@@ -100,5 +101,8 @@ export const limits = (stack: () => RunningStack, gateway: () => GatewayWithLimi
       };
       expect(await of(`/v1/services/${vendor.serviceId}/key/rotate`, 4)).toEqual({ 400: 3, 429: 1 });
       expect(await of(`/v1/services/${vendor.serviceId}/key/reveal`, 6)).toEqual({ 400: 5, 429: 1 });
+      // Keys of services and of delegates are counted together.
+      for (const call of ['rotate', 'reveal'])
+        expect(await of(`/v1/delegates/${newId('del')}/key/${call}`, 1)).toEqual({ 429: 1 });
     });
   });

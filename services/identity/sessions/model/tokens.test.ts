@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { newId } from '../../../../shared/lib/id.ts';
-import { loginToken, openRefreshToken, refreshToken, tokenHash } from './tokens.ts';
+import { loginToken, openRefreshToken, refreshToken, tokenHash, tokenWithHash } from './tokens.ts';
 
 const secret = Buffer.alloc(32, 1);
 const other = Buffer.alloc(32, 2);
@@ -22,7 +22,7 @@ test('a login token is the same each time, and differs by link, environment and 
 
 test('a refresh token of a new session id can be opened', () => {
   const fresh = { sessionId: newId('ses'), generation: 1 };
-  expect(openRefreshToken(secret, 'test', refreshToken(secret, 'test', fresh))).toEqual(fresh);
+  expect(openRefreshToken([secret], 'test', refreshToken(secret, 'test', fresh))).toEqual(fresh);
 });
 
 test.each([
@@ -38,5 +38,19 @@ test.each([
   ['a login token', loginToken(secret, 'test', 'link_1'), null],
   ['empty', '', null],
 ])('refresh token: %s', (_name, text, expected) => {
-  expect(openRefreshToken(secret, 'test', text)).toEqual(expected);
+  expect(openRefreshToken([secret], 'test', text)).toEqual(expected);
+});
+
+test('a token of each secret of the list is read, and one of a removed secret is not', () => {
+  const rotated = [Buffer.alloc(32, 3), secret];
+  expect(openRefreshToken(rotated, 'test', token)).toEqual({ sessionId, generation: 2 });
+  expect(openRefreshToken([rotated[0]!], 'test', token)).toBeNull();
+});
+
+test('the token of a link is that with its hash, whichever secret is the first now', () => {
+  const tokenOf = (each: Buffer) => loginToken(each, 'test', 'link_1');
+  const hash = tokenHash(tokenOf(secret));
+  for (const secrets of [[secret], [secret, other], [other, secret]])
+    expect(tokenWithHash(secrets, tokenOf, hash)).toBe(tokenOf(secret));
+  expect(tokenWithHash([other], tokenOf, null)).toBe(tokenOf(other));
 });

@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Tokens that travel by mail or cookie are derived from ids with IDENTITY_SECRET. The mail job and
- * a repeated refresh derive the same token again, and a copy of the database contains none.
+ * Tokens that travel by mail or cookie are derived from ids with the first of IDENTITY_SECRET. The
+ * mail job and a repeated refresh derive the token again, and a copy of the database contains none.
  */
 const derive = (secret: Buffer, ...parts: (string | number)[]): string =>
   createHmac('sha256', secret).update(parts.join('\n')).digest('base64url');
@@ -17,6 +17,16 @@ export const revealToken = (secret: Buffer, environment: string, linkId: string)
 
 /** SHA-256 as base64url: the stored form of a link's token and of a browser's nonce. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64url');
+
+/**
+ * The token of a link that has this hash. It may have been derived with any of the secrets, because
+ * the first one may have changed since.
+ */
+export const tokenWithHash = (
+  secrets: readonly Buffer[],
+  tokenOf: (secret: Buffer) => string,
+  hash: string | null,
+): string => secrets.map(tokenOf).find((token) => tokenHash(token) === hash) ?? tokenOf(secrets[0]!);
 
 type RefreshToken = { sessionId: string; generation: number };
 
@@ -41,11 +51,18 @@ export const refreshToken = (
  * The session and generation of a refresh token of this environment, or null when this service did
  * not issue the token.
  */
-export const openRefreshToken = (secret: Buffer, environment: string, token: string): RefreshToken | null => {
+export const openRefreshToken = (
+  secrets: readonly Buffer[],
+  environment: string,
+  token: string,
+): RefreshToken | null => {
   const match = REFRESH.exec(token);
   if (match === null) return null;
   const opened = { sessionId: `${SESSION_PREFIX}${match[2]}`, generation: Number(match[3]) };
-  const expected = Buffer.from(refreshToken(secret, environment, opened));
   const received = Buffer.from(token);
-  return received.length === expected.length && timingSafeEqual(received, expected) ? opened : null;
+  const isOf = (secret: Buffer): boolean => {
+    const expected = Buffer.from(refreshToken(secret, environment, opened));
+    return received.length === expected.length && timingSafeEqual(received, expected);
+  };
+  return secrets.some(isOf) ? opened : null;
 };

@@ -14,6 +14,8 @@ test.each([
   ['172.31.255.255', false],
   ['192.168.1.1', false],
   ['169.254.169.254', false],
+  ['168.63.129.16', false],
+  ['168.63.129.17', true],
   ['100.64.0.1', false],
   ['100.100.100.200', false],
   // Protocol assignments, documentation, benchmarking, multicast, reserved, broadcast.

@@ -11,6 +11,9 @@ import ipaddr from 'ipaddr.js';
  */
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 
+/** The host agent of Azure's machines. Its address is a public one that only they can reach. */
+const HOST_AGENT = '168.63.129.16';
+
 /**
  * Whether an address is on the public internet. Addresses of tunnels are not, because they lead to
  * others.
@@ -18,7 +21,7 @@ const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 export const isPublicAddress = (text: string): boolean => {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
-  if (address.range() !== 'unicast') return false;
+  if (address.range() !== 'unicast' || address.toString() === HOST_AGENT) return false;
   return address.kind() === 'ipv4' || address.match(GLOBAL_V6);
 };
 
