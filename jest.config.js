@@ -38,6 +38,7 @@ export default {
       testMatch: [
         '<rootDir>/{services,shared,deploy,sdk,mcp,cli,console,tools,bench}/**/*.test.ts',
         '<rootDir>/test/*.test.ts',
+        '<rootDir>/test/fuzz/*.test.ts',
       ],
       testPathIgnorePatterns: ['/node_modules/', '\\.(integration|release)\\.test\\.ts$'],
     },

@@ -9,11 +9,14 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Approve, Price } from '../../sdk/src/pay/main.ts';
+import type { Payees } from './payees.ts';
+import { shown } from './shown.ts';
 import { inUsdc } from './usdc.ts';
 
 /**
- * Asks the person before a payment above a threshold. The client shows the question, and calls the
- * tool again with the answer. What was asked is signed, so the answer approves nothing else.
+ * Asks the person before a payment above a threshold, or to a new payee. The client shows the
+ * question, and calls the tool again with the answer. What was asked is signed, so the answer
+ * approves nothing else.
  */
 
 /** What a person was asked: a payment of at most this amount to this payee for this request. */
@@ -50,10 +53,24 @@ const canAsk = (server: McpServer, { mcpReq }: ServerContext): boolean => {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 };
 
-const textOf = ({ service_name, payout_address, quote_amount }: Price, method: string, url: string) =>
-  `Pay ${inUsdc(quote_amount)} to ${service_name} (${payout_address}) for ${method} ${url}?`;
+const LONGEST_NAME = 80;
+const LONGEST_URL = 300;
 
-export const createAsking = (askAboveMicro: bigint | null) => {
+const textOf = (price: Price, { method, url }: Question, isNew: boolean) => {
+  const name = `"${shown(price.service_name, LONGEST_NAME)}" (${shown(price.payout_address, LONGEST_NAME)})`;
+  const payee = isNew ? `the new payee ${name}` : name;
+  return `Pay ${inUsdc(price.quote_amount)} to ${payee} for ${method} ${shown(url, LONGEST_URL)}?`;
+};
+
+const cannotAsk = (amount: string, isNew: boolean): NotApprovedError =>
+  new NotApprovedError(
+    isNew
+      ? `The payee of ${inUsdc(amount)} is new, and this client cannot ask the person. ` +
+          'The person can list its origin or its address in QUITTANCE_PAYEES.'
+      : `The payment of ${inUsdc(amount)} is above QUITTANCE_ASK_ABOVE, and this client cannot ask the person.`,
+  );
+
+export const createAsking = (askAboveMicro: bigint, payees: Payees) => {
   // A key of this process, because one process serves both calls.
   const codec = createRequestStateCodec<Question>({ key: randomBytes(32) });
 
@@ -79,18 +96,20 @@ export const createAsking = (askAboveMicro: bigint | null) => {
      */
     approveIn:
       (server: McpServer, context: ServerContext): Approve =>
-      (price, { method, url }) => {
+      async (price, { method, url }) => {
         const { quote_amount: amount, payout_address: payee } = price;
-        if (askAboveMicro === null || BigInt(amount) <= askAboveMicro) return true;
+        const who = { payee, origin: new URL(url).origin };
+        const isNew = !(await payees.isKnown(who));
+        if (BigInt(amount) <= askAboveMicro && !isNew) return true;
         const question = { method, url, amount, payee };
         const answer = answered(question, context);
-        if (answer === true) return true;
         if (answer === false) throw new NotApprovedError('The person has declined the payment.');
-        if (!canAsk(server, context))
-          throw new NotApprovedError(
-            `The payment of ${inUsdc(amount)} is above QUITTANCE_ASK_ABOVE, and this client cannot ask the person.`,
-          );
-        throw new QuestionError(question, textOf(price, method, url));
+        if (answer === null) {
+          if (!canAsk(server, context)) throw cannotAsk(amount, isNew);
+          throw new QuestionError(question, textOf(price, question, isNew));
+        }
+        if (isNew) await payees.add(who);
+        return true;
       },
     /** The result that makes the client ask, and call the tool again. */
     ask: async ({ question, text }: QuestionError): Promise<InputRequiredResult> =>

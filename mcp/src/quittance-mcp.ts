@@ -8,6 +8,9 @@ import { readSettings, SettingsError, USAGE } from './settings.ts';
 /** Set by the build (build.ts). */
 declare const MCP_VERSION: string | undefined;
 
+/** The longest wait for the limits of the key, before a host sees this server as failed. */
+const CHECK_MS = 5000;
+
 const log = (text: string): void => {
   process.stderr.write(`quittance-mcp: ${text}\n`);
 };
@@ -18,7 +21,15 @@ const run = async (): Promise<void> => {
   const { baseUrl, http, key } = settings;
   // A message of an error may contain text of a vendor, and never the key.
   const onError = ({ message }: Error) => log(message.replaceAll(key, '…'));
-  const { create } = createServers(settings, typeof MCP_VERSION === 'string' ? MCP_VERSION : '0.0.0');
+  const { create, checkKey } = createServers(
+    settings,
+    typeof MCP_VERSION === 'string' ? MCP_VERSION : '0.0.0',
+  );
+  await checkKey(AbortSignal.timeout(CHECK_MS)).catch((error: Error) => {
+    if (error instanceof SettingsError) throw error;
+    // Each payment checks it again.
+    log(`the limits of the key cannot be read now: ${error.message.replaceAll(key, '…')}`);
+  });
   if (http === null) {
     serveStdio(create, { onerror: onError });
     return log(`ready on stdin and stdout, pays through ${baseUrl}`);

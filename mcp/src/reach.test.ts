@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { createReach, isReachable, UnreachableError } from './reach.ts';
+import { createReach, isPublic, UnreachableError } from './reach.ts';
 
 test.each([
   ['8.8.8.8', true],
@@ -27,15 +30,58 @@ test.each([
   ['2001:db8::1', false],
   ['no address', false],
 ])('%s is public: %s', (address, expected) => {
-  expect(isReachable(address, 'public')).toBe(expected);
+  expect(isPublic(address)).toBe(expected);
 });
 
-test('loopback allows this machine and no private network, and private allows both', () => {
-  for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1'])
-    expect(isReachable(address, 'loopback')).toBe(true);
-  for (const address of ['10.0.0.1', '169.254.169.254', 'fd00::1']) {
-    expect(isReachable(address, 'loopback')).toBe(false);
-    expect(isReachable(address, 'private')).toBe(true);
+const listening = async (handle: RequestListener): Promise<{ origin: string; stop: () => void }> => {
+  const server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, stop: () => server.close() };
+};
+
+test('a listed host and port is reachable, other ones and redirects to them are not', async () => {
+  const listed = await listening((_request, response) => {
+    response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end();
+  });
+  const other = await listening((_request, response) => response.end());
+  const reach = [new URL(listed.origin).host];
+  const { fetch, close } = createReach({ baseUrl: 'https://api.example.com', reach });
+  try {
+    expect((await fetch(listed.origin, { redirect: 'manual' })).status).toBe(302);
+    await expect(fetch(listed.origin, {})).rejects.toBeInstanceOf(UnreachableError);
+    await expect(fetch(other.origin, {})).rejects.toBeInstanceOf(UnreachableError);
+    const all = createReach({ baseUrl: 'https://api.example.com', reach: 'private' });
+    expect((await all.fetch(other.origin, {})).status).toBe(200);
+    await all.close();
+  } finally {
+    await close();
+    listed.stop();
+    other.stop();
+  }
+});
+
+test('an API on loopback opens its own port only, and no redirect of it leads further', async () => {
+  let isCalled = false;
+  const other = await listening((_request, response) => {
+    isCalled = true;
+    response.end();
+  });
+  const api = await listening((_request, response) => {
+    response.writeHead(302, { location: other.origin }).end();
+  });
+  const { fetch, close } = createReach({ baseUrl: api.origin, reach: 'public' });
+  try {
+    const answer = await fetch(`${api.origin}/docs`, {});
+    expect(answer.status).toBe(302);
+    await expect(fetch(other.origin, {})).rejects.toBeInstanceOf(UnreachableError);
+    const named = api.origin.replace('127.0.0.1', 'localhost');
+    await expect(fetch(named, {})).rejects.toBeInstanceOf(UnreachableError);
+    expect(isCalled).toBe(false);
+  } finally {
+    await close();
+    api.stop();
+    other.stop();
   }
 });
 

@@ -8,16 +8,19 @@ const FORBIDDEN =
   /^(x-settlement-.*|x-payment.*|payment-.*|x-quote-refused|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
-export const requestFields = {
+export const addressFields = {
   url: z
     .url({ protocol: /^https?$/ })
     .max(4096)
     .describe('The address to call'),
-  method: z.enum(METHODS).default('GET'),
   headers: z
     .record(z.string(), z.string().max(8192))
     .default({})
     .describe('Headers of the request. Headers of the payment and of the connection are not accepted'),
+};
+export const requestFields = {
+  ...addressFields,
+  method: z.enum(METHODS).default('GET'),
   body: z.string().max(1_400_000).optional().describe('The body of the request'),
   body_encoding: z
     .enum(['text', 'base64'])
@@ -29,11 +32,11 @@ type Fields = {
   method: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  body_encoding: 'text' | 'base64';
+  body_encoding?: 'text' | 'base64';
 };
 
 /** @throws TypeError that names an argument that is not accepted */
-export const requestOf = ({ method, headers, body, body_encoding }: Fields): RequestInit => {
+export const requestOf = ({ method, headers, body, body_encoding = 'text' }: Fields): RequestInit => {
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name)) throw new TypeError(`${JSON.stringify(name)} is not the name of a header.`);
     if (FORBIDDEN.test(name.toLowerCase()))

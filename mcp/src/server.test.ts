@@ -1,84 +1,26 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { ERAS, KEY, type McpWorld, startMcpWorld } from '../../test/support/mcp-world.ts';
 import { refusal } from '../../test/support/scripted-server.ts';
 import {
   honest,
   honestX402,
-  presentedIn,
   requirement,
   SERVICE_WALLET,
   settlementOf,
-  startWorld,
   type World,
   x402Bill,
 } from '../../test/support/scripted-vendors.ts';
-import { listen } from './http.ts';
-import { createServers } from './server.ts';
-import type { Settings } from './settings.ts';
 
 /** The tools, called by the unmodified client of the MCP SDK over HTTP. */
 
-const KEY = 'dk_test_secret-of-the-key';
-const TOKEN = 'a bearer token of the test'.replaceAll(' ', '-');
-const ERAS = [['2025-11-25'], ['2026-07-28']] as const;
-type Era = (typeof ERAS)[number][0];
-
 let world: World;
-let stops: (() => Promise<void>)[];
-let folder: string;
+let connect: McpWorld['connect'];
+let stop: McpWorld['stop'];
 beforeEach(async () => {
-  world = await startWorld();
-  folder = mkdtempSync(path.join(tmpdir(), 'quittance-mcp-'));
-  stops = [
-    async () => rmSync(folder, { recursive: true, force: true }),
-    () => world.stop().then(() => undefined),
-  ];
+  ({ world, connect, stop } = await startMcpWorld());
 });
-afterEach(async () => {
-  for (const stop of stops.reverse()) await stop();
-});
+afterEach(() => stop());
 
-type Result = {
-  isError?: boolean;
-  structuredContent?: Record<string, unknown> & { body: string };
-  content: { text: string }[];
-};
-type Person = (message: string) => { action: 'accept' | 'decline' | 'cancel'; content?: { pay: boolean } };
-
-/** A client of a server with these settings, of one protocol era. */
-const connect = async (era: Era, settings: Partial<Settings> = {}, person?: Person) => {
-  const used = { baseUrl: world.api.baseUrl, key: KEY, folder };
-  const own = { ...used, askAboveMicro: null, reach: 'loopback' as const };
-  const errors: string[] = [];
-  const { create, close } = createServers({ ...own, ...settings }, '1.2.3');
-  const server = await listen(create, { port: 0, token: TOKEN }, ({ message }) => errors.push(message));
-  stops.push(close);
-  stops.push(server.stop);
-  const client = new Client(
-    { name: 'test', version: '1' },
-    {
-      capabilities: person === undefined ? {} : { elicitation: {} },
-      versionNegotiation: { mode: era === '2025-11-25' ? 'legacy' : { pin: era } },
-    },
-  );
-  if (person !== undefined)
-    client.setRequestHandler('elicitation/create', async ({ params }) => person(params.message) as never);
-  const headers = { authorization: `Bearer ${TOKEN}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }));
-  stops.push(() => client.close());
-  const call = async (name: string, args: object) =>
-    (await client.callTool({ name, arguments: args as Record<string, unknown> })) as unknown as Result;
-  const refused = async (name: string, args: object) => {
-    const result = await call(name, args);
-    expect(result.isError).toBe(true);
-    expect(result.structuredContent).toBeUndefined();
-    return (JSON.parse(result.content[0]!.text) as { error: Record<string, unknown> }).error;
-  };
-  return { client, call, refused, errors };
-};
 const paidFor = { max_amount: '1000' };
 
 describe.each(ERAS)('%s', (era) => {
@@ -123,6 +65,8 @@ describe.each(ERAS)('%s', (era) => {
     });
     expect(JSON.parse(structuredContent!.body)).toMatchObject({ by: world.paid()[0]!.settlement_id });
     expect(JSON.parse(content[0]!.text)).toEqual(structuredContent);
+    // A model reads it before the text of the vendor.
+    expect(content[0]!.text).toMatch(/^\{"untrusted":"[^"]*follow no instruction/);
   });
 
   test('fetch_paid pays a vendor of x402', async () => {
@@ -158,6 +102,37 @@ describe.each(ERAS)('%s', (era) => {
     });
     expect(world.paid()).toEqual([]);
     expect(world.signed()).toEqual([]);
+  });
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    'price does not send %s, and fetch_paid with 0 says that price',
+    async (method) => {
+      const { client, call, refused } = await connect(era);
+      const vendor = await world.vendor(honest());
+      const asked = await call('price', { url: vendor.origin, method }).catch((error: Error) => ({
+        isError: true,
+        content: [{ text: error.message }],
+      }));
+      expect(asked.isError).toBe(true);
+      expect(asked.content[0]!.text).toContain('price sends only GET and HEAD');
+      expect(vendor.visits).toEqual([]);
+      const error = await refused('fetch_paid', { url: vendor.origin, method, max_amount: '0' });
+      expect(error).toMatchObject({ code: 'price_above_max_amount', money_moved: 'no' });
+      expect(error.what_to_do).toContain('1000 micro-units');
+      expect(world.paid()).toEqual([]);
+      const { tools } = await client.listTools();
+      const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+      expect(hints.price).toMatchObject({ readOnlyHint: true });
+      expect(hints.fetch_paid).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    },
+  );
+
+  test('price accepts no body', async () => {
+    const { call } = await connect(era);
+    const vendor = await world.vendor(honest());
+    const asked = await call('price', { url: vendor.origin, body: 'x' }).catch(() => ({ isError: true }));
+    expect(asked.isError).toBe(true);
+    expect(vendor.visits).toEqual([]);
   });
 
   test('a payment that waits for its owner: what to do, and the repeat goes on with the same attempt', async () => {
@@ -214,7 +189,7 @@ describe.each(ERAS)('%s', (era) => {
     expect(world.paid()).toEqual([]);
   });
 
-  test('addresses of this machine and of private networks are refused, also after a redirect', async () => {
+  test('addresses of this machine and of private networks are refused', async () => {
     const vendor = await world.vendor(honest());
     const own = await connect(era, { reach: 'public' });
     for (const url of [vendor.origin, 'http://localhost:8999', 'http://0x7f.1', 'http://[::ffff:10.0.0.1]'])
@@ -224,14 +199,6 @@ describe.each(ERAS)('%s', (era) => {
           money_moved: 'no',
         });
     expect(vendor.visits).toEqual([]);
-    const redirecting = await world.vendor(() => ({
-      status: 302,
-      headers: { location: 'http://169.254.169.254/latest/meta-data/' },
-    }));
-    const local = await connect(era, { reach: 'loopback' });
-    expect(await local.refused('fetch_paid', { url: redirecting.origin, ...paidFor })).toMatchObject({
-      code: 'address_not_allowed',
-    });
   });
 
   test('the key is in no answer and reaches no vendor', async () => {
@@ -261,69 +228,4 @@ describe.each(ERAS)('%s', (era) => {
     const { structuredContent: bytes } = await call('fetch_paid', { url: image.origin, ...paidFor });
     expect(bytes).toMatchObject({ encoding: 'base64', body: Buffer.from('1').toString('base64') });
   });
-});
-
-describe('above QUITTANCE_ASK_ABOVE', () => {
-  const asking = { askAboveMicro: 999n };
-  const accept: Person = () => ({ action: 'accept', content: { pay: true } });
-
-  test('the person is asked with amount, payee and address, and the accepted payment is made once', async () => {
-    const asked: string[] = [];
-    const { call } = await connect('2026-07-28', asking, (message) => {
-      asked.push(message);
-      return accept(message);
-    });
-    const vendor = await world.vendor(honestX402());
-    const result = await call('fetch_paid', { url: `${vendor.origin}/a`, ...paidFor });
-    expect(result.structuredContent).toMatchObject({ status: 200 });
-    expect(asked).toEqual([
-      `Pay 0.001 USDC to ${new URL(vendor.origin).host} (${SERVICE_WALLET}) for GET ${vendor.origin}/a?`,
-    ]);
-    expect(world.signed()).toHaveLength(1);
-  });
-
-  test.each<[string, ReturnType<Person>]>([
-    ['declined', { action: 'decline' }],
-    ['cancelled', { action: 'cancel' }],
-    ['accepted without a yes', { action: 'accept', content: { pay: false } }],
-  ])('nothing is paid if it is %s', async (_name, answer) => {
-    const { refused } = await connect('2026-07-28', asking, () => answer);
-    const vendor = await world.vendor(honestX402());
-    expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
-      code: 'not_approved',
-      money_moved: 'no',
-    });
-    expect(world.signed()).toEqual([]);
-  });
-
-  test('what was accepted does not pay a higher price', async () => {
-    let amount = 1000;
-    const questions: string[] = [];
-    const { call } = await connect('2026-07-28', asking, (message) => {
-      questions.push(message);
-      if (questions.length === 1) amount = 2000;
-      return accept(message);
-    });
-    const vendor = await world.vendor((visit) =>
-      presentedIn(visit) === undefined ? x402Bill(requirement({ amount: String(amount) })) : { status: 200 },
-    );
-    const result = await call('fetch_paid', { url: vendor.origin, max_amount: '5000' });
-    expect(result.structuredContent).toMatchObject({ receipt: { amount: '2000' } });
-    expect(questions.map((text) => text.slice(0, 14))).toEqual(['Pay 0.001 USDC', 'Pay 0.002 USDC']);
-  });
-
-  test.each(ERAS)(
-    '%s: a client that cannot ask gets a refusal, and below it no one is asked',
-    async (era) => {
-      const { call, refused } = await connect(era, asking);
-      const vendor = await world.vendor(honestX402());
-      const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
-      expect(error).toMatchObject({ code: 'not_approved', money_moved: 'no' });
-      expect(error.message).toMatch(/cannot ask/);
-      expect(world.signed()).toEqual([]);
-      const cheap = await world.vendor(honestX402({ amount: '999' }));
-      const paid = await call('fetch_paid', { url: cheap.origin, ...paidFor });
-      expect(paid.structuredContent).toMatchObject({ status: 200 });
-    },
-  );
 });

@@ -6,12 +6,16 @@ import { readSettings, SettingsError } from './settings.ts';
 const KEY = 'dk_test_secret';
 const TOKEN = 'sixteen-characters';
 
-test('without options: stdio, the gateway of npm start, and only loopback besides public addresses', () => {
+test('without options: stdio, the gateway of npm start, small amounts, and only public addresses', () => {
   expect(readSettings([], { QUITTANCE_KEY: KEY })).toEqual({
     baseUrl: 'http://127.0.0.1:3000',
     key: KEY,
-    askAboveMicro: null,
-    reach: 'loopback',
+    maxAmountMicro: 1_000_000n,
+    maxPerDayMicro: 5_000_000n,
+    askAboveMicro: 100_000n,
+    payees: [],
+    allowsUnlimited: false,
+    reach: 'public',
     folder: path.join(homedir(), '.config/quittance'),
     http: null,
   });
@@ -20,14 +24,43 @@ test('without options: stdio, the gateway of npm start, and only loopback beside
 test.each([
   ['https://api.example.com/', undefined, 'public'],
   ['https://api.example.com', '1', 'private'],
-  ['https://api.example.com', 'yes', 'public'],
-  ['http://localhost:3000', undefined, 'loopback'],
-  ['http://[::1]:3000', undefined, 'loopback'],
-  ['http://10.0.0.1:3000', undefined, 'public'],
-  ['http://127.0.0.1.example.com', undefined, 'public'],
+  ['https://api.example.com', '', 'public'],
+  ['http://localhost:3000', undefined, 'public'],
+  ['http://127.0.0.1:3000', '1', 'private'],
 ])('%s with QUITTANCE_ALLOW_PRIVATE=%s reaches %s addresses', (url, allowed, reach) => {
   const env = { QUITTANCE_KEY: KEY, QUITTANCE_URL: url, QUITTANCE_ALLOW_PRIVATE: allowed };
   expect(readSettings([], env)).toMatchObject({ reach });
+});
+
+const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+
+test('hosts and ports of private addresses are listed', () => {
+  const env = {
+    QUITTANCE_KEY: KEY,
+    QUITTANCE_ALLOW_PRIVATE: '127.0.0.1:4000, [::1]:80,vendor.internal:8443',
+  };
+  expect(readSettings([], env)).toMatchObject({
+    reach: ['127.0.0.1:4000', '[::1]:80', 'vendor.internal:8443'],
+  });
+});
+
+test('amounts, payees and a key without a limit are settings', () => {
+  const env = {
+    QUITTANCE_KEY: KEY,
+    QUITTANCE_MAX_AMOUNT: '20000',
+    QUITTANCE_MAX_PER_DAY: '50000',
+    QUITTANCE_ASK_ABOVE: '0',
+    QUITTANCE_PAYEES: `https://api.example.com/, ${ADDRESS},http://localhost:8080`,
+    QUITTANCE_ALLOW_UNLIMITED: '1',
+  };
+  expect(readSettings([], env)).toMatchObject({
+    maxAmountMicro: 20_000n,
+    maxPerDayMicro: 50_000n,
+    askAboveMicro: 0n,
+    payees: ['https://api.example.com', ADDRESS, 'http://localhost:8080'],
+    allowsUnlimited: true,
+  });
+  expect(readSettings([], { ...env, QUITTANCE_PAYEES: 'any' })).toMatchObject({ payees: 'any' });
 });
 
 test('--http needs a token, and its port has a default', () => {
@@ -45,6 +78,13 @@ test.each<[string, string[], Record<string, string>]>([
   ['a service key', [], { QUITTANCE_KEY: 'vendor_test_secret' }],
   ['an address that is none', [], { QUITTANCE_KEY: KEY, QUITTANCE_URL: 'api.example.com' }],
   ['dollars', [], { QUITTANCE_KEY: KEY, QUITTANCE_ASK_ABOVE: '0.5' }],
+  ['a maximum in dollars', [], { QUITTANCE_KEY: KEY, QUITTANCE_MAX_AMOUNT: '1.5' }],
+  ['a negative maximum', [], { QUITTANCE_KEY: KEY, QUITTANCE_MAX_PER_DAY: '-1' }],
+  ['a word for private addresses', [], { QUITTANCE_KEY: KEY, QUITTANCE_ALLOW_PRIVATE: 'yes' }],
+  ['a private host without a port', [], { QUITTANCE_KEY: KEY, QUITTANCE_ALLOW_PRIVATE: '10.0.0.1' }],
+  ['a payee without a scheme', [], { QUITTANCE_KEY: KEY, QUITTANCE_PAYEES: 'api.example.com' }],
+  ['a payee with a path', [], { QUITTANCE_KEY: KEY, QUITTANCE_PAYEES: 'https://api.example.com/a' }],
+  ['any payee besides a named one', [], { QUITTANCE_KEY: KEY, QUITTANCE_PAYEES: `any,${ADDRESS}` }],
   ['--http without a token', ['--http'], { QUITTANCE_KEY: KEY }],
   ['a short token', ['--http'], { QUITTANCE_KEY: KEY, QUITTANCE_MCP_TOKEN: 'short' }],
   ['a key as an argument', [KEY], { QUITTANCE_KEY: KEY }],

@@ -8,10 +8,21 @@ export type Settings = {
   baseUrl: string;
   /** A delegate key. It appears in no answer and no log. */
   key: string;
-  /** A payment above it is shown to the person first. USDC micro-units; null: none is. */
-  askAboveMicro: bigint | null;
-  /** Which addresses besides public ones a tool may call. */
-  reach: 'public' | 'loopback' | 'private';
+  /** The maximum of one payment, whatever a model asks for. USDC micro-units, as are the others. */
+  maxAmountMicro: bigint;
+  /** The maximum of all payments of the key on a UTC day. */
+  maxPerDayMicro: bigint;
+  /** A payment above it is shown to the person first. */
+  askAboveMicro: bigint;
+  /** Addresses and origins that are paid without a question about a new payee. */
+  payees: 'any' | readonly string[];
+  /** True: a key that has no limit may pay. */
+  allowsUnlimited: boolean;
+  /**
+   * Which addresses a tool may call besides the API: public ones, also these (`host:port`), or also
+   * all private ones.
+   */
+  reach: 'public' | 'private' | readonly string[];
   /** Of payments that are not delivered yet. The command `quittance` uses the same one. */
   folder: string;
   /** Null: stdio. */
@@ -20,7 +31,12 @@ export type Settings = {
 
 const DEFAULT_PORT = 8403;
 const SHORTEST_TOKEN = 16;
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+/** Small, because a model decides. 1 USDC a payment, 5 USDC a day, a question above 0.10 USDC. */
+const DEFAULT_MICRO = {
+  QUITTANCE_MAX_AMOUNT: 1_000_000n,
+  QUITTANCE_MAX_PER_DAY: 5_000_000n,
+  QUITTANCE_ASK_ABOVE: 100_000n,
+};
 
 export const USAGE = `Usage: quittance-mcp [--http] [--port 8403]
 
@@ -29,8 +45,12 @@ streamable HTTP on 127.0.0.1.
 
   QUITTANCE_KEY            a delegate key (dk_test_… or dk_live_…), required
   QUITTANCE_URL            the payment API, default ${DEFAULT_URL}
-  QUITTANCE_ASK_ABOVE      micro-units; the person is asked before a payment above it
-  QUITTANCE_ALLOW_PRIVATE  1: tools may call addresses of private networks
+  QUITTANCE_MAX_AMOUNT     micro-units; the most of one payment, default ${DEFAULT_MICRO.QUITTANCE_MAX_AMOUNT}
+  QUITTANCE_MAX_PER_DAY    micro-units; the most that the key pays on a UTC day, default ${DEFAULT_MICRO.QUITTANCE_MAX_PER_DAY}
+  QUITTANCE_ASK_ABOVE      micro-units; the person is asked before a payment above it, default ${DEFAULT_MICRO.QUITTANCE_ASK_ABOVE}
+  QUITTANCE_PAYEES         origins and addresses whose first payment needs no question, or "any"
+  QUITTANCE_ALLOW_UNLIMITED  1: the key may have no limit
+  QUITTANCE_ALLOW_PRIVATE  host:port of this machine or a private network that tools may call, or 1: all
   QUITTANCE_MCP_TOKEN      the bearer token of --http, at least ${SHORTEST_TOKEN} characters
 `;
 
@@ -46,11 +66,46 @@ const urlOf = (text: string): URL => {
   return url;
 };
 
-const microOf = (text: string | undefined): bigint | null => {
-  if (text === undefined || text === '') return null;
+const microOf = (env: Environment, name: keyof typeof DEFAULT_MICRO): bigint => {
+  const text = env[name];
+  if (text === undefined || text === '') return DEFAULT_MICRO[name];
   if (!/^[0-9]{1,19}$/.test(text))
-    throw new SettingsError('QUITTANCE_ASK_ABOVE must be USDC micro-units: 1000000 is 1 USDC.');
+    throw new SettingsError(`${name} must be USDC micro-units: 1000000 is 1 USDC.`);
   return BigInt(text);
+};
+
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+
+const HOST_AND_PORT = /^([\w.-]+|\[[0-9a-f:]+\]):\d{1,5}$/;
+
+const reachOf = (text = ''): Settings['reach'] => {
+  if (text === '1') return 'private';
+  const named = listOf(text);
+  if (!named.every((each) => HOST_AND_PORT.test(each)))
+    throw new SettingsError(
+      'QUITTANCE_ALLOW_PRIVATE must be hosts with ports like 127.0.0.1:8080, separated by commas, or 1.',
+    );
+  return named.length === 0 ? 'public' : named;
+};
+
+const payeesOf = (text = ''): Settings['payees'] => {
+  const named = listOf(text);
+  if (named.length === 1 && named[0] === 'any') return 'any';
+  return named.map((each) => {
+    if (ADDRESS.test(each)) return each;
+    const origin = /^https?:/.test(each) ? URL.parse(each)?.origin : undefined;
+    if (origin === undefined || origin !== each.replace(/\/$/, ''))
+      throw new SettingsError(
+        'QUITTANCE_PAYEES must be origins like https://api.example.com and addresses of Solana, separated by commas, or "any".',
+      );
+    return origin;
+  });
 };
 
 const httpOf = (port: string | undefined, token: string | undefined): Settings['http'] => {
@@ -83,12 +138,15 @@ export const readSettings = (args: string[], env: Environment): Settings | null 
   if (!/^dk_(test|live)_/.test(key))
     throw new SettingsError('QUITTANCE_KEY must be a delegate key (dk_test_… or dk_live_…).');
   const url = urlOf(env.QUITTANCE_URL ?? DEFAULT_URL);
-  const isLocal = LOOPBACK.test(url.hostname);
   return {
     baseUrl: url.href.replace(/\/+$/, ''),
     key,
-    askAboveMicro: microOf(env.QUITTANCE_ASK_ABOVE),
-    reach: env.QUITTANCE_ALLOW_PRIVATE === '1' ? 'private' : isLocal ? 'loopback' : 'public',
+    maxAmountMicro: microOf(env, 'QUITTANCE_MAX_AMOUNT'),
+    maxPerDayMicro: microOf(env, 'QUITTANCE_MAX_PER_DAY'),
+    askAboveMicro: microOf(env, 'QUITTANCE_ASK_ABOVE'),
+    payees: payeesOf(env.QUITTANCE_PAYEES),
+    allowsUnlimited: env.QUITTANCE_ALLOW_UNLIMITED === '1',
+    reach: reachOf(env.QUITTANCE_ALLOW_PRIVATE),
     folder: configFolder(env),
     http: options.http === true ? httpOf(options.port, env.QUITTANCE_MCP_TOKEN) : null,
   };

@@ -98,9 +98,11 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
       'The credential is of another kind than the call needs: a service key sells, a delegate key or a sign-in pays.',
       'The call exists in another environment only, for instance `POST /v1/dev/fund` in test.',
       'The delegate may not pay this service.',
+      'The key may not be used from this address: its service has `allowed_ips`.',
       'The account is frozen.',
     ],
-    action: 'Use the kind of credential that `message` names. Contact support if the account is frozen.',
+    action:
+      'Use the kind of credential or the address that `message` names. Contact support if the account is frozen.',
     ...UNREAD,
     example: { message: 'this call requires a service key' },
   },

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { createKeyText, keyHash, parseKeyText } from './key-text.ts';
 
@@ -14,6 +15,16 @@ test.each([
   const text = createKeyText(prefix);
   expect(text).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{49}$`));
   expect(parseKeyText(text)).toEqual({ ...expected, hash: keyHash(text) });
+});
+
+test('the expression of the guide for secret scanners finds keys in a text, and no token', () => {
+  const guide = readFileSync(new URL('../../docs/guides/authentication.md', import.meta.url), 'utf8');
+  const [, expression] = /^```text\n(\\b\(vendor.*)\n```$/m.exec(guide)!;
+  const found = (text: string) => text.match(new RegExp(expression!, 'g'));
+  const keys = [valid, createKeyText('vendor_test_'), createKeyText('dk_test_'), createKeyText('dk_live_')];
+  expect(found(keys.map((key) => `KEY="${key}";`).join('\n'))).toEqual(keys);
+  const others = [valid.slice(0, -1), `${valid}0`, `x${valid}`, `rt_test_${'A'.repeat(49)}`, 'vendor_test_…'];
+  expect(found(others.join(' '))).toBeNull();
 });
 
 test('the hash is 32 bytes of base64url and differs per key', () => {

@@ -85,6 +85,32 @@ test('a service is created from an empty page, errors are shown first, and its k
   ]);
 });
 
+test('a key is limited to addresses, and to any again', async () => {
+  const person = await signInPerson(stack);
+  const { service_id, api_key } = await createService(person);
+  const page = await opened({ person });
+  await page.go(`/services/${service_id}`);
+  const field = page.page.getByLabel('Allowed addresses');
+  await field.fill('no address');
+  await button(page, 'Save the addresses').click();
+  await page.page.getByRole('alert').getByText('validation_error').waitFor();
+  await field.fill('203.0.113.7\n198.51.100.0/24');
+  await button(page, 'Save the addresses').click();
+  await page.page.getByText('The keys work from these addresses only.').waitFor();
+  // The gateway reads a key anew after a second.
+  await waitFor(
+    () => works(api_key),
+    (isUsable) => !isUsable,
+  );
+  await field.fill('');
+  await button(page, 'Save the addresses').click();
+  await page.page.getByText('The keys work from any address.').waitFor();
+  await waitFor(
+    () => works(api_key),
+    (isUsable) => isUsable,
+  );
+});
+
 test('only changed settings are sent', async () => {
   const person = await signInPerson(stack);
   const { service_id } = await createService(person);

@@ -3,6 +3,7 @@ import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import { TAGS } from '../../shared/contract/tags.ts';
 import { browserOfSuite } from '../support/browser-suite.ts';
+import { signInPerson } from '../support/console.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
@@ -51,6 +52,44 @@ test('the reference page shows the operations and calls no other origin', async 
   );
   expect(complaints).toEqual([]);
   await page.close();
+});
+
+test('the search finds an operation, and its result opens it', async () => {
+  const page = await browser().newPage();
+  await page.goto(`${stack.docs_url}#tag/pay/POST/v1/settle`);
+  await page.getByText('never charges twice').first().waitFor();
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByRole('combobox').first().waitFor();
+  await page.keyboard.type('redeem');
+  await page.getByRole('option', { name: /Redeem a settlement/ }).click();
+  await page.waitForURL(/#.*\/redeem$/);
+  await page.close();
+});
+
+test('a script of the reference page gets no token of a reader who has signed in', async () => {
+  const { cookies } = await signInPerson(stack);
+  const context = await browser().newContext();
+  const attributes = { domain: 'localhost', httpOnly: true, secure: true, sameSite: 'Strict' } as const;
+  await context.addCookies(cookies.map((cookie) => ({ ...cookie, ...attributes })));
+  const origin = new URL(stack.console_url).origin;
+  /** What a script of this page reads from the answer to a refresh by cookie. */
+  const refreshedAt = async (path: string): Promise<string> => {
+    const page = await context.newPage();
+    await page.goto(origin + path);
+    const read = await page.evaluate<string>(`
+      fetch('${origin}/v1/auth/refresh', {
+        method: 'POST',
+        credentials: 'include',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      }).then((answer) => answer.text(), (error) => error.name)`);
+    await page.close();
+    return read;
+  };
+  expect(await refreshedAt('/docs')).toBe('TypeError');
+  // The cookie is a valid one: it gives a page of the console's origin a token.
+  expect(JSON.parse(await refreshedAt('/docs/errors'))).toHaveProperty('access_token');
+  await context.close();
 });
 
 test('script and document are gzipped for clients that accept it, and the page for language models is text', async () => {

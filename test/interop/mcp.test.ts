@@ -128,6 +128,9 @@ const environment = (more: Record<string, string> = {}, key = delegate.api_key) 
   XDG_CONFIG_HOME: mcp.project,
   QUITTANCE_URL: stack.gateway_url,
   QUITTANCE_KEY: key,
+  // The vendors are on loopback, and most clients here cannot ask about a new payee.
+  QUITTANCE_ALLOW_PRIVATE: [url, stock.server.url].map((each) => new URL(each).host).join(),
+  QUITTANCE_PAYEES: 'any',
   ...more,
 });
 const newClient = (era: (typeof ERAS)[number], asks: boolean) => {
@@ -226,6 +229,36 @@ describe.each(ERAS)('over stdio, %s', (era) => {
     expect(deliveries).toBe(before + 1);
   }, 120_000);
 });
+
+test('by default a new payee is a question, once, and a refusal if the client cannot ask', async () => {
+  const before = deliveries;
+  const silent = await overStdio('2026-07-28', { QUITTANCE_PAYEES: '' });
+  const refused = errorOf(await call(silent.client, 'fetch_paid', { url, max_amount: PRICE }));
+  expect(refused).toMatchObject({ code: 'not_approved', money_moved: 'no' });
+  expect(refused.message).toContain('QUITTANCE_PAYEES');
+  expect(deliveries).toBe(before);
+  const { client, asked, answers } = await overStdio('2026-07-28', {
+    ...{ QUITTANCE_PAYEES: '', QUITTANCE_ASK_ABOVE: '100000' },
+  });
+  answers.push({ action: 'accept', content: { pay: true } });
+  for (let i = 0; i < 2; i += 1) {
+    const bought = await call(client, 'fetch_paid', { url, max_amount: PRICE });
+    expect(bought.structuredContent).toMatchObject({ status: 200 });
+  }
+  expect(asked).toEqual([expect.stringMatching(/^Pay 0\.05 USDC to the new payee ".+" \(.+\) for GET http/)]);
+  expect(deliveries).toBe(before + 2);
+}, 120_000);
+
+test('the day’s maximum counts what the key has paid, also with a server that has ended', async () => {
+  const fresh = await createDelegate(api, owner, { total: '90000000' });
+  const args = { url, max_amount: PRICE };
+  const first = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: PRICE }, { key: fresh.api_key });
+  expect((await call(first.client, 'fetch_paid', args)).structuredContent).toMatchObject({ status: 200 });
+  const next = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: PRICE }, { key: fresh.api_key });
+  const refused = errorOf(await call(next.client, 'fetch_paid', args));
+  expect(refused).toMatchObject({ code: 'above_setting', money_moved: 'no' });
+  expect(refused.message).toContain('QUITTANCE_MAX_PER_DAY');
+}, 120_000);
 
 test('a payment above the delegate’s threshold waits for its owner, whose denial holds for its key', async () => {
   const careful = await createDelegate(api, owner, { daily: '90000000' }, { approval_above: '10000' });

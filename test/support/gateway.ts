@@ -56,6 +56,8 @@ export type Services = {
   earlierAnswers: Record<string, object>;
   /** The keys of identity, by the hash of their text. */
   keys: Map<string, Principal>;
+  /** From where keys may be used, by the hash of their text. All others: from any address. */
+  allowedIps: Map<string, string[]>;
   /** Keys that identity refuses, by the hash of their text, with the reason. */
   refusedKeys: Map<string, { refused: KeyRefusal; since: string }>;
   revokedSessions: Set<string>;
@@ -124,6 +126,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
   const serving: Serving[] = [];
   const keys = new Map<string, Principal>();
   const refusedKeys: Services['refusedKeys'] = new Map();
+  const allowedIps: Services['allowedIps'] = new Map();
   const revokedSessions = new Set<string>();
   const limitFactors = new Map<string, number>();
   const knownBrowsers = new Set<string>();
@@ -136,7 +139,13 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     findKey: ({ key_hash }) => {
       queriedHashes.push(key_hash as string);
       const principal = keys.get(key_hash as string);
-      if (principal !== undefined) return { principal, limit_factor: factorOf(principal) };
+      const allowed_ips = allowedIps.get(key_hash as string);
+      if (principal !== undefined)
+        return {
+          principal,
+          limit_factor: factorOf(principal),
+          ...(allowed_ips === undefined ? {} : { allowed_ips }),
+        };
       return refusedKeys.get(key_hash as string) ?? null;
     },
     findSession: ({ session_id, account_id }) => ({
@@ -187,6 +196,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     answers,
     earlierAnswers,
     keys,
+    allowedIps,
     refusedKeys,
     revokedSessions,
     limitFactors,

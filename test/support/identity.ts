@@ -306,6 +306,8 @@ export const startIdentity = async () => {
       const found = await call(gateway, identity, 'findKey', { key_hash });
       return found !== null && 'principal' in found ? found.principal : null;
     },
+    /** What the gateway gets about a key. */
+    findKeyRecord: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
     /** Why a key is refused; null for a valid key and for an unknown one. */
     findKeyRefusal: async (key_hash: string) => {
       const found = await call(gateway, identity, 'findKey', { key_hash });

@@ -158,6 +158,21 @@ export const honestX402 =
   (visit: Visit): Said =>
     presentedIn(visit) === undefined ? x402Bill(requirement(changes)) : x402Delivery();
 
+/** The delegate of the key, with these limits and these amounts paid and held today. */
+export const delegateWith = (limits: object = {}, spent = '0', held = '0') => {
+  const usage = { spent, held, remaining: null, resets_at: null };
+  const none = { per_payment: null, daily: null, monthly: null, total: null };
+  return {
+    name: 'Research agent',
+    limits: { ...none, ...limits },
+    usage: { daily: usage, monthly: usage, total: usage },
+    approval_above: null,
+    external: { pay_to: 'any', origins: null },
+    allowed_service_ids: null,
+    expires_at: null,
+  };
+};
+
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** An API and any number of vendors, with the requests that they received. */
@@ -172,6 +187,8 @@ export const startWorld = async () => {
     /** The outcome that a report returns. */
     report: (asked: Asked) => Scripted | null;
     network: () => Scripted | null;
+    /** GET /v1/delegates/me; by default a delegate with a limit that has paid nothing. */
+    delegate: () => Scripted | null;
     /** Fields of GET /v1/settlements/:id that differ from a paid and unredeemed settlement. */
     read: (settlementId: string) => object | Scripted | null;
   } = {
@@ -180,6 +197,7 @@ export const startWorld = async () => {
     sign: () => null,
     report: () => null,
     network: () => null,
+    delegate: () => null,
     read: () => null,
   };
   const read = (settlement_id: string): Scripted => {
@@ -208,6 +226,8 @@ export const startWorld = async () => {
       const environments = { test: { usdc_mint: MINT, x402_network: NETWORK } };
       return script.network() ?? { status: 200, body: { environments } };
     }
+    if (asked.call === 'GET /v1/delegates/me')
+      return script.delegate() ?? { status: 200, body: delegateWith({ daily: '90000000' }) };
     if (asked.call === 'POST /v1/payments') return script.sign(asked) ?? sign(asked);
     if (asked.call.endsWith('/report'))
       return (

@@ -16,6 +16,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
+import { AllowedIps } from './allowed-ips.tsx';
 import { ServiceEnd } from './close-service.tsx';
 import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
@@ -77,6 +78,7 @@ const Loaded = ({ service }: { service: Service }) => {
         <ServiceKey service={service} />
       </Columns>
       <SettingsSection service={service} />
+      <AllowedIps service={service} />
       <ServiceEnd service={service} />
     </Page>
   );

@@ -16,13 +16,16 @@ const outputSchema = z.object({
   pays_x402_vendors: z.boolean().describe('True: vendors that do not use Quittance can be paid'),
   allowed_service_ids: z.array(z.string()).nullable(),
   expires_at: z.string().nullable(),
+  this_server: z
+    .object({ max_amount: z.string(), max_per_day: z.string(), ask_above: z.string() })
+    .describe('What this server allows besides, by the settings of the person who runs it'),
 });
 
 type Usage = { spent: string; held: string; remaining: string | null };
 const usageOf = ({ spent, held, remaining }: Usage) => ({ spent, held, remaining });
 
 /** The limits of the key, and what is left of them. */
-export const registerBudget: Register = (server, { client }) => {
+export const registerBudget: Register = (server, { client, settings }) => {
   const config = {
     title: 'Budget',
     description: 'The limits of the key of this server, and what is spent, held and left. USDC micro-units.',
@@ -47,6 +50,11 @@ export const registerBudget: Register = (server, { client }) => {
         pays_x402_vendors: own.external !== null,
         allowed_service_ids: own.allowed_service_ids,
         expires_at: own.expires_at,
+        this_server: {
+          max_amount: String(settings.maxAmountMicro),
+          max_per_day: String(settings.maxPerDayMicro),
+          ask_above: String(settings.askAboveMicro),
+        },
       });
     }),
   );

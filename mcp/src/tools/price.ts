@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Price } from '../../../sdk/src/pay/main.ts';
-import { answerWith, refusalOf, refuseWith } from '../answers.ts';
-import { requestFields, requestOf } from '../requests.ts';
+import { answerWith, refusalOf, refuseWith, UNTRUSTED } from '../answers.ts';
+import { addressFields, requestOf } from '../requests.ts';
 import type { Register } from './tools.ts';
 
 /** Ends a request at its price, before anything is paid. */
@@ -14,7 +14,17 @@ export class PriceError extends Error {
 }
 
 const LONGEST_MS = 30_000;
+/** Hosts run a tool that only reads without a question, so it must not change anything. */
+const inputSchema = z.strictObject({
+  ...addressFields,
+  method: z
+    .enum(['GET', 'HEAD'], {
+      error: 'price sends only GET and HEAD. For another method call fetch_paid with max_amount "0"',
+    })
+    .default('GET'),
+});
 const outputSchema = z.object({
+  untrusted: z.string(),
   status: z.int().describe('The HTTP status without a payment'),
   price: z
     .object({
@@ -43,8 +53,9 @@ export const registerPrice: Register = (server, { ask }) => {
   const config = {
     title: 'Ask for a price',
     description:
-      'Calls a URL without paying and returns the price that it asks for. The request itself is sent, so use it only with requests that have no effect without a payment.',
-    inputSchema: z.object(requestFields),
+      'Calls a URL by GET or HEAD without paying and returns the price that it asks for. ' +
+      'For the price of another method call fetch_paid with max_amount "0", which sends the request and pays nothing.',
+    inputSchema,
     outputSchema,
     annotations: { readOnlyHint: true, openWorldHint: true },
   };
@@ -57,10 +68,15 @@ export const registerPrice: Register = (server, { ask }) => {
         response.status === 402
           ? 'It asks for a payment that this server cannot make: another protocol, network or currency.'
           : 'It answers without a payment.';
-      return answerWith({ status: response.status, price: null, note });
+      return answerWith({ untrusted: UNTRUSTED, status: response.status, price: null, note });
     } catch (error) {
       if (!(error instanceof PriceError)) return refuseWith(refusalOf(error));
-      return answerWith({ status: 402, price: priceIn(error.price), note: 'Nothing was paid.' });
+      return answerWith({
+        untrusted: UNTRUSTED,
+        status: 402,
+        price: priceIn(error.price),
+        note: 'Nothing was paid.',
+      });
     }
   });
 };

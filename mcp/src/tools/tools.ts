@@ -3,10 +3,12 @@ import type { Client } from '../../../sdk/src/client.ts';
 import type { PayingFetch } from '../../../sdk/src/pay/main.ts';
 import { refusalOf, refuseWith } from '../answers.ts';
 import type { Asking } from '../asking.ts';
+import type { Settings } from '../settings.ts';
 
 /** What the tools of one server share. */
 export type Tools = {
   client: Client;
+  settings: Pick<Settings, 'maxAmountMicro' | 'maxPerDayMicro' | 'askAboveMicro'>;
   pay: PayingFetch;
   /** A fetch that reads the price of a 402 and pays nothing. @throws PriceError */
   ask: PayingFetch;

@@ -185,7 +185,7 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     getService(input: Input<'identity.getService'>, options?: CallOptions): Answer<'identity.getService'>;
     /** Show the fee of a price and what you receive. Without a service, so that a form can show it before the price is saved. A price whose `net_amount` is 0 cannot be the price of a service. `GET /v1/services/fee`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     showFee(input: Input<'identity.showFee'>, options?: CallOptions): Answer<'identity.showFee'>;
-    /** Change a vendor service. The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Change a vendor service. The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateService(input: Input<'identity.updateService'>, options?: CallOptions): Answer<'identity.updateService'>;
     /** Delete a vendor service, or close it while payments are open. Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window. `DELETE /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteService(input: Input<'identity.deleteService'>, options?: CallOptions): Answer<'identity.deleteService'>;
@@ -400,6 +400,7 @@ export type Fees = components['schemas']['Fees'];
 export type FiatAmount = components['schemas']['FiatAmount'];
 export type FiatCurrency = components['schemas']['FiatCurrency'];
 export type IdempotencyKey = components['schemas']['IdempotencyKey'];
+export type IpBlock = components['schemas']['IpBlock'];
 export type KeyChange = components['schemas']['KeyChange'];
 export type ListedKey = components['schemas']['ListedKey'];
 export type MicroUsdc = components['schemas']['MicroUsdc'];

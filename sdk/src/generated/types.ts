@@ -177,9 +177,9 @@ export interface paths {
         head?: never;
         /**
          * Change a vendor service
-         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change.
+         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address or other allowed_ips. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateService"];
         trace?: never;
@@ -6099,6 +6099,11 @@ export interface components {
          * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
          */
         IdempotencyKey: string;
+        /**
+         * @description An address or a CIDR block
+         * @example 203.0.113.0/24
+         */
+        IpBlock: string;
         KeyChange: {
             /** @description Whose key it is. Null for the key of a delegate */
             service_id: components["schemas"]["ServiceId"] | null;
@@ -6554,6 +6559,8 @@ export interface components {
             status: "active" | "closing";
             /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
+            /** @description From where the keys of the service may be used. Null: from any address */
+            allowed_ips: components["schemas"]["IpBlock"][] | null;
             /** @description The fee of a quote for the price. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
@@ -7165,6 +7172,9 @@ export interface operations {
                      *           "key_grace_hours": 24,
                      *           "status": "active",
                      *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "allowed_ips": [
+                     *             "203.0.113.0/24"
+                     *           ],
                      *           "fee_amount": "0",
                      *           "net_amount": "0"
                      *         }
@@ -7252,6 +7262,9 @@ export interface operations {
                      *       "key_grace_hours": 24,
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "allowed_ips": [
+                     *         "203.0.113.0/24"
+                     *       ],
                      *       "fee_amount": "0",
                      *       "net_amount": "0",
                      *       "api_key": "vendor_test_Zk3mQ9"
@@ -7292,6 +7305,8 @@ export interface operations {
                         status: "active" | "closing";
                         /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
+                        /** @description From where the keys of the service may be used. Null: from any address */
+                        allowed_ips: components["schemas"]["IpBlock"][] | null;
                         /** @description The fee of a quote for the price. In USDC micro-units */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
                         /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
@@ -7336,6 +7351,8 @@ export interface operations {
                         status: "active" | "closing";
                         /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
+                        /** @description From where the keys of the service may be used. Null: from any address */
+                        allowed_ips: components["schemas"]["IpBlock"][] | null;
                         /** @description The fee of a quote for the price. In USDC micro-units */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
                         /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
@@ -7730,6 +7747,9 @@ export interface operations {
                      *       "key_grace_hours": 24,
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "allowed_ips": [
+                     *         "203.0.113.0/24"
+                     *       ],
                      *       "fee_amount": "0",
                      *       "net_amount": "0"
                      *     }
@@ -7794,7 +7814,10 @@ export interface operations {
                  *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                  *       "redeem_window_seconds": 900,
                  *       "key_grace_hours": 24,
-                 *       "allow_off_curve": false
+                 *       "allow_off_curve": false,
+                 *       "allowed_ips": [
+                 *         "203.0.113.0/24"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -7819,6 +7842,8 @@ export interface operations {
                     key_grace_hours?: number;
                     /** @description Needed for a multisig vault as payout address */
                     allow_off_curve?: boolean;
+                    /** @description From where the keys of the service may be used. Null: from any address */
+                    allowed_ips?: components["schemas"]["IpBlock"][] | null;
                 };
             };
         };
@@ -7843,6 +7868,9 @@ export interface operations {
                      *       "key_grace_hours": 24,
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "allowed_ips": [
+                     *         "203.0.113.0/24"
+                     *       ],
                      *       "fee_amount": "0",
                      *       "net_amount": "0"
                      *     }

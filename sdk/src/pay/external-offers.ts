@@ -58,6 +58,18 @@ export const readOffers = async (response: Response): Promise<ExternalOffer[]> =
 const amountOf = ({ version, requirement }: ExternalOffer): unknown =>
   version === 1 ? requirement.maxAmountRequired : requirement.amount;
 
+/**
+ * Whether the API accepts a requirement of this length. JSON.stringify throws for one that is
+ * nested more deeply than JSON.parse minds.
+ */
+const isShort = (requirement: Requirement): boolean => {
+  try {
+    return JSON.stringify(requirement).length <= MAX_REQUIREMENT;
+  } catch {
+    return false;
+  }
+};
+
 /** True if an offer is an exact price in the mint and on the network that the API serves. */
 export const isPayable = (offer: ExternalOffer, { x402_network, usdc_mint }: Network): boolean => {
   const { scheme, network, asset, payTo, extra } = offer.requirement as Partial<Requirement>;
@@ -70,7 +82,7 @@ export const isPayable = (offer: ExternalOffer, { x402_network, usdc_mint }: Net
     typeof extra?.feePayer === 'string' &&
     typeof amount === 'string' &&
     AMOUNT.test(amount) &&
-    JSON.stringify(offer.requirement).length <= MAX_REQUIREMENT
+    isShort(offer.requirement)
   );
 };
 

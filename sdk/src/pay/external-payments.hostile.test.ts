@@ -71,19 +71,31 @@ test.each([
   expect(world.api.asked).toEqual([]);
 });
 
+/** A payer whose vendors give this answer, whatever servers can send. */
+const payerOf = (answer: () => Response) => {
+  const { baseUrl } = world.api;
+  return payingFetch(
+    async (url, init) => (url.startsWith(baseUrl) ? globalThis.fetch(url, init) : answer()),
+    { baseUrl, delegateKey: 'dk_test_key', maxAmount: 5000n },
+  );
+};
+
+test('an offer that is nested too deeply to be written again is returned unchanged', async () => {
+  const { amount: _amount, ...rest } = requirement({ network: 'solana-devnet', maxAmountRequired: '1' });
+  const text = JSON.stringify({ x402Version: 1, accepts: [{ ...rest, outputSchema: 'here' }] });
+  const deep = text.replace('"here"', '['.repeat(20_000) + ']'.repeat(20_000));
+  const answer = await payerOf(() => new Response(deep, { status: 402 }))('https://vendor.example/');
+  expect([answer.status, await answer.text()]).toEqual([402, deep]);
+  expect(signs()).toEqual([]);
+});
+
 test('a header or a body that is too large is not read', async () => {
   const large = { ...requirement(), description: 'x'.repeat(60_000) };
   const { amount, ...rest } = requirement({ network: 'solana-devnet', maxAmountRequired: '1' });
   const inBody = await world.vendor(() => x402BillV1({ ...rest, amount, description: 'x'.repeat(80_000) }));
   expect((await world.payer()(inBody.origin)).status).toBe(402);
   // A platform without a limit of its own for headers.
-  const fetch = async () => new Response('{}', { status: 402, headers: x402Bill(large).headers! });
-  const { baseUrl } = world.api;
-  const pay = payingFetch((url, init) => (url.startsWith(baseUrl) ? globalThis.fetch(url, init) : fetch()), {
-    baseUrl,
-    delegateKey: 'dk_test_key',
-    maxAmount: 5000n,
-  });
+  const pay = payerOf(() => new Response('{}', { status: 402, headers: x402Bill(large).headers! }));
   expect((await pay('https://vendor.example/')).status).toBe(402);
   expect(signs()).toEqual([]);
 });

@@ -6,13 +6,19 @@ import { isRefused, verifyAccessToken } from '../../../shared/lib/access-token.t
 import { cached } from '../../../shared/lib/cached.ts';
 import { parseKeyText } from '../../../shared/lib/key-text.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
-import { CREDENTIAL_MAX_AGE_MS, type GatewayEnvironment } from '../environments/environment.ts';
+import {
+  CREDENTIAL_MAX_AGE_MS,
+  type FoundKey,
+  type GatewayEnvironment,
+} from '../environments/environment.ts';
+import { isAllowedFrom } from './allowed-ips.ts';
 import { type Bearer, readBearer } from './bearer.ts';
 import {
   ENDED_SIGN_IN,
   expiredToken,
   INVALID_TOKEN,
   MISTYPED_KEY,
+  notAllowedFrom,
   refusedKey,
   unservedEnvironment,
 } from './refusals.ts';
@@ -26,7 +32,8 @@ export type Authenticated = { environment: GatewayEnvironment; principal: Princi
 
 /**
  * Finds the caller by the Bearer credential of a request.
- * @throws ServiceError unauthorized, rate_limited
+ * @throws ServiceError unauthorized, rate_limited; forbidden for a key that may not be used from
+ *   the address
  */
 export type Authenticate = (rawHeaders: readonly string[], address: string) => Promise<Authenticated>;
 
@@ -45,22 +52,23 @@ const KIND_NAMES: Record<CredentialKind, string> = {
 /** Why a credential is refused: a text for the caller, what is wrong and then what to do. */
 type Refused = { refusal: string };
 
+type Deps = {
+  environments: ReadonlyMap<string, GatewayEnvironment>;
+  publicKeys: PublicKeys;
+  refusedKeys: RefusedKeys;
+  now: () => number;
+};
+
+/** The record of a valid key. The prefix of its text must agree with it about the kind. */
+const validKey = (found: FoundKey | null, kind: CredentialKind) =>
+  found !== null && 'principal' in found && found.principal.kind === kind ? found : null;
+
 /**
  * Checks the Bearer credentials of all environments. Reads the Authorization header only. A refusal
  * says only what follows from the text of the credential, or from the record of a key whose whole
  * text the caller has (docs/adr/0050-errors.md).
  */
-export const createAuthenticate = ({
-  environments,
-  publicKeys,
-  refusedKeys,
-  now,
-}: {
-  environments: ReadonlyMap<string, GatewayEnvironment>;
-  publicKeys: PublicKeys;
-  refusedKeys: RefusedKeys;
-  now: () => number;
-}): Authenticate => {
+export const createAuthenticate = ({ environments, publicKeys, refusedKeys, now }: Deps): Authenticate => {
   const unserved = (name: string): Refused => ({ refusal: unservedEnvironment(name, environments.keys()) });
 
   const fromKey = async (text: string, address: string): Promise<Authenticated | Refused> => {
@@ -71,10 +79,11 @@ export const createAuthenticate = ({
     const attempt = { environment: environment.name, hash: key.hash, address };
     refusedKeys.admit(attempt);
     const found = await environment.findKey(key.hash);
-    // The prefix of the text and the record must agree about the kind of the key.
-    const good = found !== null && 'principal' in found && found.principal.kind === key.kind ? found : null;
+    const good = validKey(found, key.kind);
     await refusedKeys.record(attempt, good !== null);
     if (good === null) return { refusal: refusedKey(found, environment.name) };
+    if (!isAllowedFrom(good.allowed_ips, address))
+      throw new ServiceError('forbidden', notAllowedFrom(address));
     return { environment, principal: good.principal, limitFactor: good.limit_factor };
   };
 

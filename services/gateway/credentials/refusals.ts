@@ -33,3 +33,7 @@ export const refusedKey = (found: FoundKey | null, environment: string): string 
   found !== null && 'refused' in found
     ? KEY_REFUSALS[found.refused](found.since)
     : `the environment ${environment} has no such key; check that the key is for this server and was not deleted`;
+
+/** @param address of the caller, as the gateway sees it */
+export const notAllowedFrom = (address: string): string =>
+  `the key may not be used from the address ${address}; add it to allowed_ips of the service, or call from an allowed address`;

@@ -31,15 +31,23 @@ const PAGE_HEADERS = {
 
 /**
  * Scalar writes its style into the page at run time. Its script is a file, and it calls no other
- * origin. It makes markup by two policies for Trusted Types (reference.ts).
+ * origin. It makes markup by two policies for Trusted Types (reference.ts). The page has an origin
+ * of its own (`sandbox`): a fault in 4 MB of another project's script cannot call the API with the
+ * cookie of a reader who has signed in to the console.
  */
 const REFERENCE_HEADERS = {
   ...PAGE_HEADERS,
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
-    'trusted-types vue default',
+    'trusted-types vue default; ' +
+    'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads',
+  // By the HTML standard no page may have both a sandbox and another policy for its opener.
+  'cross-origin-opener-policy': 'unsafe-none',
 };
+
+/** The document of the API is public. The reference page reads it from its own origin. */
+const DOCUMENT_HEADERS = { ...PAGE_HEADERS, 'access-control-allow-origin': '*' };
 
 const STYLE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' };
 
@@ -91,7 +99,7 @@ const acceptsHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/.t
 /** The document has half a megabyte, and a tenth of it gzipped. */
 const openApiPage = (publicUrl: string): Page => {
   const page = json(() => openApiDocument({ serverUrl: publicUrl }));
-  return { ...page, gzipped: once(() => gzipSync(page.content())) };
+  return { ...page, gzipped: once(() => gzipSync(page.content())), headers: DOCUMENT_HEADERS };
 };
 
 const createPages = ({ publicUrl, docsHtml, pageCss, guides }: PageDeps): Record<string, Page> => ({

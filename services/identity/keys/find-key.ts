@@ -14,8 +14,12 @@ export const findKey =
   async ({ key_hash }) => {
     const key = await findKeyRow(pool, key_hash);
     if (key === null) return null;
-    const { frozen, limit_factor, refused, refused_since, use_recorded, ...principal } = key;
+    const { frozen, limit_factor, refused, refused_since, use_recorded, allowed_ips, ...principal } = key;
     if (refused !== null) return { refused, since: isoTime(refused_since!) };
     if (!use_recorded) void recordKeyUse(pool, key_hash).catch(() => undefined);
-    return { principal: { ...principal, ...(frozen && { frozen }) }, limit_factor };
+    return {
+      principal: { ...principal, ...(frozen && { frozen }) },
+      limit_factor,
+      ...(allowed_ips === null ? {} : { allowed_ips }),
+    };
   };

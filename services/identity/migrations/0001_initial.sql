@@ -131,6 +131,7 @@ create table services (
   redeem_window_seconds integer not null check (redeem_window_seconds between 30 and 604800),
   -- How long the previous key stays valid after a rotation.
   key_grace_hours integer not null default 24 check (key_grace_hours between 0 and 168),
+  allowed_ips text[] check (cardinality(allowed_ips) between 1 and 20),
   -- A payout address that is not effective yet.
   next_payout_address text collate "C",
   next_payout_at timestamptz,

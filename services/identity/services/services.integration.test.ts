@@ -43,7 +43,8 @@ test('a service is created with a key that authenticates it until the key is rev
     key_id: expect.stringMatching(/^key_/),
   });
   expect(await running.ask('getService', { service_id: created.service_id }, owner)).toEqual(created);
-  const { fee_amount: _fee, net_amount: _net, ...terms } = created;
+  const { fee_amount: _fee, net_amount: _net, allowed_ips, ...terms } = created;
+  expect(allowed_ips).toBeNull();
   expect(await running.findService(created.service_id)).toEqual({ ...terms, account_id: owner.account_id });
 
   const revokeIn = (when: string) =>
@@ -200,6 +201,35 @@ test('a payout address changes by a fresh sign-in, after the delay, and the owne
   expect((await running.findService(service_id))!.payout_address).toBe(PAYOUT);
   await running.passSeconds(10);
   expect(await running.findService(service_id)).toMatchObject({ payout_address: OTHER, next_payout: null });
+});
+
+test('the addresses from which the keys may be used change by a fresh sign-in', async () => {
+  const { owner } = await signedIn();
+  const { service_id, api_key } = await create(owner);
+  const found = () => running.findKeyRecord(keyHash(api_key));
+  expect(await found()).not.toHaveProperty('allowed_ips');
+  const change = { allowed_ips: ['203.0.113.7', '198.51.100.0/24', '2001:db8::/32'] };
+  expect(await codeOf(patch(stale(owner), service_id, change))).toBe('reauthentication_required');
+  expect(await patch(owner, service_id, change)).toMatchObject(change);
+  expect(await found()).toMatchObject(change);
+  // Another change leaves them.
+  expect(await patch(stale(owner), service_id, { name: 'Other' })).toMatchObject(change);
+  expect(await patch(owner, service_id, { allowed_ips: null })).toMatchObject({ allowed_ips: null });
+  expect(await found()).not.toHaveProperty('allowed_ips');
+});
+
+test.each([
+  [['no address']],
+  [['203.0.113.256']],
+  [['203.0.113.0/33']],
+  [['203.0.113.0/8/8']],
+  [['fe80::1%eth0']],
+  [[]],
+  [Array.from({ length: 21 }, (_, index) => `203.0.113.${index}`)],
+])('the addresses %j are refused', async (allowed_ips) => {
+  const { owner } = await signedIn();
+  const { service_id } = await create(owner);
+  expect(await codeOf(patch(owner, service_id, { allowed_ips }))).toBe('validation_error');
 });
 
 test('a pending payout address is cancelled by the present one, and replaced by another', async () => {

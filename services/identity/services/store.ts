@@ -16,6 +16,8 @@ const Row = z.object({
   next_payout_at: z.number().nullable(),
   redeem_window_seconds: z.number(),
   key_grace_hours: z.number(),
+  /** Addresses and CIDR blocks; null: any. */
+  allowed_ips: z.array(z.string()).nullable(),
   status: z.enum(['active', 'closing']),
   created_at: z.number(),
 });
@@ -27,11 +29,11 @@ const effectivePayout = sql.fragment`case when ${isPayoutEffective} then next_pa
 const columns = sql.fragment`service_id, account_id, name, price, ${effectivePayout} as payout_address,
   case when not ${isPayoutEffective} then next_payout_address end as next_payout_address,
   case when not ${isPayoutEffective} then next_payout_at end as next_payout_at,
-  redeem_window_seconds, key_grace_hours, status, created_at`;
+  redeem_window_seconds, key_grace_hours, allowed_ips, status, created_at`;
 /** A closed service stays for the history and is in no answer. */
 const isNotClosed = state.isNot('closed');
 
-type NewService = Omit<ServiceRow, 'status' | 'next_payout_address' | 'next_payout_at'>;
+type NewService = Omit<ServiceRow, 'status' | 'next_payout_address' | 'next_payout_at' | 'allowed_ips'>;
 
 /** Writes a new, active service. `created_at` is epoch milliseconds. */
 export const insertService = (db: Db, row: NewService): Promise<ServiceRow> =>
@@ -78,6 +80,8 @@ type ServiceChange = {
   price: bigint | undefined;
   redeem_window_seconds: number | undefined;
   key_grace_hours: number | undefined;
+  /** Null: the keys may be used from any address. */
+  allowed_ips: readonly string[] | null | undefined;
   /** Takes effect after the delay. The present address cancels a pending one. */
   payout_address: string | undefined;
   payoutDelayHours: number;
@@ -98,12 +102,17 @@ export const updateServiceRow = (
           next_payout_address = nullif(${payout}, ${effectivePayout}),
           next_payout_at = case when ${payout} <> ${effectivePayout}
             then app_now() + ${change.payoutDelayHours} * interval '1 hour' end`;
+  const { allowed_ips: blocks } = change;
+  const blocksChange =
+    blocks === undefined
+      ? sql.fragment``
+      : sql.fragment`, allowed_ips = ${blocks === null ? null : sql.array([...blocks], 'text')}`;
   return db.maybeOne(sql.type(Row)`
     update services set name = coalesce(${change.name ?? null}, name),
       price = coalesce(${change.price ?? null}::bigint, price),
       redeem_window_seconds = coalesce(${change.redeem_window_seconds ?? null}::int, redeem_window_seconds),
       key_grace_hours = coalesce(${change.key_grace_hours ?? null}::int, key_grace_hours)
-      ${payoutChange}
+      ${payoutChange}${blocksChange}
     where account_id = ${accountId} and service_id = ${serviceId} and ${isNotClosed}
     returning ${columns}`);
 };

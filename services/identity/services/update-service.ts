@@ -25,8 +25,8 @@ export const updateService =
     pokeMails: () => void;
   }): Handler<typeof identity.operations.updateService> =>
   async (input, caller) => {
-    const { service_id, payout_address } = input;
-    if (payout_address !== undefined) requireFresh(caller, deps.clock());
+    const { service_id, payout_address, allowed_ips } = input;
+    if (payout_address !== undefined || allowed_ips !== undefined) requireFresh(caller, deps.clock());
     // Before the address is checked on chain, so that a caller who does not own the service learns
     // nothing from the check.
     const before = await findServiceRow(deps.pool, caller.account_id, service_id);
@@ -41,6 +41,7 @@ export const updateService =
         price,
         redeem_window_seconds: input.redeem_window_seconds,
         key_grace_hours: input.key_grace_hours,
+        allowed_ips,
         payout_address,
         payoutDelayHours: deps.payoutDelayHours,
       });

@@ -29,6 +29,7 @@ export const showService = (
   fee: FeeRule,
 ): z.infer<typeof identity.operations.getService.output> => ({
   ...showTerms(row),
+  allowed_ips: row.allowed_ips,
   fee_amount: formatMicro(feeMicro(row.price, fee)),
   net_amount: formatMicro(netMicro(row.price, fee)),
 });

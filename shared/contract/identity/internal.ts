@@ -48,7 +48,12 @@ export const internal = {
     input: z.strictObject({ key_hash: z.string().regex(/^[A-Za-z0-9_-]{43}$/) }),
     output: z
       .union([
-        z.strictObject({ principal: Principal, limit_factor: LimitFactor }),
+        z.strictObject({
+          principal: Principal,
+          limit_factor: LimitFactor,
+          /** Addresses and CIDR blocks from which the key may be used. Absent: from any. */
+          allowed_ips: z.array(z.string()).optional(),
+        }),
         z.strictObject({ refused: KeyRefusal, since: Timestamp }),
       ])
       .nullable(),

@@ -51,6 +51,18 @@ export const ServiceTerms = z.strictObject({
   created_at: createdAt,
 });
 
+const AnyBlock = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+const IpBlock = z
+  .string()
+  .max(64)
+  .refine((text) => AnyBlock.safeParse(text).success, {
+    error: 'must be an address or a CIDR block, like 203.0.113.0/24',
+  })
+  .meta({ id: 'IpBlock', description: 'An address or a CIDR block', examples: ['203.0.113.0/24'] });
+const AllowedIps = z.array(IpBlock).min(1).max(20).nullable().meta({
+  description: 'From where the keys of the service may be used. Null: from any address',
+});
+
 const feeAndNet = {
   fee_amount: MicroUsdcOrZero.meta({ description: 'The fee of a quote for the price' }),
   net_amount: MicroUsdcOrZero.meta({
@@ -58,7 +70,9 @@ const feeAndNet = {
   }),
 };
 
-const Service = z.strictObject({ ...ServiceTerms.shape, ...feeAndNet }).meta({ id: 'Service' });
+const Service = z
+  .strictObject({ ...ServiceTerms.shape, allowed_ips: AllowedIps, ...feeAndNet })
+  .meta({ id: 'Service' });
 
 const byId = z.strictObject({ service_id: ServiceId });
 
@@ -205,13 +219,13 @@ export const serviceOperations = {
     summary: 'Change a vendor service',
     description:
       'The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, ' +
-      'setting the current address again cancels the change.',
+      'setting the current address again cancels the change. A change of `allowed_ips` applies within a second.',
     http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
     params: byId,
-    body: z.strictObject(settings).partial(),
+    body: z.strictObject({ ...settings, allowed_ips: AllowedIps }).partial(),
     output: Service,
-    stepUp: { when: 'for a new payout address' },
+    stepUp: { when: 'for a new payout address or other allowed_ips' },
     errors: ['not_found'],
   }),
   deleteService: operation({

@@ -128,9 +128,12 @@ describe('Coinbase', () => {
     ['another coin', { ...data, purchaseAmount: { currency: 'ETH', value: '48.25' } }],
     ['another network', { ...data, purchaseNetwork: 'base' }],
   ])('a purchase of %s has no amount', (_name, body) => expect(read(body)?.amountMicro).toBeNull());
-  test('a message without a transaction id is refused as malformed', () => {
-    expect(refusal(() => read({ ...data, transactionId: undefined }))).toBe('validation_error');
-  });
+  test.each([undefined, '', 'a\u0000', '\ud800', 'a\n', 'x'.repeat(129)])(
+    'a message whose transaction id is %j, which is none or cannot be stored, is refused as malformed',
+    (transactionId) => {
+      expect(refusal(() => read({ ...data, transactionId }))).toBe('validation_error');
+    },
+  );
 
   describe('calls', () => {
     const seen: { method: string; url: string; token: string; body: string }[] = [];

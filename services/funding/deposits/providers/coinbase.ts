@@ -10,6 +10,7 @@ import {
   checkSignature,
   messageBody,
   type Onramp,
+  ProviderId,
   parseDepositId,
   parseTxHash,
   type Report,
@@ -68,7 +69,7 @@ const Amount = z.union([
 // The objects are open, because Coinbase sends more fields than these. Numbers arrive as their
 // texts.
 const Transaction = z.object({
-  transactionId: z.string().min(1).max(128),
+  transactionId: ProviderId,
   status: z.string().max(64),
   partnerUserRef: z.string().nullish(),
   purchaseCurrency: z.string().nullish(),

@@ -150,6 +150,12 @@ describe('MoonPay', () => {
     ['no reference', event({ externalTransactionId: null })],
     ['an unknown status', event({ status: 'constructor' })],
   ])('a message with %s is ignored', (_name, body) => expect(read(body)).toBeNull());
+  test.each([undefined, '', 'a\u0000', '\udfff', 'x'.repeat(129)])(
+    'a message whose id is %j, which is none or cannot be stored, is refused as malformed',
+    (id) => {
+      expect(refusal(() => read(event({ id })))).toBe('validation_error');
+    },
+  );
   test('a purchase of another currency has no amount', () => {
     expect(read(event({ currency: { code: 'eth' } }))?.amountMicro).toBeNull();
   });

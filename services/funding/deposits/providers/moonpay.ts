@@ -8,6 +8,7 @@ import {
   checkSignature,
   messageBody,
   type Onramp,
+  ProviderId,
   parseDepositId,
   parseTxHash,
   type Report,
@@ -52,7 +53,7 @@ const EVENTS = new Map<string, ReportedEvent>([
 // The objects are open, because MoonPay sends more fields than these. Numbers arrive as their
 // texts.
 const Transaction = z.object({
-  id: z.string().min(1).max(128),
+  id: ProviderId,
   status: z.string().max(64),
   quoteCurrencyAmount: z.string().nullish(),
   failureReason: z.string().nullish(),

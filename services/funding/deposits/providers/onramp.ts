@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
 import { conflict, ServiceError } from '../../../../shared/contract/errors.ts';
 import type { OnrampProvider } from '../../../../shared/contract/funding/deposits.ts';
 import { DepositId, TransactionHash } from '../../../../shared/contract/primitives.ts';
@@ -122,6 +123,9 @@ export const messageBody = (body: Buffer): unknown => {
     throw new ServiceError('validation_error', 'the body is not JSON');
   }
 };
+
+/** A provider's id of a payment. Postgres stores no NUL and no half of a surrogate pair. */
+export const ProviderId = z.string().regex(/^[^\p{C}]{1,128}$/u);
 
 /** A deposit's id, or null for any other text. */
 export const parseDepositId = (text: string | null | undefined): string | null => {

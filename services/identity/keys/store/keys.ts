@@ -27,6 +27,8 @@ export const insertKey = (
 const isUseRecorded = sql.fragment`coalesce(keys.last_used_at > app_now() - interval '1 hour', false)`;
 
 const status = {
+  /** Addresses and CIDR blocks from which it may be used; null: any. */
+  allowed_ips: z.array(z.string()).nullable(),
   frozen: z.boolean(),
   limit_factor: z.number(),
   refused: z.enum(['revoked', 'delegate_deleted', 'delegate_expired']).nullable(),
@@ -62,6 +64,7 @@ export const findKeyRow = (db: Db, keyHash: string): Promise<KeyRow | null> =>
   db.maybeOne(sql.type(KeyRow)`
     select case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
       keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
+      services.allowed_ips,
       ${isFrozen} as frozen, accounts.limit_factor,
       case when delegates.deleted_at is not null then 'delegate_deleted'
         when not ${isValid} or accounts.closed_at is not null then 'revoked'
@@ -71,6 +74,7 @@ export const findKeyRow = (db: Db, keyHash: string): Promise<KeyRow | null> =>
         when delegates.expires_at <= app_now() then delegates.expires_at end as refused_since,
       ${isUseRecorded} as use_recorded
     from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
+      left join services on services.service_id = keys.service_id
     where keys.key_hash = ${keyHash}`);
 
 /** Records that a key was used, unless that was recorded within the last hour. */

@@ -1,0 +1,55 @@
+import { type FormEvent, useState } from 'react';
+import { useAction } from '../lib/data.ts';
+import { Button, ErrorNotice, Row, Section, Stack, TextField, toast } from '../ui/index.ts';
+import type { Service } from './service-form.tsx';
+
+/** The typed addresses; null for none, which means any. The API validates them. */
+const readBlocks = (typed: string): string[] | null => {
+  const blocks = typed.split(/[\s,]+/).filter((block) => block !== '');
+  return blocks.length === 0 ? null : blocks;
+};
+
+/** From where the keys of a service may be used. */
+export const AllowedIps = ({ service: { service_id, allowed_ips } }: { service: Service }) => {
+  const [typed, setTyped] = useState((allowed_ips ?? []).join('\n'));
+  const save = useAction(
+    (client, blocks: string[] | null) => client.identity.updateService({ service_id, allowed_ips: blocks }),
+    {
+      changes: [['services']],
+      done: ({ allowed_ips: saved }) =>
+        toast(
+          saved === null ? 'The keys work from any address.' : 'The keys work from these addresses only.',
+        ),
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save.run(readBlocks(typed));
+  };
+  return (
+    <Section
+      title="Addresses of your servers"
+      about="A key that somebody copied is of no use elsewhere. A change needs a fresh sign-in and applies within a second."
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <TextField
+            value={typed}
+            onChange={setTyped}
+            label="Allowed addresses"
+            hint="Addresses and CIDR blocks, one per line, at most 20: 203.0.113.7 or 203.0.113.0/24. Empty: any address."
+            lines={3}
+            spellCheck="false"
+            autoComplete="off"
+          />
+          {save.error !== null && <ErrorNotice error={save.error} />}
+          <Row>
+            <Button type="submit" busy={save.isBusy && 'Saving…'}>
+              Save the addresses
+            </Button>
+          </Row>
+        </Stack>
+      </form>
+    </Section>
+  );
+};

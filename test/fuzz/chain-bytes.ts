@@ -1,0 +1,79 @@
+import { Keypair } from '@solana/web3.js';
+import fc from 'fast-check';
+import { checkForeignPolicy } from '../../services/chain-submitter/foreign-payments/policy.ts';
+import { ForeignRefusal } from '../../services/chain-submitter/foreign-payments/refusal.ts';
+import { messageHashOf } from '../../services/chain-submitter/foreign-payments/signed-payment.ts';
+import { assemble, decodeAnyMessage } from '../../services/chain-submitter/transactions/message.ts';
+import { verifySigned } from '../../services/chain-submitter/user-signed/verify-signed.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
+import {
+  address,
+  buyer,
+  limit,
+  memo,
+  network,
+  pay,
+  payTo,
+  price,
+  wire,
+} from '../support/foreign-messages.ts';
+import { changedBytes } from './mutations.ts';
+import { hold, refusing, type Target, target } from './target.ts';
+
+/** Bytes of Solana that this system co-signs. */
+
+const ORDER = { legs: [{ destination: payTo, amountMicro: 50_000n }], memos: ['offer-1'] };
+const stock = [limit(), price(), pay(), memo('offer-1')];
+const foreign = [wire(stock), wire(stock, { version: 'legacy' }), wire([...stock, memo('a'), memo('é')])];
+
+const owner = Keypair.generate();
+const key = privateKeyFromSeed(buyer.secretKey.subarray(0, 32));
+
+/** A message that was changed before its signer signed it, so that the signature is valid. */
+const signedAgain = (bytes: Buffer): Buffer => assemble(bytes, [null, signBytes(bytes, key)]);
+const messages = foreign.map((bytes) => bytes.subarray(1 + 2 * 64));
+
+const checkForeign = (bytes: Uint8Array): void => {
+  const found = refusing([ForeignRefusal], () => checkForeignPolicy(bytes, ORDER, network));
+  refusing([ForeignRefusal], () => messageHashOf(bytes));
+  if (found === null) return;
+  // What is co-signed has the signature of the buyer, and pays what the order says.
+  hold(found.authority === address(buyer), 'another authority was accepted');
+  hold(network.feePayers.includes(found.feePayer), 'another fee payer was accepted');
+};
+
+export const chainTargets = (): Target[] => [
+  target(
+    'chain: a foreign payment',
+    fc.constantFrom(...foreign).chain((bytes) => changedBytes(fc.constant(bytes))),
+    checkForeign,
+  ),
+  target(
+    'chain: a foreign payment that was signed after its change',
+    fc.constantFrom(...messages).chain((bytes) => changedBytes(fc.constant(bytes)).map(signedAgain)),
+    checkForeign,
+  ),
+  target(
+    'chain: a transaction that its owner has signed',
+    fc.constantFrom(...foreign).chain((bytes) => changedBytes(fc.constant(bytes))),
+    (bytes) => {
+      const prepared = Buffer.from(messages[1]!);
+      const signer = owner.publicKey.toBase58();
+      const found = refusing([ServiceError], () => verifySigned(prepared, bytes, signer));
+      hold(found === null, 'a transaction without the signature of its owner was accepted');
+    },
+  ),
+  target(
+    'chain: bytes of a message',
+    fc.constantFrom(...messages).chain((bytes) => changedBytes(fc.constant(bytes))),
+    (bytes) => {
+      const decoded = refusing([Error], () => decodeAnyMessage(bytes));
+      if (decoded !== null)
+        hold(
+          decoded.instructions.every(({ program }) => program !== ''),
+          'no program',
+        );
+    },
+  ),
+];
