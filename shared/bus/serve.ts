@@ -25,6 +25,7 @@ import {
   type RequestEnvelope,
   toErrorReply,
 } from './envelope.ts';
+import { answeredInboxes } from './topology.ts';
 import { contextOfHeaders, inBusSpan, inCall, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
@@ -185,18 +186,24 @@ export const serve = <S extends ServiceContract>(
     log(kind, line, failure);
   };
 
-  const subscribe = (kind: CallKind, operations: Record<string, Operation>): Subscription[] =>
-    Object.keys(operations).length === 0
-      ? []
-      : [
-          bus.nc.subscribe(`${kind}.${contract.name}.*`, {
-            queue: contract.name,
-            callback: (error, msg) => {
-              if (error !== null) bus.logger.error({ err: error }, 'subscription failed');
-              else track(bus, handle(kind, msg, operations));
-            },
-          }),
-        ];
+  const subscribe = (kind: CallKind, operations: Record<string, Operation>): Subscription[] => {
+    if (Object.keys(operations).length === 0) return [];
+    const inboxes = answeredInboxes(contract, kind);
+    return [
+      bus.nc.subscribe(`${kind}.${contract.name}.*`, {
+        queue: contract.name,
+        callback: (error, msg) => {
+          if (error !== null) bus.logger.error({ err: error }, 'subscription failed');
+          else if (!inboxes.some((inbox) => msg.reply?.startsWith(inbox)))
+            bus.logger.error(
+              { operation: msg.subject },
+              'request refused: its reply is no inbox of a caller',
+            );
+          else track(bus, handle(kind, msg, operations));
+        },
+      }),
+    ];
+  };
   const subscriptions = [...subscribe('rpc', contract.operations), ...subscribe('int', contract.internal)];
 
   return {
