@@ -39,6 +39,7 @@ type Config = TelemetryConfig & {
   NATS_PASSWORD: string;
   POSTGRES_URL: string;
   POSTGRES_POOL: number;
+  TLS_CA_FILE?: string | undefined;
 };
 
 /** Opens the health port, and waits until the service is connected to its schema and its bus. */
@@ -53,6 +54,7 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
       user: service,
       natsUser: config.NATS_USER,
       password: config.NATS_PASSWORD,
+      caFile: config.TLS_CA_FILE,
       logger,
     }),
   ]);

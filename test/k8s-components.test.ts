@@ -1,10 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { expect, test as plainTest } from '@jest/globals';
 import { durables, STREAMS } from '../shared/bus/topology.ts';
+import { SERVICE_NAMES } from '../shared/contract/service.ts';
+import { plainConnections } from '../shared/lib/transport.ts';
 import { syntheticConfig } from '../shared/synthetic/config.ts';
+import { clusterSecrets } from '../tools/k8s/secrets.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
 import { podFindings } from './support/k8s/policies.ts';
-import { missing, nameOf, podOf, renderWith } from './support/k8s/render.ts';
+import { isProduct, missing, nameOf, podOf, render, renderWith } from './support/k8s/render.ts';
 import { typeErrors } from './support/k8s/schema.ts';
 import { unresolved } from './support/k8s/settings.ts';
 
@@ -74,4 +80,42 @@ test('with the component synthetic, a job with metrics calls the public address 
   expect(podOf(job).metadata.labels).toMatchObject(selector.matchLabels);
   expect(ports.map(({ name }: { name: string }) => name)).toContain(podMetricsEndpoints[0].port);
   expect(Number(given.SYNTHETIC_EVERY_SECONDS) * 2).toBeLessThan(15 * 60);
+});
+
+test('in live every connection inside is encrypted, and each process has the authority of the servers', () => {
+  const [environment, gateway] = [render('live'), render('gateway')];
+  for (const objects of [environment, gateway]) {
+    const { data: settings } = objects.find(({ metadata }) => metadata.name.startsWith('settings-'))!;
+    expect(plainConnections({ ENVIRONMENT: 'live', ...settings })).toEqual([]);
+    const ours = objects.filter((object) =>
+      podOf(object)?.spec.containers.some(({ image }: { image: string }) => isProduct(image)),
+    );
+    expect(ours.length).toBeGreaterThan(0);
+    for (const object of ours) {
+      const { containers, volumes } = podOf(object).spec;
+      const mount = containers[0].volumeMounts.find(({ name }: { name: string }) => name === 'server-ca');
+      expect([nameOf(object), path.dirname(settings.TLS_CA_FILE)]).toEqual([nameOf(object), mount.mountPath]);
+      expect(volumes).toContainEqual({ name: 'server-ca', configMap: { name: 'server-ca' } });
+    }
+  }
+  const conf = environment.find(
+    ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('nats-'),
+  );
+  expect(conf?.data['nats.conf'].match(/^ *tls \{ cert_file: "\/etc\/nats-tls\/tls\.crt"/gm)).toHaveLength(2);
+  const folder = mkdtempSync(path.join(tmpdir(), 'k8s-secrets-'));
+  const secrets = clusterSecrets({
+    folder,
+    environments: [
+      { name: 'live', namespace: 'n', rpcUrls: ['https://rpc.example'], smtpUrl: 'smtps://mail' },
+    ],
+    gatewayNamespace: 'g',
+  }) as unknown as { kind: string; metadata: { name: string }; stringData: Record<string, string> }[];
+  rmSync(folder, { recursive: true });
+  const found = secrets.filter(({ kind }) => kind === 'Secret').map(({ stringData }) => stringData);
+  for (const values of found) expect(plainConnections({ ...values, ENVIRONMENT: 'live' })).toEqual([]);
+  expect(found.filter(({ POSTGRES_URL }) => POSTGRES_URL !== undefined)).toHaveLength(SERVICE_NAMES.length);
+  const { ENVIRONMENTS = '' } = found.find((values) => values.ENVIRONMENTS !== undefined)!;
+  expect(JSON.parse(ENVIRONMENTS)[0].nats_url).toBe('tls://nats.n.svc:4222');
+  const redis = gateway.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'redis')!;
+  expect(podOf(redis).spec.containers[0].command.join(' ')).toMatch(/--port 0 --tls-port 6379 /);
 });

@@ -22,6 +22,7 @@ const OPTIONS = {
   seconds: { type: 'string' },
   account: { type: 'string' },
   logs: { type: 'string' },
+  known: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 

@@ -40,9 +40,12 @@ const logger = createLogger('gateway', config.LOG_LEVEL, config.LOG_FORMAT);
 const telemetry = await startTelemetry('gateway', config, logger);
 const clock = systemClock;
 const environments = new Map(
-  config.ENVIRONMENTS.map((connection) => [connection.name as string, openEnvironment(connection, logger)]),
+  config.ENVIRONMENTS.map((connection) => [
+    connection.name as string,
+    openEnvironment(connection, logger, config.TLS_CA_FILE),
+  ]),
 );
-const redis = connectRedis(config.REDIS_URL, logger);
+const redis = connectRedis(config.REDIS_URL, logger, config.TLS_CA_FILE);
 const limits = createLimits({
   redis,
   script: readText('./limits/sliding-window.lua'),

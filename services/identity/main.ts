@@ -17,6 +17,7 @@ import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
+import { isOnThisMachine } from '../../shared/lib/transport.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { eraseAccounts } from './accounts/erase-accounts.ts';
 import { accountOperations } from './accounts/operations.ts';
@@ -63,7 +64,12 @@ const links = {
   revealUrl: config.REVEAL_URL,
   consoleUrl: config.CONSOLE_URL,
 };
-const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM });
+const mailer = createMailer({
+  url: config.SMTP_URL,
+  from: config.MAIL_FROM,
+  requireTls: config.ENVIRONMENT === 'live' && !isOnThisMachine(config.SMTP_URL),
+  caFile: config.TLS_CA_FILE,
+});
 const mails = startSendMails({ pool, logger, mailer, ...links });
 
 const deps = {

@@ -15,7 +15,7 @@ create table idempotency (
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
 
 create table operator_actions (
-  action_id bigint generated always as identity not null,
+  action_id bigint not null,
   at timestamp with time zone default app_now() not null,
   actor text not null,
   action text not null,
@@ -23,8 +23,11 @@ create table operator_actions (
   reason text not null,
   before jsonb not null,
   after jsonb not null,
+  previous_hash bytea not null,
+  hash bytea not null,
   constraint operator_actions_pkey PRIMARY KEY (action_id)
 );
+CREATE TRIGGER chain_operator_action BEFORE INSERT ON operator_actions FOR EACH ROW EXECUTE FUNCTION chain_operator_action();
 
 create table outbox (
   outbox_id bigint generated always as identity not null,
@@ -71,3 +74,32 @@ create table quotes (
 CREATE INDEX quotes_by_account ON quotes USING btree (account_id, quote_id DESC);
 CREATE INDEX quotes_by_service ON quotes USING btree (service_id, quote_id DESC);
 CREATE INDEX quotes_to_query ON quotes USING btree (query_at) WHERE (query_at IS NOT NULL);
+
+CREATE OR REPLACE FUNCTION quote.chain_operator_action()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'quote', 'public', 'pg_temp'
+AS $function$
+declare
+  latest operator_actions;
+begin
+  -- Each row follows a committed one, so two actions cannot follow the same one.
+  perform pg_advisory_xact_lock(tg_relid::bigint);
+  select * into latest from operator_actions order by action_id desc limit 1;
+  new.action_id := coalesce(latest.action_id, 0) + 1;
+  new.previous_hash := coalesce(latest.hash, '\x');
+  new.hash := operator_action_hash(new);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION quote.operator_action_hash(action operator_actions)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'quote', 'public', 'pg_temp'
+AS $function$
+  select sha256(convert_to(jsonb_build_array(
+    action.action_id, extract(epoch from action.at), action.actor, action.action, action.target,
+    action.reason, action.before, action.after, encode(action.previous_hash, 'hex'))::text, 'UTF8'))
+$function$;

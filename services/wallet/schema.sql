@@ -1,7 +1,7 @@
 -- Generated from the migrations by tools/dump-schema.ts; nothing executes it.
 
 create table operator_actions (
-  action_id bigint generated always as identity not null,
+  action_id bigint not null,
   at timestamp with time zone default app_now() not null,
   actor text not null,
   action text not null,
@@ -9,8 +9,11 @@ create table operator_actions (
   reason text not null,
   before jsonb not null,
   after jsonb not null,
+  previous_hash bytea not null,
+  hash bytea not null,
   constraint operator_actions_pkey PRIMARY KEY (action_id)
 );
+CREATE TRIGGER chain_operator_action BEFORE INSERT ON operator_actions FOR EACH ROW EXECUTE FUNCTION chain_operator_action();
 
 create table outbox (
   outbox_id bigint generated always as identity not null,
@@ -127,3 +130,32 @@ CREATE INDEX wallets_by_account ON wallets USING btree (account_id, wallet_id DE
 CREATE UNIQUE INDEX wallets_default ON wallets USING btree (account_id) WHERE is_default;
 CREATE UNIQUE INDEX wallets_public_key ON wallets USING btree (public_key);
 CREATE INDEX wallets_token_account_due ON wallets USING btree (token_account_progressed_at) WHERE (token_account_status = ANY (ARRAY['new'::text, 'signed'::text]));
+
+CREATE OR REPLACE FUNCTION wallet.chain_operator_action()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'wallet', 'public', 'pg_temp'
+AS $function$
+declare
+  latest operator_actions;
+begin
+  -- Each row follows a committed one, so two actions cannot follow the same one.
+  perform pg_advisory_xact_lock(tg_relid::bigint);
+  select * into latest from operator_actions order by action_id desc limit 1;
+  new.action_id := coalesce(latest.action_id, 0) + 1;
+  new.previous_hash := coalesce(latest.hash, '\x');
+  new.hash := operator_action_hash(new);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION wallet.operator_action_hash(action operator_actions)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'wallet', 'public', 'pg_temp'
+AS $function$
+  select sha256(convert_to(jsonb_build_array(
+    action.action_id, extract(epoch from action.at), action.actor, action.action, action.target,
+    action.reason, action.before, action.after, encode(action.previous_hash, 'hex'))::text, 'UTF8'))
+$function$;

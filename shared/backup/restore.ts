@@ -56,6 +56,8 @@ const replace = async (client: pg.Client, folder: string, manifest: Manifest, { 
   // After the backup attempts were accepted that this database lacks. Settlement therefore checks
   // the chain before it reports such an attempt as not paid.
   await client.query('insert into settlement.restores (taken_at) values ($1)', [manifest.taken_at]);
+  // The trigger that adds the hashes of the new action. The copied ones keep theirs.
+  await client.query('set local session_replication_role = origin');
   await client.query(
     `insert into chain_submitter.operator_actions (actor, action, target, reason, before, after)
      values ($1, 'backup.restore', $2, $3, '{}', $4)`,

@@ -3,7 +3,7 @@ import { NatsError, ErrorCode as NatsErrorCode } from 'nats';
 import type { z } from 'zod';
 import { ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
-import { type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
+import { type BusUser, type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, openReply, type RequestEnvelope } from './envelope.ts';
 import { inBusSpan, requestHeader, traceHeaders } from './trace.ts';
@@ -23,16 +23,16 @@ const unavailable = () =>
 
 const request = (
   bus: Bus,
-  subject: string,
+  to: { responder: BusUser; subject: string },
   envelope: RequestEnvelope,
   timeoutMs: number,
   headers: Record<string, string> = {},
 ): Promise<Answered> =>
-  inBusSpan({ operation: 'request', destination: subject, kind: SpanKind.CLIENT }, async () => {
+  inBusSpan({ operation: 'request', destination: to.subject, kind: SpanKind.CLIENT }, async () => {
     if (!bus.connected) throw unavailable();
     try {
-      const reply = await bus.nc.request(subject, encode(envelope), {
-        timeout: timeoutMs,
+      const reply = await bus.replies.request(to, encode(envelope), {
+        timeoutMs,
         headers: traceHeaders({ ...requestHeader(), ...headers }),
       });
       return openReply(reply.data);
@@ -54,10 +54,11 @@ export const call = async <S extends ServiceContract, N extends InternalName<S>>
   name: N,
   input: z.infer<S['internal'][N]['input']>,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
-): Promise<z.infer<S['internal'][N]['output']>> =>
-  (await request(bus, subjects.internal(contract.name, name), { input }, timeoutMs)).ok as z.infer<
-    S['internal'][N]['output']
-  >;
+): Promise<z.infer<S['internal'][N]['output']>> => {
+  const to = { responder: contract.name, subject: subjects.internal(contract.name, name) };
+  const { ok } = await request(bus, to, { input }, timeoutMs);
+  return ok as z.infer<S['internal'][N]['output']>;
+};
 
 /** Returns functions of the input alone. Each calls one internal operation of another service. */
 export const callsFrom =
@@ -95,13 +96,8 @@ export const forward = async (
   },
 ): Promise<unknown> => {
   const envelope = { input, principal, idempotency_key: idempotencyKey };
-  const { ok, replayed } = await request(
-    bus,
-    subjects.rpc(contract.name, name),
-    envelope,
-    timeoutMs,
-    headers,
-  );
+  const to = { responder: contract.name, subject: subjects.rpc(contract.name, name) };
+  const { ok, replayed } = await request(bus, to, envelope, timeoutMs, headers);
   if (replayed === true) onReplay?.();
   return ok;
 };
@@ -111,7 +107,8 @@ export const forward = async (
  */
 export const isServed = async (bus: Bus, contract: ServiceContract, timeoutMs: number): Promise<boolean> => {
   try {
-    await request(bus, subjects.rpc(contract.name, 'ping'), { input: {} }, timeoutMs);
+    const to = { responder: contract.name, subject: subjects.rpc(contract.name, 'ping') };
+    await request(bus, to, { input: {} }, timeoutMs);
   } catch (error) {
     return error instanceof ServiceError && error.code === 'not_found';
   }

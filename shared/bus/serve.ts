@@ -25,6 +25,7 @@ import {
   type RequestEnvelope,
   toErrorReply,
 } from './envelope.ts';
+import { answeredInboxes } from './topology.ts';
 import { contextOfHeaders, inBusSpan, inCall, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
@@ -127,6 +128,24 @@ const respond = (bus: Bus, msg: Msg, reply: ReplyEnvelope): boolean => {
   }
 };
 
+/** Passes on the requests of a kind whose answer goes into the inbox of a caller. */
+const subscribeTo = (
+  bus: Bus,
+  contract: ServiceContract,
+  kind: CallKind,
+  accept: (msg: Msg) => void,
+): Subscription => {
+  const inboxes = answeredInboxes(contract, kind);
+  return bus.nc.subscribe(`${kind}.${contract.name}.*`, {
+    queue: contract.name,
+    callback: (error, msg) => {
+      if (error !== null) bus.logger.error({ err: error }, 'subscription failed');
+      else if (inboxes.some((inbox) => msg.reply?.startsWith(inbox))) accept(msg);
+      else bus.logger.error({ operation: msg.subject }, 'request refused: its reply is no inbox of a caller');
+    },
+  });
+};
+
 export type Serving = { stop: () => Promise<void> };
 
 /**
@@ -188,15 +207,7 @@ export const serve = <S extends ServiceContract>(
   const subscribe = (kind: CallKind, operations: Record<string, Operation>): Subscription[] =>
     Object.keys(operations).length === 0
       ? []
-      : [
-          bus.nc.subscribe(`${kind}.${contract.name}.*`, {
-            queue: contract.name,
-            callback: (error, msg) => {
-              if (error !== null) bus.logger.error({ err: error }, 'subscription failed');
-              else track(bus, handle(kind, msg, operations));
-            },
-          }),
-        ];
+      : [subscribeTo(bus, contract, kind, (msg) => track(bus, handle(kind, msg, operations)))];
   const subscriptions = [...subscribe('rpc', contract.operations), ...subscribe('int', contract.internal)];
 
   return {

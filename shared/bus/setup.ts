@@ -7,6 +7,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from 'nats';
+import { busTls } from './tls.ts';
 import { durables, STREAMS } from './topology.ts';
 
 const seconds = (n: number) => nanos(n * 1000);
@@ -115,9 +116,10 @@ export const ensureStreams = async (options: {
   user?: string;
   pass?: string;
   replicas?: number;
+  caFile?: string | undefined;
 }): Promise<void> => {
-  const { replicas = 1, ...connection } = options;
-  const nc = await connect({ ...connection, name: 'setup' });
+  const { replicas = 1, caFile, ...connection } = options;
+  const nc = await connect({ ...connection, ...busTls(connection.servers, caFile), name: 'setup' });
   try {
     const jsm = await nc.jetstreamManager();
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);

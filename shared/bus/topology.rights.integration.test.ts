@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { createTestBus, refusals, type TestBus } from '../../test/support/bus.ts';
 import { contractList } from '../contract/index.ts';
 import { type BusUser, subjects } from '../contract/service.ts';
-import { inboxPrefix, natsRights } from './topology.ts';
+import { inboxPrefix, natsRights, replyInbox } from './topology.ts';
 
 /**
  * Forged messages from inside: the server allows each user what the contract grants it, and nothing
@@ -28,6 +28,7 @@ const everySubject = [
     subjects.wake(name, 'stl_x'),
     `${inboxPrefix(name)}.x.1`,
   ]),
+  ...users.flatMap((caller) => contractList.map(({ name }) => `${replyInbox(caller, name)}.x.1`)),
   '$JS.API.STREAM.PURGE.JOBS',
   '$JS.API.STREAM.DELETE.EVENTS',
   '$JS.API.STREAM.MSG.DELETE.JOBS',
@@ -46,17 +47,6 @@ const rights = natsRights();
 const mayPublish = (user: BusUser, subject: string) =>
   rights[user].publish.some((pattern) => matches(pattern, subject));
 
-/** What the server refuses to this connection from now on, as `publish <subject>`. */
-const refusals = (nc: Awaited<ReturnType<TestBus['as']>>['nc']): Set<string> => {
-  const found = new Set<string>();
-  void (async () => {
-    for await (const status of nc.status()) {
-      const { permissionContext } = status as { permissionContext?: { operation: string; subject: string } };
-      if (permissionContext) found.add(`${permissionContext.operation} ${permissionContext.subject}`);
-    }
-  })();
-  return found;
-};
 const untilSize = async (set: Set<string>, size: number) => {
   for (let tries = 0; tries < 150 && set.size < size; tries += 1) await sleep(20);
 };
@@ -69,6 +59,11 @@ test.each(users)('%s may publish what the contract grants it, and nothing else',
     (subject) => subject.startsWith('rpc.') && !subject.startsWith('rpc.gateway.'),
   );
   expect(rpc.filter((subject) => mayPublish(user, subject))).toEqual(user === 'gateway' ? rpc : []);
+  // Its answers are its own: nobody may write into the inbox of another responder.
+  const inboxes = everySubject.filter(
+    (subject) => subject.startsWith('_INBOX_') && mayPublish(user, subject),
+  );
+  expect(inboxes.filter((subject) => subject.split('.')[1] !== user)).toEqual([]);
   expect(forbidden.length).toBeGreaterThan(everySubject.length / 3);
 
   const [listener, forger] = [await bus.as('admin' as BusUser), await bus.as(user)];

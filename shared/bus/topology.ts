@@ -1,5 +1,5 @@
 import { contractList } from '../contract/index.ts';
-import type { BusUser, ServiceName } from '../contract/service.ts';
+import type { BusUser, ServiceContract, ServiceName } from '../contract/service.ts';
 import { subjects } from '../contract/service.ts';
 
 /**
@@ -45,10 +45,30 @@ export const eventDurable = (service: BusUser, source: ServiceName, event: strin
 /** The inbox prefix of a user. Each user has its own, so no other user can read its replies. */
 export const inboxPrefix = (user: BusUser): string => `_INBOX_${user}`;
 
+/**
+ * The prefix of the answers that a responder sends to a caller. No other user may publish under it,
+ * so a service can answer neither for another one nor for the server's streams.
+ */
+export const replyInbox = (caller: BusUser, responder: BusUser): string =>
+  `${inboxPrefix(caller)}.${responder}`;
+
+/**
+ * The inboxes into which a service answers requests of a kind. It answers nowhere else, because a
+ * caller can name any subject as the reply of its request, also one of the service's own events.
+ */
+export const answeredInboxes = (
+  { name, internal }: Pick<ServiceContract, 'name' | 'internal'>,
+  kind: 'rpc' | 'int',
+): string[] => {
+  const callers =
+    kind === 'rpc' ? ['gateway' as const] : Object.values(internal).flatMap((one) => one.callers);
+  return [...new Set(callers)].map((caller) => `${replyInbox(caller, name)}.`);
+};
+
 type Rights = { publish: string[]; subscribe: string[] };
 
 /**
- * The rights of each NATS user. Replies are allowed by the name of the inbox instead of
+ * The rights of each NATS user. Replies are allowed by the inbox of the pair instead of
  * `allow_responses`: with it, a client could publish to any subject that a request named as its
  * reply, including the work queue and `$JS.API.>` (docs/design/settle.md, JetStream).
  */
@@ -66,13 +86,13 @@ export const natsRights = (): Record<BusUser, Rights> => {
     if (name !== 'gateway' && Object.keys(operations).length > 0) {
       rights.gateway.publish.add(`rpc.${name}.*`);
       own.subscribe.add(`rpc.${name}.*`);
-      own.publish.add(`${inboxPrefix('gateway')}.>`);
+      own.publish.add(`${replyInbox('gateway', name)}.>`);
     }
     if (Object.keys(internal).length > 0) own.subscribe.add(`int.${name}.*`);
     for (const [operation, { callers }] of Object.entries(internal)) {
       for (const caller of callers) {
         rights[caller].publish.add(subjects.internal(name, operation));
-        own.publish.add(`${inboxPrefix(caller)}.>`);
+        own.publish.add(`${replyInbox(caller, name)}.>`);
       }
     }
     for (const event of Object.keys(events)) own.publish.add(subjects.event(name, event));

@@ -22,6 +22,25 @@ export const OperatorAction = z.strictObject({
 });
 export type OperatorAction = z.infer<typeof OperatorAction>;
 
+/** An action's place in the chain of its service, and its hash (shared/db/audit.sql). */
+const ActionHash = z.strictObject({
+  action_id: z.int().min(1),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type ActionHash = z.infer<typeof ActionHash>;
+
+/** The result of a check of the actions of a service. */
+const ActionChain = z.strictObject({
+  actions: z.int().min(0),
+  /** The newest action. A later check can prove that it is still there. */
+  head: ActionHash.nullable(),
+  /** The first action that was changed, or that does not follow the one before it. */
+  broken_at: z.int().nullable(),
+  /** Whether the known action is still there with its hash. Null: none was named. */
+  known_found: z.boolean().nullable(),
+});
+export type ActionChain = z.infer<typeof ActionChain>;
+
 /** The possible decisions on a quarantined message (docs/operations.md). */
 export const DECISIONS = ['retry', 'dismiss', 'included', 'failed'] as const;
 export type Decision = (typeof DECISIONS)[number];
@@ -94,6 +113,13 @@ export const operatorOperations = {
     callers: ['operator'],
     input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(OperatorAction),
+  }),
+  verifyOperatorActions: internalOperation({
+    summary:
+      'Checks the chain of the operator actions recorded in this service, and that a known action is in it',
+    callers: ['operator'],
+    input: z.strictObject({ known: ActionHash.nullable() }),
+    output: ActionChain,
   }),
   getBacklog: internalOperation({
     summary: 'How many committed messages are not published yet. A drained environment has none.',

@@ -58,9 +58,16 @@ const REFUSED = '42501'; // insufficient_privilege
 const all = (statements: readonly string[], code: string) =>
   Object.fromEntries(statements.map((statement) => [statement, code]));
 
+/** The tables of the migrations, which a service neither reads nor writes. */
+const MIGRATIONS = ['migrations', 'migrations_shared'];
+const AUDIT = 'operator_actions';
+
 test.each(SERVICE_NAMES)('%s reads and writes its own schema and no other', async (service) => {
-  const own = tables.get(schemaName(service))!;
-  const allowed = own.map((table) => `select from ${schemaName(service)}.${table} limit 1`);
+  const own = tables.get(schemaName(service))!.filter((table) => !MIGRATIONS.includes(table));
+  const allowed = own.flatMap((table) => [
+    `select from ${schemaName(service)}.${table} limit 1`,
+    ...(table === AUDIT ? [] : [`delete from ${schemaName(service)}.${table} where false`]),
+  ]);
   expect(await tried(database.url(service), allowed)).toEqual(all(allowed, 'done'));
 
   const foreign = [...tables].filter(([schema]) => schema !== schemaName(service));
@@ -76,6 +83,53 @@ test.each(SERVICE_NAMES)('%s reads and writes its own schema and no other', asyn
     `grant usage on schema ${schema} to public`,
     `drop schema ${schema} cascade`,
   ]);
+  expect(await tried(database.url(service), statements)).toEqual(all(statements, REFUSED));
+});
+
+test.each(SERVICE_NAMES)('%s changes rows of its own schema, and never the schema', async (service) => {
+  const schema = schemaName(service);
+  const own = tables.get(schema)!;
+  const statements = [
+    ...own.flatMap((table) => [
+      `drop table ${schema}.${table} cascade`,
+      `truncate ${schema}.${table} cascade`,
+      `alter table ${schema}.${table} rename to gone`,
+      `alter table ${schema}.${table} add column mine text`,
+      `alter table ${schema}.${table} disable trigger all`,
+      `alter table ${schema}.${table} owner to current_user`,
+      `create index mine on ${schema}.${table} ((1))`,
+    ]),
+    ...MIGRATIONS.filter((table) => own.includes(table)).flatMap((table) => [
+      `select from ${schema}.${table}`,
+      `delete from ${schema}.${table}`,
+      `insert into ${schema}.${table} default values`,
+    ]),
+    `create table ${schema}.mine (id int)`,
+    `create temporary table mine (id int)`,
+    `create view ${schema}.mine as select 1`,
+    `create function ${schema}.mine() returns int language sql as 'select 1'`,
+    `create or replace function ${schema}.chain_operator_action() returns trigger language plpgsql as 'begin return new; end'`,
+    `drop function ${schema}.chain_operator_action() cascade`,
+    `alter schema ${schema} owner to current_user`,
+    `alter schema ${schema} rename to mine`,
+    `drop schema ${schema} cascade`,
+  ];
+  expect(await tried(database.url(service), statements)).toEqual(all(statements, REFUSED));
+});
+
+test.each(SERVICE_NAMES)('%s adds actions of operators, and changes none', async (service) => {
+  const table = `${schemaName(service)}.${AUDIT}`;
+  const values = `'jane', 'intake.pause', 'intake', 'ticket 1042', '{}', '{}'`;
+  const added = [`insert into ${table} (actor, action, target, reason, before, after) values (${values})`];
+  expect(await tried(database.url(service), added)).toEqual(all(added, 'done'));
+  const statements = [
+    `update ${table} set actor = 'nobody'`,
+    `delete from ${table}`,
+    // The time, the place and the hashes are not the service's to choose.
+    `insert into ${table} (at, actor, action, target, reason, before, after) values (now(), ${values})`,
+    `insert into ${table} (action_id, actor, action, target, reason, before, after) values (7, ${values})`,
+    `insert into ${table} (previous_hash, hash, actor, action, target, reason, before, after) values ('', '', ${values})`,
+  ];
   expect(await tried(database.url(service), statements)).toEqual(all(statements, REFUSED));
 });
 

@@ -28,15 +28,36 @@ const migrateSchema = async (url: string, schema: string, dir: string, migration
   });
 };
 
+/** Tables of a schema whose rows the service does not change. */
+const NOT_CHANGED = ['operator_actions', 'migrations', 'migrations_shared'];
+
 /**
- * The table belongs to the migrating user and not to the service, because an owner could grant
- * itself every right.
+ * Makes the table of operators' actions. The service adds rows by the columns that it decides, and
+ * the table adds the id, the time and the hashes.
  */
 const makeAuditTable = async (admin: pg.Client, schema: string, role: string): Promise<void> => {
-  await admin.query(`set search_path = "${schema}", public`);
+  await admin.query(`set search_path = "${schema}", public, pg_temp`);
   await admin.query(readFileSync(folder('shared/db/audit.sql'), 'utf8'));
-  await admin.query(`grant select, insert on operator_actions to "${role}"`);
+  await admin.query(
+    `grant select, insert (actor, action, target, reason, before, after) on operator_actions to "${role}"`,
+  );
   await admin.query('reset search_path');
+};
+
+/**
+ * A service reads and writes rows and nothing else. The schema and its tables belong to the
+ * migrating user, because an owner could drop them, or grant itself every right.
+ */
+const grantRows = async (admin: pg.Client, schema: string, role: string): Promise<void> => {
+  const { rows } = await admin.query<{ table: string }>(
+    `select format('%I.%I', schemaname, tablename) as table from pg_tables
+     where schemaname = $1 and tablename <> all($2)`,
+    [schema, NOT_CHANGED],
+  );
+  const tables = rows.map(({ table }) => table).join();
+  await admin.query(
+    `grant usage on schema "${schema}" to "${role}"; grant select, insert, update, delete on ${tables} to "${role}"`,
+  );
 };
 
 /**
@@ -48,9 +69,10 @@ const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 
 /**
  * Migrates the database of one environment: the clock, a role and a schema per service, the shared
- * tables, and the migrations of each service with the service's role. It is safe to run at any
- * time, also concurrently (node-pg-migrate locks).
- * @param adminUrl a superuser, or the owner of the database with `createrole`
+ * tables, and the migrations of each service. It is safe to run at any time, also concurrently
+ * (node-pg-migrate locks).
+ * @param adminUrl the migrating user, to whom schemas and tables belong: the owner of the database
+ *   with `createrole`, or a superuser. It must be the same user at each run.
  * @param passwords the passwords of the services' roles; every run sets them, so a run with another
  * password rotates it
  */
@@ -80,20 +102,16 @@ export const migrateEnvironment = async ({
       await admin.query(
         `grant connect on database "${database}" to "${role}"; grant usage on schema public to "${role}"`,
       );
-      // Only a member of a role may create a schema for it, unless it is a superuser.
-      await admin.query(`grant "${role}" to current_user`);
-      await admin.query(`create schema if not exists "${schema}" authorization "${role}"`);
+      await admin.query(`create schema if not exists "${schema}"`);
       const settings = { search_path: `"${schema}", public`, ...PLANNING };
       for (const [name, value] of Object.entries(settings))
         await admin.query(`alter role "${role}" in database "${database}" set ${name} = ${value}`);
 
-      const url = new URL(adminUrl);
-      url.username = role;
-      url.password = passwords[service];
-      await migrateSchema(url.href, schema, 'shared/db/migrations', 'migrations_shared');
+      await migrateSchema(adminUrl, schema, 'shared/db/migrations', 'migrations_shared');
       const own = `services/${service}/migrations`;
-      if (existsSync(folder(own))) await migrateSchema(url.href, schema, own, 'migrations');
+      if (existsSync(folder(own))) await migrateSchema(adminUrl, schema, own, 'migrations');
       await makeAuditTable(admin, schema, role);
+      await grantRows(admin, schema, role);
     }
   } finally {
     await admin.end();

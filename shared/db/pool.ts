@@ -3,6 +3,7 @@ import { createPool, createSqlTag, type DatabasePool, type Interceptor, SchemaVa
 import { z } from 'zod';
 import { hasCause } from '../lib/error-causes.ts';
 import type { Logger } from '../lib/logger.ts';
+import { splitDatabaseUrl } from '../lib/transport.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
 import { createPreparedStatements } from './prepared.ts';
 import { spans } from './spans.ts';
@@ -38,8 +39,10 @@ const parseRows: Interceptor = {
  * timestamptz as epoch milliseconds. The pool never retries a statement: the caller decides whether
  * a statement may be repeated.
  */
-export const connectPool = (url: string, { max }: { max: number }): Promise<Pool> =>
-  createPool(url, {
+export const connectPool = (databaseUrl: string, { max }: { max: number }): Promise<Pool> => {
+  const { url, tls } = splitDatabaseUrl(databaseUrl);
+  return createPool(url, {
+    ...(tls && { ssl: tls }),
     maxPoolSize: max,
     minPoolSize: 1,
     idleTimeout: 60_000,
@@ -54,6 +57,7 @@ export const connectPool = (url: string, { max }: { max: number }): Promise<Pool
     driverFactory: createPreparedStatements,
     interceptors: [spans, parseRows],
   });
+};
 
 /** Resolves when Postgres answers. */
 export const pingPool = (pool: Pool): Promise<unknown> => pool.query(sql.typeAlias('void')`select`);

@@ -2,14 +2,15 @@
 // creates the streams and durable consumers.
 import { z } from 'zod';
 import { ensureStreams } from '../bus/setup.ts';
-import { loadConfig } from '../lib/config.ts';
+import { commonConfig, loadConfig } from '../lib/config.ts';
 
-const { NATS_URL, NATS_USER, NATS_PASSWORD, NATS_REPLICAS } = loadConfig(
+const { NATS_URL, NATS_USER, NATS_PASSWORD, NATS_REPLICAS, TLS_CA_FILE } = loadConfig(
   z.object({
     NATS_URL: z.string().min(1),
     /** The user with all rights in the environment's account. */
     NATS_USER: z.string().min(1),
     NATS_PASSWORD: z.string().min(1),
+    TLS_CA_FILE: commonConfig.TLS_CA_FILE,
     /** Copies of each stream: 3 in a cluster of three. */
     NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
   }),
@@ -20,5 +21,6 @@ await ensureStreams({
   user: NATS_USER,
   pass: NATS_PASSWORD,
   replicas: NATS_REPLICAS,
+  caFile: TLS_CA_FILE,
 });
 console.log(JSON.stringify({ msg: 'streams created' }));

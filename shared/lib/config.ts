@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Environment } from '../contract/primitives.ts';
+import { plainConnections } from './transport.ts';
 
 /** The variables of every process. No variable can disable a check, a limit or a fault. */
 export const commonConfig = {
@@ -8,6 +9,11 @@ export const commonConfig = {
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
   // `pretty` is for a terminal. A collector of logs reads JSON.
   LOG_FORMAT: z.enum(['json', 'pretty']).default('json'),
+  /**
+   * The certificates of the authority that signs those of NATS, Redis and the mail server (PEM).
+   * For Postgres the URL has `sslrootcert`. Default: the authorities that Node knows.
+   */
+  TLS_CA_FILE: z.string().min(1).optional(),
   // The standard variables that enable OpenTelemetry. The SDK reads the others (telemetry.ts).
   OTEL_SERVICE_NAME: z.string().optional(),
   OTEL_METRICS_EXPORTER: z.string().optional(),
@@ -21,9 +27,11 @@ export const commonConfig = {
 export const serviceConfig = {
   ...commonConfig,
   ENVIRONMENT: Environment,
+  /** `tls://` or `nats://`. */
   NATS_URL: z.string(),
   NATS_USER: z.string(),
   NATS_PASSWORD: z.string(),
+  /** With `?sslmode=verify-full&sslrootcert=<file>` for an encrypted connection. */
   POSTGRES_URL: z.string(),
   POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),
 };
@@ -75,11 +83,13 @@ export const loadConfig = <S extends z.ZodObject>(
   env: NodeJS.ProcessEnv = process.env,
 ): z.infer<S> => {
   const result = schema.safeParse(env);
-  if (result.success) return result.data;
+  const plain = result.success ? plainConnections(result.data) : [];
+  if (result.success && plain.length === 0) return result.data;
+  const issues = result.success
+    ? plain
+    : result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   // JSON like every other line of a process, and without a logger, which needs a valid LOG_LEVEL.
-  for (const { path, message } of result.error.issues)
-    console.error(
-      JSON.stringify({ level: 60, time: Date.now(), msg: `config: ${path.join('.')}: ${message}` }),
-    );
+  for (const { path, message } of issues)
+    console.error(JSON.stringify({ level: 60, time: Date.now(), msg: `config: ${path}: ${message}` }));
   process.exit(78); // EX_CONFIG of sysexits.h
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OperatorAction } from '../contract/operator.ts';
+import type { ActionChain, ActionHash, OperatorAction } from '../contract/operator.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
 
@@ -70,3 +70,35 @@ export const listActions = (db: Db, limit: number): Promise<readonly OperatorAct
   db.any(sql.type(Row)`
     select action_id, at, actor, action, target, reason, before, after
     from operator_actions order by action_id desc limit ${limit}`);
+
+const Chain = z.object({
+  actions: z.bigint().transform(Number),
+  head_id: z.bigint().transform(Number).nullable(),
+  head_hash: z.string().nullable(),
+  broken_at: z.bigint().transform(Number).nullable(),
+  known_found: z.boolean().nullable(),
+});
+
+/**
+ * Checks each action's hash, and that it follows the action before it (shared/db/audit.sql).
+ * @param known the end of the chain as it was at an earlier time. Without it, actions that were
+ *   removed from the end are not noticed, because the rest is still a chain.
+ */
+export const verifyActions = async (db: Db, known: ActionHash | null): Promise<ActionChain> => {
+  const { head_id, head_hash, ...chain } = await db.one(sql.type(Chain)`
+    with checked as (
+      select action_id, encode(hash, 'hex') as hash,
+        hash = operator_action_hash(one)
+          and previous_hash = lag(hash, 1, ''::bytea) over chain
+          and action_id = lag(action_id, 1, 0::bigint) over chain + 1 as follows
+      from operator_actions as one window chain as (order by action_id))
+    select count(*) as actions, max(action_id) as head_id,
+      (select hash from checked order by action_id desc limit 1) as head_hash,
+      min(action_id) filter (where not follows) as broken_at,
+      case when ${known?.action_id ?? null}::bigint is null then null
+        else coalesce(bool_or(action_id = ${known?.action_id ?? null} and hash = ${known?.hash ?? null}), false)
+      end as known_found
+    from checked`);
+  const head = head_id === null || head_hash === null ? null : { action_id: head_id, hash: head_hash };
+  return { ...chain, head };
+};

@@ -7,7 +7,7 @@ import type { Db, Pool } from '../db/pool.ts';
 import type { Consuming } from '../events/consume.ts';
 import { countOutbox } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
-import { listActions, type Operator, recordAction } from './actions.ts';
+import { listActions, type Operator, recordAction, verifyActions } from './actions.ts';
 import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
 import { listMessagesAbout, NOTHING_FOUND, type RecordFinder } from './records.ts';
 
@@ -135,6 +135,7 @@ export const operatorHandlers = <Subject>(deps: Deps<Subject>): Handlers => {
       return { ...found, entries: [...found.entries, ...messages] };
     },
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
+    verifyOperatorActions: ({ known }) => verifyActions(pool, known),
     getBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),
     findQuarantined: async ({ quarantine_id }) => {

@@ -69,3 +69,15 @@ export const createTestBus = async (): Promise<TestBus> => {
     },
   };
 };
+
+/** What the server refuses to this connection from now on, as `publish <subject>`. */
+export const refusals = (nc: Bus['nc']): Set<string> => {
+  const found = new Set<string>();
+  void (async () => {
+    for await (const status of nc.status()) {
+      const { permissionContext } = status as { permissionContext?: { operation: string; subject: string } };
+      if (permissionContext) found.add(`${permissionContext.operation} ${permissionContext.subject}`);
+    }
+  })();
+  return found;
+};

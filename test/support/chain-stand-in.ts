@@ -46,6 +46,7 @@ const notCalled = async (): Promise<never> => {
 /** The operators' operations, which no test calls. */
 export const notForOperators = {
   listOperatorActions: notCalled,
+  verifyOperatorActions: notCalled,
   getBacklog: notCalled,
   findRecords: notCalled,
   listQuarantined: notCalled,

@@ -11,6 +11,7 @@ export type ReceivedMail = {
   text: string;
   html: string;
   headers: { key: string; value: string }[];
+  encrypted: boolean;
   /** The message as it was received. */
   raw: string;
 };
@@ -29,14 +30,16 @@ type SmtpSink = {
 
 const WAIT_MS = 30_000;
 
-export const startSmtpSink = async (): Promise<SmtpSink> => {
+/** @param tls a certificate: the server offers STARTTLS, which it does not require */
+export const startSmtpSink = async (tls?: { cert: string; key: string }): Promise<SmtpSink> => {
   const received: ReceivedMail[] = [];
   const refusals: number[] = [];
   const arrivals = new EventTarget();
 
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
+    ...tls,
+    disabledCommands: tls === undefined ? ['STARTTLS', 'AUTH'] : ['AUTH'],
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -52,6 +55,7 @@ export const startSmtpSink = async (): Promise<SmtpSink> => {
             text: mail.text ?? '',
             html: mail.html ?? '',
             headers: mail.headers,
+            encrypted: session.secure,
             raw: message.toString('latin1'),
           });
           arrivals.dispatchEvent(new Event('mail'));
@@ -67,7 +71,7 @@ export const startSmtpSink = async (): Promise<SmtpSink> => {
 
   const mailsTo = (address: string) => received.filter(({ to }) => to.includes(address));
   return {
-    url: `smtp://127.0.0.1:${port}?ignoreTLS=true`,
+    url: tls === undefined ? `smtp://127.0.0.1:${port}?ignoreTLS=true` : `smtp://localhost:${port}`,
     mailsTo,
     waitFor: async (address, n = 1) => {
       const signal = AbortSignal.timeout(WAIT_MS);

@@ -30,6 +30,13 @@ const account = { name: 'QUITTANCE', users: natsUsers };
 const numbers = Array.from({ length: SERVERS }, (_, i) => i);
 const routeVariable = (number: number): string => `NATS_ROUTE_${number}`;
 
+/** The files of the component `tls` in a pod. Servers verify each other by the authority. */
+export const TLS_FILES = {
+  certFile: '/etc/nats-tls/tls.crt',
+  keyFile: '/etc/nats-tls/tls.key',
+  caFile: '/etc/nats-tls/ca.crt',
+};
+
 /** A stopping server first moves its clients to the others, within the grace period of its pod. */
 const GRACEFUL = 'pid_file: "/run/nats/nats.pid"\nlame_duck_grace_period: 10s\nlame_duck_duration: 30s\n';
 
@@ -38,7 +45,7 @@ const GRACEFUL = 'pid_file: "/run/nats/nats.pid"\nlame_duck_grace_period: 10s\nl
  * default the servers are the pods of the StatefulSet.
  */
 export const clusterConf = (
-  own: Partial<Pick<NatsConf, 'port' | 'monitorPort' | 'storeDir'>> & { clusterPort?: number } = {},
+  own: Partial<Pick<NatsConf, 'port' | 'monitorPort' | 'storeDir' | 'tls'>> & { clusterPort?: number } = {},
 ): string =>
   `${natsConf({
     host: '0.0.0.0',
@@ -48,6 +55,7 @@ export const clusterConf = (
     maxFileStore: MAX_FILE_STORE,
     serverName: { variable: 'POD_NAME' },
     accounts: [account],
+    tls: own.tls,
     cluster: {
       name: 'quittance',
       port: own.clusterPort ?? CLUSTER_PORT,

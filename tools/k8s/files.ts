@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { natsRights } from '../../shared/bus/topology.ts';
-import { clusterConf, nackResources, passwordsPatch, singleConf } from './bus.ts';
+import { clusterConf, nackResources, passwordsPatch, singleConf, TLS_FILES } from './bus.ts';
 import { type Manifest, manifestsOf } from './manifests.ts';
 import { networkPolicyOf, serverPolicies } from './network.ts';
 import { configOf, environmentOf } from './settings.ts';
@@ -60,6 +60,7 @@ export const clusterFiles = async (): Promise<Record<string, string>> => {
   files['k8s/base/kustomization.yaml'] = kustomization(['common', 'setup', ...services, 'servers.yaml']);
   files['k8s/base/servers.yaml'] = yaml(serverPolicies(workloads));
   files['k8s/components/nats/nats.conf'] = `# ${HEADER}\n${clusterConf()}`;
+  files['k8s/components/tls/environment/nats.conf'] = `# ${HEADER}\n${clusterConf({ tls: TLS_FILES })}`;
   files['k8s/components/nats/passwords.yaml'] = yaml([passwordsPatch()]);
   files['k8s/components/nack/streams.yaml'] = yaml(nackResources());
   files['k8s/components/alerts/rules.yaml'] = yaml([alerts()]);

@@ -33,6 +33,11 @@ export type ClusterEnvironment = {
  */
 const natsPassword = (existing: string): string => `nats_${existing}`;
 
+/** The overlay `live` has the component `tls`, because its processes refuse plain connections. */
+const isEncrypted = (environment: string): boolean => environment === 'live';
+/** Where the component mounts the authority of the servers. */
+const CA_FILE = '/etc/quittance-ca/ca.crt';
+
 const secretIn = (folder: string, name: string): string => {
   const file = path.join(folder, name);
   if (!existsSync(file)) writeAtomically(file, randomBytes(24).toString('hex'), 0o600);
@@ -63,9 +68,10 @@ export const clusterSecrets = (options: {
   const { add, manifests } = collectManifests();
   const running = environments.map((environment) => runningEnvironment(folder, environment));
   const redisPassword = secretIn(folder, 'redis-password');
+  const redisScheme = environments.some(({ name }) => isEncrypted(name)) ? 'rediss' : 'redis';
   const shared = {
     gatewayUrl: 'http://unused',
-    redisUrl: `redis://:${redisPassword}@redis:6379`,
+    redisUrl: `${redisScheme}://:${redisPassword}@redis:6379`,
     limitsFile: '',
     logLevel: 'info',
   };
@@ -143,9 +149,10 @@ const runningEnvironment = (
 ): RunningEnvironment => {
   const keys = environmentKeys(folder, name);
   const database = `quittance_${name}`;
+  const tls = isEncrypted(name) ? `?sslmode=verify-full&sslrootcert=${CA_FILE}` : '';
   const databaseUrl = (service: ServiceName) =>
     urlAs(
-      `postgres://postgres-rw:5432/${database}`,
+      `postgres://postgres-rw:5432/${database}${tls}`,
       roleName(database, service),
       keys.databasePasswords[service],
     );
@@ -157,7 +164,7 @@ const runningEnvironment = (
     fee_wallet: keys.feeWallet.address,
     nats: {
       // The gateway's URL of the bus, from another namespace.
-      url: `nats://nats.${namespace}.svc:4222`,
+      url: `${isEncrypted(name) ? 'tls' : 'nats'}://nats.${namespace}.svc:4222`,
       credentials: (user) => ({ user, password: natsPassword(keys.natsPasswords[user]) }),
     },
     databaseUrl,

@@ -31,6 +31,8 @@ export const SOURCES: Record<string, Source> = {
   HTTP_PORT: { value: String(HTTP_PORT) },
   LOG_LEVEL: settings,
   LOG_FORMAT: null,
+  /** Set by the overlay that mounts the certificates of the authority (docs/kubernetes.md, TLS). */
+  TLS_CA_FILE: settings,
   OTEL_SERVICE_NAME: null,
   OTEL_METRICS_EXPORTER: { value: 'prometheus' },
   OTEL_TRACES_EXPORTER: null,

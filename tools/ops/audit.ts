@@ -1,8 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { ActionChain } from '../../shared/contract/operator.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Command } from './command.ts';
 import { serviceContracts, serviceNames } from './service-contracts.ts';
 import { tableText } from './table.ts';
 
+/** The output of an earlier `audit verify --json`, as far as a later check needs it. */
+const Known = z.array(
+  z.object({
+    service: z.string(),
+    head: z.object({ action_id: z.int(), hash: z.string() }).nullable(),
+  }),
+);
+
+/** The ends of the chains as a file has them, by service. */
+const knownHeads = (file: string | null): Map<string, ActionChain['head']> => {
+  if (file === null) return new Map();
+  try {
+    const known = Known.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return new Map(known.map(({ service, head }) => [service, head]));
+  } catch (error) {
+    throw new Refusal(
+      `--known: ${file} is not the output of an earlier \`audit verify --json\`: ${(error as Error).message}`,
+    );
+  }
+};
+
+const stateOf = ({ broken_at, known_found }: ActionChain, known: ActionChain['head']): string => {
+  if (broken_at !== null) return `broken at action ${broken_at}`;
+  if (known_found === false) return `lacks the known action ${known?.action_id}`;
+  return 'intact';
+};
+
 export const auditCommands: readonly Command[] = [
+  {
+    name: 'audit verify',
+    args: '',
+    summary: 'Checks that no recorded action of an operator was changed, removed or inserted later',
+    details:
+      'Each action has a hash of its content and of the action before it. --known <file> also checks that the newest actions of an earlier `audit verify --json` are still there: without it, actions that were removed from the end are not noticed. The exit code is 1 if a record is not intact.',
+    show: async (operator, _args, { known }) => {
+      const heads = knownHeads(known);
+      const chains = await Promise.all(
+        serviceNames.map(async (service) => {
+          const head = heads.get(service) ?? null;
+          const chain = await operator.call(serviceContracts[service], 'verifyOperatorActions', {
+            known: head,
+          });
+          return { service, ...chain, state: stateOf(chain, head) };
+        }),
+      );
+      const rows = chains.map(({ service, actions, head, state }) => [
+        service,
+        `${actions}`,
+        head?.hash.slice(0, 16) ?? '–',
+        state,
+      ]);
+      return {
+        json: chains,
+        text: tableText([['service', 'actions', 'newest hash', 'state'], ...rows]),
+        code: chains.every(({ state }) => state === 'intact') ? 0 : 1,
+      };
+    },
+  },
   {
     name: 'audit',
     args: '',

@@ -31,6 +31,8 @@ type Options = {
   account: string | null;
   /** Where JSON log lines are: a file, a folder, or `-` for stdin. */
   logs: string;
+  /** The file of an earlier check of the record of actions. */
+  known: string | null;
 };
 
 /** A command. A change is planned first, so that the operator sees it before it is made. */

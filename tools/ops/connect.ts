@@ -18,7 +18,8 @@ const CONNECT_MS = 5000;
  */
 export const connectOperator = async ({ environment, url, user, password }: Login) => {
   const logger = createLogger('ops', 'silent');
-  const options = { url, user: 'operator', natsUser: user, password, logger } as const;
+  const caFile = process.env.TLS_CA_FILE;
+  const options = { url, user: 'operator', natsUser: user, password, caFile, logger } as const;
   const bus = await Promise.race([
     connectBus(options),
     sleep(CONNECT_MS, undefined, { ref: false }).then(() => {

@@ -11,9 +11,11 @@ const OPTIONS = `Options
   --all, --limit <n>    for lists: include decided messages; maximum number of rows (default 50)
   --seconds <n>         for drain: how long it waits (default 300)
   --account <id>        for payment show: the account of a payment_attempt_id
+  --known <file>        for audit verify: the output of an earlier one with --json
   --logs <path>         for request show: a file or folder of JSON lines, or - for stdin
 
-Without a local stack, NATS_URL, NATS_USER and NATS_PASSWORD give the bus and the operator's user.
+Without a local stack, NATS_URL, NATS_USER and NATS_PASSWORD give the bus and the operator's user, and TLS_CA_FILE
+the authority of a server at tls://.
 Exit codes: 0 done or unchanged, 1 refused by a service or unavailable, 64 invalid arguments, 75 not confirmed or not drained in time.`;
 
 const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' ? '' : ` ${args}`}`;

@@ -18,6 +18,7 @@ type Values = {
   limit?: string | undefined;
   seconds?: string | undefined;
   account?: string | undefined;
+  known?: string | undefined;
   logs: string;
 };
 
@@ -98,8 +99,8 @@ export const runCommand = async (
   const seconds = Number(values.seconds ?? 300);
   if (!Number.isInteger(seconds) || seconds < 0)
     throw new Refusal('--seconds must be a whole number of 0 or more');
-  const { account = null, logs } = values;
-  const options = { all: values.all === true, limit, seconds, account, logs };
+  const { account = null, known = null, logs } = values;
+  const options = { all: values.all === true, limit, seconds, account, logs, known };
   try {
     if ('read' in command) return print(await command.read(args, options), values);
     if ('show' in command) return print(await command.show(await connect(), args, options), values);

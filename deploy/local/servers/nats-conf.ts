@@ -18,6 +18,11 @@ export type NatsConf = {
   /** Default 32GB. */
   maxFileStore?: string;
   accounts: readonly NatsAccount[];
+  /**
+   * Files of the server's certificate and its key. Clients then have to use TLS. The servers of a
+   * cluster do, too, and verify each other by the authority.
+   */
+  tls?: { certFile: string; keyFile: string; caFile?: string } | undefined;
   /** The port of the page with the server's state. */
   monitorPort?: number;
   serverName?: Text;
@@ -42,7 +47,7 @@ export type NatsConf = {
  * equal names. `natsUserName` makes them.
  */
 export function natsConf(conf: NatsConf): string {
-  const { host, port, storeDir, accounts, monitorPort, serverName, cluster } = conf;
+  const { host, port, storeDir, accounts, tls, monitorPort, serverName, cluster } = conf;
   return [
     `host: ${quoted(host)}`,
     `port: ${port}`,
@@ -52,7 +57,8 @@ export function natsConf(conf: NatsConf): string {
     'max_payload: 1MB',
     // Streams reserve their maximum size in advance, 6 GB per environment.
     `jetstream { store_dir: ${quoted(storeDir)}, max_memory_store: 64MB, max_file_store: ${conf.maxFileStore ?? '32GB'} }`,
-    ...(cluster === undefined ? [] : clusterLines(host, cluster)),
+    ...(tls === undefined ? [] : [tlsLine(tls)]),
+    ...(cluster === undefined ? [] : clusterLines(host, cluster, tls)),
     ...(accounts.length === 0 ? [] : ['accounts {', ...accounts.flatMap(accountLines), '}']),
     '',
   ].join('\n');
@@ -63,15 +69,23 @@ export function natsUserName(environment: string, service: string): string {
   return `${environment}-${service}`;
 }
 
+function tlsLine({ certFile, keyFile, caFile }: NonNullable<NatsConf['tls']>): string {
+  const files = { cert_file: certFile, key_file: keyFile, ...(caFile && { ca_file: caFile }) };
+  const fields = Object.entries(files).map(([name, file]) => `${name}: ${quoted(file)}`);
+  return `tls { ${fields.join(', ')} }`;
+}
+
 function clusterLines(
   host: string,
   { name, port, routes, login }: NonNullable<NatsConf['cluster']>,
+  tls: NatsConf['tls'],
 ): string[] {
   return [
     'cluster {',
     `  name: ${quoted(name)}`,
     `  listen: ${quoted(`${host}:${port}`)}`,
     `  authorization { user: ${quoted(login.user)}, password: ${text(login.password)} }`,
+    ...(tls === undefined ? [] : [`  ${tlsLine(tls)}`]),
     // Clients use one name for the servers, because the addresses of pods change.
     '  no_advertise: true',
     '  routes: [',

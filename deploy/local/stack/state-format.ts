@@ -5,9 +5,9 @@ import { writeAtomically } from '../processes/atomic-file.ts';
 
 /**
  * Increase it when a start cannot read what an earlier commit wrote into the state folder, besides
- * the tables: the chain's files, the streams of NATS, the seed.
+ * the tables: the owners of the tables, the chain's files, the streams of NATS, the seed.
  */
-const FORMAT = 1;
+const FORMAT = 2;
 
 type StateFormat = { format: number; migrations: Record<string, string> };
 

@@ -51,8 +51,13 @@ const sessionKey = ({ session_id, account_id }: SessionInput): string =>
 /**
  * Connects to an environment in the background, so that an unavailable NATS does not keep the other
  * environments from starting.
+ * @param caFile the authority of a `tls://` server
  */
-export const openEnvironment = (connection: Connection, logger: Logger): GatewayEnvironment => {
+export const openEnvironment = (
+  connection: Connection,
+  logger: Logger,
+  caFile?: string,
+): GatewayEnvironment => {
   const keys = cached(
     (key_hash): Promise<FoundKey | null> => call(bus(), identity, 'findKey', { key_hash }),
     { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
@@ -68,6 +73,7 @@ export const openEnvironment = (connection: Connection, logger: Logger): Gateway
     user: 'gateway',
     natsUser: connection.nats_user,
     password: connection.nats_password,
+    caFile,
     logger: log,
   }).then(
     (bus) => {

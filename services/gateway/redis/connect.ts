@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import { tlsOf } from '../../../shared/lib/transport.ts';
 
 export type { Redis };
 
@@ -7,9 +8,12 @@ export type { Redis };
  * Connects to Redis in the background. A command without a connection fails at once, because
  * nothing in Redis is worth the wait of a call: limits are then counted in the process, and the
  * request log has a gap.
+ * @param caFile the authority of a `rediss://` server
  */
-export const connectRedis = (url: string, logger: Logger): Redis => {
+export const connectRedis = (url: string, logger: Logger, caFile?: string): Redis => {
+  const tls = tlsOf('REDIS_URL', url, caFile);
   const redis = new Redis(url, {
+    ...(tls && { tls }),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer';
+import { tlsWithOwn } from '../../../shared/lib/transport.ts';
 import type { Mail } from './mail-text.ts';
 
 /** No other file imports nodemailer. */
@@ -17,12 +18,27 @@ export class MailRefused extends Error {}
 /**
  * Sends over a few pooled connections, because a new connection costs several round trips.
  * Time-outs are milliseconds.
+ * @param requireTls no mail goes to a server that does not offer STARTTLS. Without it, whoever
+ *   removes the offer on the way reads the sign-in links.
+ * @param caFile an authority of the server, beside those that Node knows
  */
-export const createMailer = ({ url, from }: { url: string; from: string }): Mailer => {
+export const createMailer = ({
+  url,
+  from,
+  requireTls = false,
+  caFile,
+}: {
+  url: string;
+  from: string;
+  requireTls?: boolean;
+  caFile?: string | undefined;
+}): Mailer => {
   const transport = createTransport(
     {
       url,
       pool: true,
+      requireTLS: requireTls,
+      tls: tlsWithOwn(caFile),
       maxConnections: 3,
       connectionTimeout: 10_000,
       greetingTimeout: 10_000,

@@ -182,6 +182,9 @@ test('the record is append-only for the service’s own role, and no other servi
     'delete from identity.operator_actions',
     'truncate identity.operator_actions',
     'alter table identity.operator_actions disable trigger all',
+    'alter table identity.operator_actions rename to operator_actions_of_before',
+    'drop table identity.operator_actions',
+    'create table identity.actions (id int)',
   ])
     expect([statement, await as('identity', statement)]).toEqual([statement, expect.stringMatching(denied)]);
   expect(await as('settlement', 'select from identity.operator_actions')).toMatch(denied);

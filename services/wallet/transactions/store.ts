@@ -75,7 +75,7 @@ export const claimIncompletePayments = async (db: Db, limit: number): Promise<st
 
 /** Deletes all transactions: the first step of a rebuild. */
 export const deleteTransactions = (db: Db): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`truncate transactions`);
+  db.query(sql.typeAlias('void')`delete from transactions`);
 
 /**
  * Which transactions a caller may see: those of an account, or of one delegate of it. It is part of

@@ -14,6 +14,9 @@ type Installation = {
   isTrial?: boolean;
 };
 
+/** The authority of the servers, which an issuer of certificates makes (docs/kubernetes.md). */
+const MADE_BY_THE_ISSUER = 'ConfigMap/server-ca';
+
 /** Names of ConfigMaps, ServiceAccounts, targets and services that no rendered object has. */
 export function unresolved(objects: readonly Rendered[]): string[] {
   const names = new Set(objects.map(nameOf));
@@ -32,7 +35,7 @@ export function unresolved(objects: readonly Rendered[]): string[] {
       ...(object.kind === 'HTTPRoute' ? [`Service/${object.spec.rules[0].backendRefs[0].name}`] : []),
     ];
     return wanted
-      .filter((name) => !names.has(`${namespace}/${name}`))
+      .filter((name) => name !== MADE_BY_THE_ISSUER && !names.has(`${namespace}/${name}`))
       .map((name) => `${nameOf(object)}: ${name} does not exist`);
   });
 }

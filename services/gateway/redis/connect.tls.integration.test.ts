@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
+import { binary } from '../../../deploy/local/servers/server-process.ts';
+import { certificateFiles } from '../../../test/support/tls.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
+import { connectRedis } from './connect.ts';
+
+let files: Awaited<ReturnType<typeof certificateFiles>>;
+let server: ChildProcess;
+let url = '';
+
+beforeAll(async () => {
+  files = await certificateFiles();
+  const port = await createPortPicker().any();
+  url = `rediss://localhost:${port}`;
+  const options = {
+    port: 0,
+    'tls-port': port,
+    'tls-cert-file': files.own.certFile,
+    'tls-key-file': files.own.keyFile,
+    'tls-auth-clients': 'no',
+    bind: '127.0.0.1',
+    dir: files.folder,
+    save: '',
+  };
+  const { command, env } = binary('redis-server');
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  server = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
+}, 60_000);
+afterAll(async () => {
+  server.kill('SIGKILL');
+  if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
+  files.remove();
+});
+
+const connectWith = (caFile?: string) => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(line) });
+  return { redis: connectRedis(url, logger, caFile), lines };
+};
+
+test('the gateway talks to a Redis that the authority of the file has signed', async () => {
+  const { redis } = connectWith(files.own.certFile);
+  await waitUntil(() => redis.status === 'ready', { withinMs: 60_000, everyMs: 50 });
+  await redis.set('a', '1');
+  expect(await redis.get('a')).toBe('1');
+  redis.disconnect();
+});
+
+test('a Redis of another authority gets no login', async () => {
+  for (const caFile of [files.other.certFile, undefined]) {
+    const { redis, lines } = connectWith(caFile);
+    await waitUntil(() => lines.length > 0, { withinMs: 60_000, everyMs: 50 });
+    expect(redis.status).not.toBe('ready');
+    await expect(redis.get('a')).rejects.toThrow();
+    expect(lines[0]).toMatch(/SELF_SIGNED|self-signed|certificate/);
+    redis.disconnect();
+  }
+});
