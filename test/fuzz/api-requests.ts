@@ -7,7 +7,7 @@ import { addressGroup, parseAddress } from '../../services/gateway/http/address.
 import { parseBody } from '../../services/gateway/http/body.ts';
 import { acceptsCoding } from '../../services/gateway/http/content-coding.ts';
 import { idempotencyKeyOf } from '../../services/gateway/http/input.ts';
-import { originOf, ProxyList } from '../../services/gateway/http/proxies.ts';
+import { originOf } from '../../services/gateway/http/proxies.ts';
 import { readRequirement } from '../../services/settlement/external-payments/model/requirement.ts';
 import { readX402Request } from '../../services/settlement/foreign-payments/model/x402-request.ts';
 import { parseInput } from '../../shared/bus/serve.ts';
@@ -42,10 +42,10 @@ const accessToken = await signAccessToken(
 const token = tokenFor('https://shop.example.com/a');
 const keyText = createKeyText('vendor_test_');
 
-const proxies = ProxyList.parse('10.0.0.0/8, 2001:db8::/32');
+const HOPS = 2;
 const originWith = (forwarded: string, remoteAddress: string): string => {
   const request = { headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress } as Socket };
-  return originOf(request as unknown as IncomingMessage, proxies).address;
+  return originOf(request as unknown as IncomingMessage, HOPS).address;
 };
 const addresses = fc
   .array(
@@ -57,7 +57,7 @@ const addresses = fc
   .map((parts) => parts.join(', '));
 
 type Entry = { id: string };
-const listEntries = listHandler({ pool: null as never, cursorKey: Buffer.alloc(32, 1) }, 'entries', {
+const listEntries = listHandler({ pool: null as never, cursorKeys: [Buffer.alloc(32, 1)] }, 'entries', {
   scope: (_filters: object, caller: { account_id: string }) => ofAccount({}, caller),
   rows: async (_db, _scope, { before, limit }: { before: string | null; limit: number }) =>
     Array.from({ length: limit + 1 }, (_, index): Entry => ({ id: `${before ?? ''}${index}`.slice(-20) })),

@@ -4,6 +4,7 @@ import { createContext, runInContext } from 'node:vm';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FastifyInstance, fastify } from 'fastify';
+import { systemClock } from '../../../shared/lib/clock.ts';
 import { registerPages } from './pages.ts';
 
 /** The headers of pages without a server. test/browser shows the reference in Chromium. */
@@ -17,7 +18,12 @@ beforeAll(() => {
     request.origin = { address: '203.0.113.7', viaProxy: false };
   });
   const files = { docsHtml: read('docs.html'), pageCss: read('page.css'), guides: new Map() };
-  registerPages(app, { publicUrl: 'https://api.example.com', ...files });
+  registerPages(app, {
+    publicUrl: 'https://api.example.com',
+    security: { contacts: [], policy: undefined },
+    clock: systemClock,
+    ...files,
+  });
 });
 afterAll(() => app.close());
 const headersOf = async (url: string) => (await app.inject(url)).headers;
@@ -45,9 +51,9 @@ test('only the document of the API is readable from other origins, without cooki
   expect(headers).not.toHaveProperty('access-control-allow-credentials');
 });
 
-test('the script of the reference begins with a storage, which the page has not', async () => {
+test('the script of the reference comes with a storage, which the page has not', async () => {
   const { rawPayload } = await app.inject({ url: '/docs.js', headers: { 'accept-encoding': 'gzip' } });
-  const [storage] = /^for [\s\S]*?\n}\n/.exec(gunzipSync(rawPayload).toString('utf8', 0, 2000)) ?? [];
+  const [storage] = /^for [\s\S]*?\n}\n/m.exec(gunzipSync(rawPayload).toString('utf8', 0, 2000)) ?? [];
   const window: { localStorage?: Storage; sessionStorage?: Storage } = {};
   runInContext(storage!, createContext({ window }));
   const { localStorage, sessionStorage } = window as Required<typeof window>;
