@@ -10,9 +10,10 @@ const answerTo = async (...[input, init]: Parameters<typeof fetch>): Promise<Res
 };
 
 /**
- * Fails with an error of this realm. A call of web3.js never ends when its fetch fails with an error
- * that is no `instanceof Error`, and under Jest those of Node's own fetch are none. The reading of a
- * body that is aborted may never end either (nodejs/node#56917), so a second timer ends the wait.
+ * Fails with an error of this realm. A call of web3.js never ends when its fetch fails with an
+ * error that is no `instanceof Error`, and under Jest those of Node's own fetch are none. The
+ * reading of a body that is aborted may never end either (nodejs/node#56917), so a second timer
+ * ends the wait.
  */
 const fetchInTime: typeof fetch = async (input, init) => {
   try {
