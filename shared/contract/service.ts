@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AuthorisedBy } from './authority.ts';
 import type { ErrorCode } from './errors.ts';
 import type { CallKey, Idempotency } from './idempotency.ts';
 import type { Environment } from './primitives.ts';
@@ -93,6 +94,11 @@ type OperationDefinition = {
   http: HttpRoute;
   /** Credential kinds that may call; `[]`: no credential is needed. */
   access: readonly CredentialKind[];
+  /**
+   * What authorises the call beyond its credential. Every operation that is no GET declares it, and
+   * so does a GET with `stepUp` (test/contract.test.ts).
+   */
+  authorisedBy?: AuthorisedBy;
   /**
    * A caller who is a person needs a sign-in of the last 5 minutes; keys do not
    * (docs/spec/decisions.md, Step-up). With `true`, `serve` checks it before the handler runs. With

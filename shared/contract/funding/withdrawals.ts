@@ -78,6 +78,7 @@ export const withdrawals = {
       'approved: sign the transaction and submit it to `approve` within 15 minutes.',
     http: { method: 'POST', path: '/v1/withdrawals', status: 201 },
     access: ['jwt'],
+    authorisedBy: { jwt: 'wallet_signature' },
     idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
@@ -94,6 +95,7 @@ export const withdrawals = {
     description: 'A repeat with the same transaction returns the same result.',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/approve', status: 200 },
     access: ['jwt'],
+    authorisedBy: { jwt: 'step_up' },
     stepUp: true,
     params: byId,
     output: z.union([PreparedWithdrawal, Withdrawal]),
@@ -104,6 +106,7 @@ export const withdrawals = {
     description: 'Final. None of its transactions can be submitted any more.',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/cancel', status: 200 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     params: byId,
     bodyOptional: true,

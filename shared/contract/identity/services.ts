@@ -160,6 +160,7 @@ export const serviceOperations = {
     description: 'The api_key is shown only in this answer.',
     http: { method: 'POST', path: '/v1/services', status: 201 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
     body: z.strictObject(settings),
     idempotency: { secret: 'api_key' },
@@ -207,6 +208,7 @@ export const serviceOperations = {
       'setting the current address again cancels the change.',
     http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
+    authorisedBy: { jwt: 'step_up' },
     params: byId,
     body: z.strictObject(settings).partial(),
     output: Service,
@@ -220,6 +222,7 @@ export const serviceOperations = {
       'quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.',
     http: { method: 'DELETE', path: '/v1/services/:service_id', status: 204 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     params: byId,
     body: z.strictObject({
       mode: z.literal('close').optional().describe('Closes the service if it cannot be deleted yet'),
@@ -232,16 +235,19 @@ export const serviceOperations = {
     ...rotating,
     http: { method: 'POST', path: '/v1/services/:service_id/key/rotate', status: 200 },
     access: ['service_key', 'jwt'],
+    authorisedBy: { service_key: 'current_key', jwt: 'step_up' },
     params: byId,
   }),
   revealServiceKey: operation({
     ...revealing,
     http: { method: 'POST', path: '/v1/services/:service_id/key/reveal', status: 200 },
+    authorisedBy: { jwt: 'step_up' },
     params: byId,
   }),
   verifyServiceReveal: operation({
     ...verifyingReveal,
     http: { method: 'POST', path: '/v1/services/:service_id/key/reveal/verify', status: 200 },
+    authorisedBy: { none: 'mailed_link' },
     params: byId,
   }),
 };
