@@ -38,6 +38,7 @@ import { purge } from './operator/purge.ts';
 import { passkeyOperations } from './passkeys/operations.ts';
 import { issued } from './payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from './payments/store.ts';
+import { securityNoted } from './security/on-settlement-security-noted.ts';
 import { endServices } from './services/end-services.ts';
 import { serviceOperations } from './services/operations.ts';
 import { sessionOperations } from './sessions/operations.ts';
@@ -129,7 +130,11 @@ const consuming = [
   subscribe(
     bus,
     settlement,
-    { approvalRequested: approvalRequested(deps), declined: declined(deps) },
+    {
+      approvalRequested: approvalRequested(deps),
+      declined: declined(deps),
+      securityNoted: securityNoted(deps),
+    },
     base.quarantine,
   ),
   subscribe(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),

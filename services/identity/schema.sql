@@ -93,6 +93,14 @@ CREATE INDEX keys_by_service ON keys USING btree (service_id, key_id DESC);
 CREATE UNIQUE INDEX keys_current_of_delegate ON keys USING btree (delegate_id) WHERE (revoked_at IS NULL);
 CREATE UNIQUE INDEX keys_current_of_service ON keys USING btree (service_id) WHERE (revoked_at IS NULL);
 
+create table known_payees (
+  account_id text collate "C" not null,
+  payee text collate "C" not null,
+  first_paid_at timestamp with time zone not null,
+  constraint known_payees_pkey PRIMARY KEY (account_id, payee),
+  constraint known_payees_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+
 create table login_links (
   email text collate "C" not null,
   link_id text collate "C" not null,

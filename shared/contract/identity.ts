@@ -29,6 +29,7 @@ export const identity = service({
     'settlement.issued',
     'settlement.approvalRequested',
     'settlement.declined',
+    'settlement.securityNoted',
     'webhook.endpointDisabled',
   ],
 });

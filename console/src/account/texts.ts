@@ -2,7 +2,7 @@
 export const SECURITY = {
   title: 'Security events',
   about:
-    'Sign-ins, and changes of passkeys, keys and payout addresses, for 90 days. Revoke what you do not recognise.',
+    'Sign-ins, first payments, and changes of limits, passkeys, keys and payout addresses, for 90 days. Revoke what you do not recognise.',
   none: 'No event in the last 90 days',
   /** How somebody signed in, by the word of the API. */
   methods: { email: 'by a mailed link', passkey: 'by passkey' } as Readonly<Record<string, string>>,
@@ -19,5 +19,19 @@ export const SECURITY = {
     keys_revoked: 'All keys of the {owner_kind} “{name}” were revoked.',
     payout_changed: 'New quotes of the service “{name}” are paid to {payout_address}.',
     key_mails_off: 'The mails about keys were turned off.',
+    account_limits_changed: 'A sign-in may pay {per_payment} USDC at once and {daily} USDC a day.',
+    first_payment: 'A first payment, of {amount} USDC, went to {payee}.',
   },
+} as const;
+
+/** The words of the limits for payments by a sign-in. */
+export const LIMITS = {
+  title: 'What a sign-in may pay',
+  about:
+    'These limits hold for payments with an access token. For five minutes after you sign in they do not bind you. A delegate has limits of its own.',
+  perPayment: 'For one payment',
+  daily: 'For a UTC day',
+  used: 'Used today',
+  wrong: 'An amount such as 25 or 12.50, with at most six decimals, above zero.',
+  saved: 'Saved. A mail reports it if a limit was raised.',
 } as const;

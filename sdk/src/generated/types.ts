@@ -1226,7 +1226,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint with its log
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         delete: operations["webhook.deleteEndpoint"];
         options?: never;
@@ -1707,9 +1707,37 @@ export interface paths {
          * Change some of the account’s settings
          * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
          *
-         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, to turn mails off, to raise or remove the alert, or to pay from another wallet. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateSettings"];
+        trace?: never;
+    };
+    "/v1/accounts/me/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what a sign-in may pay
+         * @description These limits bind payments with an access token, to services and to other vendors. A sign-in of the last 5 minutes may exceed them, except that of a device. Its payments count in the day, too. A delegate has limits of its own.
+         *
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getAccountLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change what a sign-in may pay
+         * @description Omitted fields are unchanged. A change is mailed to the owner. A limit that is lowered never undoes a payment.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         */
+        patch: operations["settlement.updateAccountLimits"];
         trace?: never;
     };
     "/v1/accounts/me/close": {
@@ -1770,7 +1798,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a passkey, which can then no longer sign in
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         delete: operations["identity.deletePasskey"];
         options?: never;
@@ -5652,7 +5680,7 @@ export interface components {
                      * @description Which limit
                      * @enum {unknown}
                      */
-                    name: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance";
+                    name: "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance";
                     /** @description The amount of the payment */
                     asked: components["schemas"]["MicroUsdc"];
                     /** @description The limit itself */
@@ -5669,6 +5697,19 @@ export interface components {
          * @example acct_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         AccountId: string;
+        /** @description What sign-ins of the account may pay without a recent sign-in */
+        AccountLimits: {
+            /** @description Largest single payment. In USDC micro-units */
+            per_payment: components["schemas"]["MicroUsdc"];
+            /** @description Sum of a UTC day. In USDC micro-units */
+            daily: components["schemas"]["MicroUsdc"];
+            /** @description What sign-ins have paid in this UTC day, or hold for payments that are under way. In USDC micro-units */
+            used_today: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What a sign-in may still pay in this UTC day. In USDC micro-units */
+            remaining_today: components["schemas"]["MicroUsdcOrZero"];
+            /** @description When the day ends */
+            resets_at: components["schemas"]["Timestamp"];
+        };
         AccountSettings: {
             /**
              * @description A name that the owner’s pages and passkeys show. Null: none
@@ -5838,10 +5879,10 @@ export interface components {
             resets_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description per_payment, daily, monthly, total: the limit of the delegate. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment
+         * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment
          * @enum {string}
          */
-        DeclineReason: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
+        DeclineReason: "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
         /** @description A key with spending limits */
         Delegate: {
             delegate_id: components["schemas"]["DelegateId"];
@@ -6501,7 +6542,7 @@ export interface components {
              * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off
              * @enum {string}
              */
-            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off";
+            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off" | "account_limits_changed" | "first_payment";
             /**
              * @description What it was about: names, ids, how a sign-in was made
              * @example {
@@ -12748,6 +12789,79 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "settlement.getAccountLimits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "per_payment": "2500000",
+                     *       "daily": "2500000",
+                     *       "used_today": "0",
+                     *       "remaining_today": "0",
+                     *       "resets_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountLimits"];
+                };
+            };
+        };
+    };
+    "settlement.updateAccountLimits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "per_payment": "2500000",
+                 *       "daily": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Largest single payment. In USDC micro-units */
+                    per_payment?: components["schemas"]["MicroUsdc"];
+                    /** @description Sum of a UTC day. In USDC micro-units */
+                    daily?: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "per_payment": "2500000",
+                     *       "daily": "2500000",
+                     *       "used_today": "0",
+                     *       "remaining_today": "0",
+                     *       "resets_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountLimits"];
                 };
             };
         };

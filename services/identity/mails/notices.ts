@@ -153,6 +153,19 @@ const TEXTS: Record<string, (details: Details) => Text> = {
       PAYMENT_MAILS_OFF,
     ],
   }),
+  first_payment: (details) => ({
+    subject: 'A first payment to a new payee',
+    sentences: [
+      `At ${details.at} your account paid ${usdc(details.amount)} to ${service(details)}` +
+        `${details.pay_to === undefined ? '' : ` at the address ${details.pay_to}`}, to which it had never paid before.`,
+      details.delegate_id === undefined
+        ? 'A sign-in of your account paid it.'
+        : `${delegateOf(details)} paid it.`,
+      `The settlement is ${details.settlement_id}.`,
+      IF_NOT_YOU,
+      'This mail cannot be turned off. You get one for each new payee.',
+    ],
+  }),
   payment_received: (details) => ({
     subject: 'A payment was received',
     sentences: [
@@ -221,6 +234,14 @@ const TEXTS: Record<string, (details: Details) => Text> = {
       `Your personal data are erased on ${erase_at}. Payments are kept without your name and address.`,
       'Money in your wallets is yours and was not moved. Revoke what a wallet allows us to spend in that wallet.',
       'If this was not you, write to support before the data are erased. With this address you can open a new account at any time.',
+    ],
+  }),
+  account_limits_changed: ({ per_payment, daily, raised }) => ({
+    subject: `What a sign-in may pay was ${raised === 'yes' ? 'raised' : 'changed'}`,
+    sentences: [
+      `A sign-in of your account may now pay ${usdc(per_payment)} at once and ${usdc(daily)} a day without a recent sign-in.`,
+      'This was set by somebody who had signed in within the last five minutes.',
+      IF_NOT_YOU,
     ],
   }),
   key_mails_off: ({ at }) => ({

@@ -244,6 +244,15 @@ create table spending_days (
 );
 create index spending_days_by_day on spending_days (day);
 
+-- Whom an account has paid: a service, or the address of a vendor that has no account here. The
+-- first payment to a payee is mailed.
+create table known_payees (
+  account_id text collate "C" not null references accounts,
+  payee text collate "C" not null,
+  first_paid_at timestamptz not null,
+  primary key (account_id, payee)
+);
+
 -- Calls with an Idempotency-Key, for 24 hours (docs/adr/0017-idempotency-keys.md).
 create table idempotency (
   account_id text collate "C" not null,

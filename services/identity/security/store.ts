@@ -4,24 +4,32 @@ import { type Db, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
-const kinds: ReadonlySet<string> = new Set(SECURITY_EVENT_KINDS);
-export const isSecurityEvent = (kind: string): kind is SecurityEventKind => kinds.has(kind);
-
 /**
  * Records an event for the owner of an account. Call it within the transaction that makes the
  * change. `details` are values that the owner knows and never a secret.
+ * @param event.security_event_id of an event that another service has noted
+ * @returns false if it was recorded before
  */
-export const insertSecurityEvent = (
+export const insertSecurityEvent = async (
   db: Db,
   {
+    security_event_id = newId('sev'),
     account_id,
     kind,
     details,
-  }: { account_id: string; kind: SecurityEventKind; details: Record<string, string> },
-): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`
+  }: {
+    security_event_id?: string | undefined;
+    account_id: string;
+    kind: SecurityEventKind;
+    details: Record<string, string>;
+  },
+): Promise<boolean> => {
+  const { rowCount } = await db.query(sql.typeAlias('void')`
     insert into security_events (security_event_id, account_id, kind, details)
-    values (${newId('sev')}, ${account_id}, ${kind}, ${JSON.stringify(details)}::jsonb)`);
+    values (${security_event_id}, ${account_id}, ${kind}, ${JSON.stringify(details)}::jsonb)
+    on conflict do nothing`);
+  return rowCount === 1;
+};
 
 const Row = z.object({
   security_event_id: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
 const cap = z.bigint().nullable();
-const Row = z.object({
+export const Row = z.object({
   delegate_id: z.string(),
   version: z.number(),
   per_payment: cap,
@@ -27,9 +27,18 @@ const Row = z.object({
 });
 export type DelegateRow = z.infer<typeof Row>;
 
+/**
+ * The row that counts a payment: that of its delegate, or the one of the account for what a sign-in
+ * pays (../account-limits/store.ts).
+ */
+export const limitsOf = (table: string) => {
+  const from = sql.identifier([table]);
+  return sql.fragment`coalesce(${from}.delegate_id, ${from}.account_id)`;
+};
+
 /** In UTC, independent of the session's time zone. */
-const today = sql.fragment`(app_now() at time zone 'utc')::date`;
-const thisMonth = sql.fragment`date_trunc('month', app_now() at time zone 'utc')::date`;
+export const today = sql.fragment`(app_now() at time zone 'utc')::date`;
+export const thisMonth = sql.fragment`date_trunc('month', app_now() at time zone 'utc')::date`;
 /**
  * A counter of a day or month that is over counts as zero. A statement that began before midnight
  * may run after one that began later. The counters may therefore be ahead of its clock, and never
@@ -40,7 +49,7 @@ const ofToday = (value: ReturnType<typeof sql.fragment>) =>
 const ofThisMonth = (value: ReturnType<typeof sql.fragment>) =>
   sql.fragment`case when month >= ${thisMonth} then ${value} else 0 end`;
 
-const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, total, allowed_service_ids,
+export const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, total, allowed_service_ids,
   external, external_pay_to, external_origins, approval_above, paused,
   ${ofToday(sql.fragment`day_held`)} as day_held, ${ofToday(sql.fragment`day_spent`)} as day_spent,
   ${ofThisMonth(sql.fragment`month_held`)} as month_held, ${ofThisMonth(sql.fragment`month_spent`)} as month_spent,
@@ -105,7 +114,7 @@ export const listDelegates = (
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
 /**
- * CTE `delegate` of acceptance: the rows that CTE `candidate` names, locked, with what is left of
+ * CTE `delegate` of acceptance: the rows that count the payments of CTE `candidate`, locked, with what is left of
  * each cap (null: no cap). `day` is the day in which the attempt counts.
  */
 export const lockDelegates = sql.fragment`
@@ -115,7 +124,7 @@ export const lockDelegates = sql.fragment`
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left
   from delegates as d
-  where d.delegate_id = any(array(select delegate_id from candidate where is_existing is null))
+  where d.delegate_id = any(array(select ${limitsOf('candidate')} from candidate where is_existing is null))
   order by d.delegate_id for update of d`;
 
 /**
@@ -130,13 +139,14 @@ export const holdDelegates = sql.fragment`
     total_held = total_held + sums.amount,
     day = greatest(day, ${today}), month = greatest(month, ${thisMonth})
   from (
-    select delegate_id, sum(quote_amount)::bigint as amount from inserted where delegate_id is not null group by delegate_id
+    select ${limitsOf('inserted')} as delegate_id, sum(quote_amount)::bigint as amount from inserted
+    group by ${limitsOf('inserted')}
   ) as sums
   where delegates.delegate_id = sums.delegate_id`;
 
 /**
  * CTE that moves the amounts of payments between the counters, for the rows of the statement's CTE
- * `changed` (delegate_id, delegate_day, quote_amount). Counters of a day or month that is over do
+ * `changed` (delegate_id, account_id, delegate_day, quote_amount). Counters of a day or month that is over do
  * not change. The rows are locked in the order of their ids, so that two such statements never
  * deadlock. The values are computed from the locked rows: an update reads the version of its
  * snapshot first, and the constraints would check values computed from that version.
@@ -164,10 +174,10 @@ export const updateDelegateCounters = (signs: {
       from (
         select d.delegate_id, d.day, d.month, d.day_held, d.day_spent, d.month_held, d.month_spent, d.total_held, d.total_spent
         from delegates as d
-        where d.delegate_id = any(array(select delegate_id from changed))
+        where d.delegate_id = any(array(select ${limitsOf('changed')} from changed))
         order by d.delegate_id for no key update of d
       ) as locked
-      join changed on changed.delegate_id = locked.delegate_id
+      join changed on ${limitsOf('changed')} = locked.delegate_id
       -- Each maximum is of one row. Grouping by these columns instead would sort the rows again.
       group by locked.delegate_id
     ) as moved

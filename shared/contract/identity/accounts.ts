@@ -100,7 +100,10 @@ export const accountOperations = {
       'Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.',
     http: { method: 'PATCH', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
-    authorisedBy: 'nothing',
+    authorisedBy: { jwt: 'step_up' },
+    stepUp: {
+      when: 'to turn mails off, to raise or remove the alert, or to pay from another wallet',
+    },
     body: z
       .strictObject({
         ...Settings.shape,
@@ -122,7 +125,8 @@ export const accountOperations = {
     summary: 'Remove a passkey, which can then no longer sign in',
     http: { method: 'DELETE', path: '/v1/accounts/me/passkeys/:passkey_id', status: 204 },
     access: ['jwt'],
-    authorisedBy: 'nothing',
+    authorisedBy: { jwt: 'step_up' },
+    stepUp: true,
     params: z.strictObject({ passkey_id: PasskeyId }),
     output: z.null(),
     errors: ['not_found'],

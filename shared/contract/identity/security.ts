@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { page, pageQuery, Timestamp, typeId } from '../primitives.ts';
 import { operation } from '../service.ts';
 
+export const SecurityEventId = typeId('sev', 'SecurityEventId');
+
 /** What the owner of an account should recognise. Most are mailed too. */
 export const SECURITY_EVENT_KINDS = [
   'signed_in',
@@ -16,6 +18,8 @@ export const SECURITY_EVENT_KINDS = [
   'keys_revoked',
   'payout_changed',
   'key_mails_off',
+  'account_limits_changed',
+  'first_payment',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
 
@@ -31,7 +35,7 @@ export const securityOperations = {
     output: page(
       z
         .strictObject({
-          security_event_id: typeId('sev', 'SecurityEventId'),
+          security_event_id: SecurityEventId,
           kind: z
             .enum(SECURITY_EVENT_KINDS)
             .describe(

@@ -23,6 +23,7 @@ import {
 } from '../primitives.ts';
 import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
+import { accountLimitOperations } from './account-limits.ts';
 import { approvalOperations } from './approvals.ts';
 import { declineOperations } from './declines.ts';
 import { RedeemId } from './events.ts';
@@ -273,6 +274,7 @@ export const operations = {
   ...declineOperations,
   ...externalOperations,
   ...feeOperations,
+  ...accountLimitOperations,
   ...foreignOperations,
   ...receiptOperations,
   ...x402Operations,
