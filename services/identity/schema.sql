@@ -230,6 +230,8 @@ create table security_events (
   account_id text collate "C" not null,
   kind text not null,
   details jsonb default '{}'::jsonb not null,
+  address text,
+  agent text,
   created_at timestamp with time zone default app_now() not null,
   constraint security_events_pkey PRIMARY KEY (security_event_id),
   constraint security_events_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)

@@ -52,3 +52,11 @@ test('a payment by a sign-in or a delegate key is limited, or signed by its wall
         expect(allowed.map((each) => [id, each])).toContainEqual([id, authorities[kind as 'jwt']]);
   }
 });
+
+/** A challenge for a passkey is nothing until it is answered, which is noted. */
+const PREPARES_ONLY = ['identity.passkeyRegisterOptions'];
+
+test('the owner hears of every call that needs a recent sign-in', () => {
+  const silent = operations.filter(({ op }) => op.stepUp !== undefined && (op.notes ?? []).length === 0);
+  expect(silent.map(({ id }) => id)).toEqual(PREPARES_ONLY);
+});

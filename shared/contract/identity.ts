@@ -30,6 +30,9 @@ export const identity = service({
     'settlement.approvalRequested',
     'settlement.declined',
     'settlement.securityNoted',
+    'wallet.securityNoted',
+    'funding.securityNoted',
+    'webhook.securityNoted',
     'webhook.endpointDisabled',
   ],
 });

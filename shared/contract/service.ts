@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AuthorisedBy } from './authority.ts';
 import type { ErrorCode } from './errors.ts';
 import type { CallKey, Idempotency } from './idempotency.ts';
+import type { SecurityEventKind } from './identity/security-kinds.ts';
 import type { Environment } from './primitives.ts';
 import type { CredentialKind, PrincipalOf } from './principal.ts';
 
@@ -99,6 +100,11 @@ type OperationDefinition = {
    * so does a GET with `stepUp` (test/contract.test.ts).
    */
   authorisedBy?: AuthorisedBy;
+  /**
+   * The security events by which the owner of the account hears of the call. Every call with
+   * `stepUp` has at least one, except a call that only prepares another (authority.test.ts).
+   */
+  notes?: readonly SecurityEventKind[];
   /**
    * A caller who is a person needs a sign-in of the last 5 minutes; keys do not
    * (docs/spec/decisions.md, Step-up). With `true`, `serve` checks it before the handler runs. With

@@ -22,11 +22,16 @@ export const SecurityEvents = () => {
         columns={[
           { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
           { heading: 'What', main: true, show: (event) => sentenceOf(event) },
+          { heading: SECURITY.where, show: ({ address, agent }) => whereOf(address, agent) },
         ]}
       />
     </Section>
   );
 };
+
+/** The network and the kind of program, both coarse. */
+const whereOf = (address: string | null, agent: string | null): string =>
+  [address, agent].filter((part) => part !== null).join(', ') || SECURITY.unknown;
 
 /** The event in one sentence. A name in it may be of somebody else, so it is quoted. */
 const sentenceOf = ({ kind, details }: SecurityEvent): string =>

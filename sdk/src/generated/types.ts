@@ -1721,7 +1721,7 @@ export interface paths {
         };
         /**
          * Get what a sign-in may pay
-         * @description These limits bind payments with an access token, to services and to other vendors. A sign-in of the last 5 minutes may exceed them, except that of a device. Its payments count in the day, too. A delegate has limits of its own.
+         * @description These limits bind payments with an access token, to services and to other vendors. A sign-in of the last 5 minutes may exceed them. Its payments count in the day, too. A delegate has limits of its own.
          *
          *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
@@ -6539,10 +6539,10 @@ export interface components {
         SecurityEvent: {
             security_event_id: components["schemas"]["SecurityEventId"];
             /**
-             * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off
+             * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off. session_reused: an old refresh token was used again, so the sign-in was ended. delegate_widened: a delegate may do more
              * @enum {string}
              */
-            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off" | "account_limits_changed" | "first_payment";
+            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off" | "account_limits_changed" | "first_payment" | "session_reused" | "delegate_created" | "delegate_widened" | "external_allowed" | "device_allowed" | "wallet_linked" | "default_wallet_changed" | "backup_read" | "backup_replaced" | "warnings_reduced" | "withdrawal_approved" | "refund_created" | "endpoint_created" | "endpoint_changed" | "endpoint_deleted" | "endpoint_secret_rotated" | "account_closed";
             /**
              * @description What it was about: names, ids, how a sign-in was made
              * @example {
@@ -6552,6 +6552,16 @@ export interface components {
             details: {
                 [key: string]: string;
             };
+            /**
+             * @description The network from which it was done. Null: unknown, or not by a call
+             * @example 203.0.113.0/24
+             */
+            address: string | null;
+            /**
+             * @description The kind of program that did it, by its own word
+             * @example Firefox
+             */
+            agent: string | null;
             /** @description When it happened */
             created_at: components["schemas"]["Timestamp"];
         };
@@ -13123,6 +13133,8 @@ export interface operations {
                      *           "details": {
                      *             "method": "passkey"
                      *           },
+                     *           "address": "203.0.113.0/24",
+                     *           "agent": "Firefox",
                      *           "created_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ],

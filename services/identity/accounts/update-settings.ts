@@ -41,9 +41,9 @@ export const updateSettings =
   async (input, caller) => {
     const { account_id } = caller;
     const { default_wallet_id, display_name, mail_key_events, mail_payments } = input;
-    if (default_wallet_id !== undefined && default_wallet_id !== (await deps.findDefaultWallet(account_id))) {
-      requireFresh(caller, deps.clock());
-    }
+    const isOtherWallet =
+      default_wallet_id !== undefined && default_wallet_id !== (await deps.findDefaultWallet(account_id));
+    if (isOtherWallet) requireFresh(caller, deps.clock());
     if (default_wallet_id !== undefined && !(await deps.setDefaultWallet(account_id, default_wallet_id))) {
       throw invalid('default_wallet_id', 'no such wallet of this account');
     }
@@ -63,6 +63,11 @@ export const updateSettings =
       if (before.mail_key_events && !after.mail_key_events) {
         const details = { at: isoTime(deps.clock()) };
         await insertNotice(tx, { account_id, kind: 'key_mails_off', details, always: true });
+      } else if (warnsLess(before, after))
+        await insertNotice(tx, { account_id, kind: 'warnings_reduced', details: {} });
+      if (isOtherWallet) {
+        const details = { wallet_id: default_wallet_id ?? 'that was linked first' };
+        await insertNotice(tx, { account_id, kind: 'default_wallet_changed', details });
       }
       return changed;
     });

@@ -3,6 +3,7 @@ import type { DeclineReason } from '../../../shared/contract/settlement.ts';
 import { displayUsdc, parseMicro } from '../../../shared/lib/micro.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
 import { environmentSentences, htmlBody, type Mail } from './mail-text.ts';
+import { SECURITY_TEXTS } from './security-notices.ts';
 
 /**
  * Mails to the owner of an account about keys and payments. The names in them are not trustworthy:
@@ -250,15 +251,20 @@ const TEXTS: Record<string, (details: Details) => Text> = {
   }),
 };
 
+/** From where it was done, for an owner to recognise. */
+const clientSentences = ({ address, agent }: Details): string[] =>
+  address === undefined ? [] : [`It was done from the network ${address}, with ${agent}.`];
+
 /** The mail of a notice with its optional link. Null for a kind that this release does not know. */
 export const noticeMail = (
   kind: string,
   { to, environment, details }: Notice,
   link: { url: string; label: string } | null,
 ): Mail | null => {
-  const text = Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details) : null;
+  const texts = { ...TEXTS, ...SECURITY_TEXTS };
+  const text = Object.hasOwn(texts, kind) ? texts[kind]!(details) : null;
   if (text === null) return null;
-  const sentences = [...text.sentences, ...environmentSentences(environment)];
+  const sentences = [...text.sentences, ...clientSentences(details), ...environmentSentences(environment)];
   const title = `${text.subject} (Quittance)`;
   return {
     to,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Client } from '../../../shared/contract/client.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { isMailed, isSecurityEvent } from '../security/kinds.ts';
+import { clientOfCall } from '../../../shared/lib/call-client.ts';
+import { isAlwaysMailed, isMailed, isSecurityEvent } from '../security/model.ts';
 import { insertSecurityEvent } from '../security/store.ts';
 
 const Row = z.object({
@@ -58,19 +60,20 @@ export const insertNotice = async (
     link_id?: string;
     always?: boolean;
     security_event_id?: string;
+    client?: Client | null;
   },
 ): Promise<void> => {
-  const { account_id, kind, details, security_event_id } = notice;
+  const { account_id, kind, details, security_event_id, client = clientOfCall() } = notice;
   if (isSecurityEvent(kind)) {
-    const isNew = await insertSecurityEvent(db, { security_event_id, account_id, kind, details });
+    const isNew = await insertSecurityEvent(db, { security_event_id, account_id, kind, details, client });
     if (!isNew || !isMailed(kind)) return;
   }
   await db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, details, expires_at)
-    select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
+    select ${kind}, email, ${notice.link_id ?? null}, ${JSON.stringify({ ...details, ...client })}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
     from accounts where account_id = ${notice.account_id} and email is not null
-      and (mail_key_events or ${always || notice.link_id !== undefined})`);
+      and (mail_key_events or ${always || isAlwaysMailed(notice) || notice.link_id !== undefined})`);
 };
 
 /**

@@ -202,6 +202,9 @@ create table security_events (
   kind text not null,
   -- Values that the owner knows, such as names; never a secret.
   details jsonb not null default '{}',
+  -- The network and the kind of program of the call that did it. Null: unknown.
+  address text,
+  agent text,
   created_at timestamptz not null default app_now()
 );
 create index security_events_by_account on security_events (account_id, security_event_id desc);

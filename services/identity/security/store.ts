@@ -1,12 +1,18 @@
 import { z } from 'zod';
-import { SECURITY_EVENT_KINDS, type SecurityEventKind } from '../../../shared/contract/identity/security.ts';
+import type { Client } from '../../../shared/contract/client.ts';
+import {
+  SECURITY_EVENT_KINDS,
+  type SecurityEventKind,
+} from '../../../shared/contract/identity/security-kinds.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { clientOfCall } from '../../../shared/lib/call-client.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
 /**
  * Records an event for the owner of an account. Call it within the transaction that makes the
  * change. `details` are values that the owner knows and never a secret.
+ * @param event.client from where it was done; default: from where the active call came
  * @param event.security_event_id of an event that another service has noted
  * @returns false if it was recorded before
  */
@@ -17,16 +23,19 @@ export const insertSecurityEvent = async (
     account_id,
     kind,
     details,
+    client = clientOfCall(),
   }: {
     security_event_id?: string | undefined;
     account_id: string;
     kind: SecurityEventKind;
     details: Record<string, string>;
+    client?: Client | null | undefined;
   },
 ): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    insert into security_events (security_event_id, account_id, kind, details)
-    values (${security_event_id}, ${account_id}, ${kind}, ${JSON.stringify(details)}::jsonb)
+    insert into security_events (security_event_id, account_id, kind, details, address, agent)
+    values (${security_event_id}, ${account_id}, ${kind}, ${JSON.stringify(details)}::jsonb,
+      ${client?.address ?? null}, ${client?.agent ?? null})
     on conflict do nothing`);
   return rowCount === 1;
 };
@@ -35,6 +44,8 @@ const Row = z.object({
   security_event_id: z.string(),
   kind: z.enum(SECURITY_EVENT_KINDS),
   details: z.record(z.string(), z.string()),
+  address: z.string().nullable(),
+  agent: z.string().nullable(),
   created_at: z.number(),
 });
 
@@ -45,7 +56,7 @@ export const listSecurityEventRows = (
   page: Page,
 ): Promise<readonly z.infer<typeof Row>[]> =>
   db.any(sql.type(Row)`
-    select security_event_id, kind, details, created_at from security_events
+    select security_event_id, kind, details, address, agent, created_at from security_events
     where account_id = ${account_id} ${pageBy('security_event_id', page)}`);
 
 /** Deletes events that are older than a theft is investigated. */

@@ -51,6 +51,7 @@ export const refunds = {
     http: { method: 'POST', path: '/v1/refunds', status: 201 },
     access: ['service_key', 'jwt'],
     authorisedBy: { service_key: 'wallet_signature', jwt: 'step_up' },
+    notes: ['refund_created'],
     whenFrozen: 'served',
     stepUp: true,
     idempotency: true,

@@ -96,6 +96,7 @@ export const withdrawals = {
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/approve', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['withdrawal_approved'],
     stepUp: true,
     params: byId,
     output: z.union([PreparedWithdrawal, Withdrawal]),

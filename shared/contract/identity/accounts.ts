@@ -79,6 +79,7 @@ export const accountOperations = {
     http: { method: 'POST', path: '/v1/accounts/me/close', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['account_closed'],
     stepUp: true,
     output: z.strictObject({
       account_id: AccountId,
@@ -101,6 +102,7 @@ export const accountOperations = {
     http: { method: 'PATCH', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
     authorisedBy: { jwt: 'step_up' },
+    notes: ['key_mails_off', 'warnings_reduced', 'default_wallet_changed'],
     stepUp: {
       when: 'to turn mails off, to raise or remove the alert, or to pay from another wallet',
     },
@@ -126,6 +128,7 @@ export const accountOperations = {
     http: { method: 'DELETE', path: '/v1/accounts/me/passkeys/:passkey_id', status: 204 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['passkey_removed'],
     stepUp: true,
     params: z.strictObject({ passkey_id: PasskeyId }),
     output: z.null(),

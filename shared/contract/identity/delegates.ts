@@ -135,6 +135,7 @@ export const delegateOperations = {
     http: { method: 'POST', path: '/v1/delegates', status: 201 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['delegate_created', 'key_created', 'external_allowed'],
     stepUp: true,
     body: z
       .strictObject({
@@ -199,6 +200,7 @@ export const delegateOperations = {
     http: { method: 'PATCH', path: '/v1/delegates/:delegate_id', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['delegate_widened', 'external_allowed'],
     params: byId,
     body: z
       .strictObject({
@@ -237,12 +239,14 @@ export const delegateOperations = {
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/rotate', status: 200 },
     access: ['delegate_key', 'jwt'],
     authorisedBy: { delegate_key: 'current_key', jwt: 'step_up' },
+    notes: ['key_rotated'],
     params: byId,
   }),
   revealDelegateKey: operation({
     ...revealing,
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/reveal', status: 200 },
     authorisedBy: { jwt: 'step_up' },
+    notes: ['key_reveal'],
     params: byId,
   }),
   verifyDelegateReveal: operation({

@@ -121,6 +121,7 @@ export const deviceOperations = {
     http: { method: 'POST', path: '/v1/auth/device/decide', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['device_allowed'],
     stepUp: true,
     withoutRedis: 'refuse',
     limits: [{ points: 20, windowSeconds: 600, per: 'account', bucket: 'device-codes' }],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { Client } from '../client.ts';
 import { AccountId } from '../primitives.ts';
-import { SECURITY_EVENT_KINDS, SecurityEventId } from './security.ts';
+import { SECURITY_EVENT_KINDS, SecurityEventId } from './security-kinds.ts';
 
 /**
  * What a service notes for the owner of an account. identity records it once by its id, and mails
@@ -11,4 +12,6 @@ export const SecurityNote = z.strictObject({
   account_id: AccountId,
   kind: z.enum(SECURITY_EVENT_KINDS),
   details: z.record(z.string(), z.string()),
+  /** Null: the call that did it did not come from outside. */
+  client: Client.nullable(),
 });

@@ -209,6 +209,7 @@ export const serviceOperations = {
     http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['payout_changed'],
     params: byId,
     body: z.strictObject(settings).partial(),
     output: Service,
@@ -236,12 +237,14 @@ export const serviceOperations = {
     http: { method: 'POST', path: '/v1/services/:service_id/key/rotate', status: 200 },
     access: ['service_key', 'jwt'],
     authorisedBy: { service_key: 'current_key', jwt: 'step_up' },
+    notes: ['key_rotated'],
     params: byId,
   }),
   revealServiceKey: operation({
     ...revealing,
     http: { method: 'POST', path: '/v1/services/:service_id/key/reveal', status: 200 },
     authorisedBy: { jwt: 'step_up' },
+    notes: ['key_reveal'],
     params: byId,
   }),
   verifyServiceReveal: operation({

@@ -294,6 +294,7 @@ export const signInOperations = {
     description: 'An account may have several passkeys. The owner is notified by mail.',
     http: { method: 'POST', path: '/v1/auth/passkey/register/verify', status: 201 },
     authorisedBy: { jwt: 'step_up' },
+    notes: ['passkey_added'],
     ...registering,
     body: z.strictObject({
       environment: ofCredential,

@@ -26,7 +26,7 @@ export const accountLimitOperations = {
     summary: 'Get what a sign-in may pay',
     description:
       'These limits bind payments with an access token, to services and to other vendors. A sign-in of the last ' +
-      '5 minutes may exceed them, except that of a device. Its payments count in the day, too. A delegate has limits of its own.',
+      '5 minutes may exceed them. Its payments count in the day, too. A delegate has limits of its own.',
     http: { method: 'GET', path: '/v1/accounts/me/limits', status: 200 },
     access: ['jwt'],
     output: AccountLimits,
@@ -39,6 +39,7 @@ export const accountLimitOperations = {
     http: { method: 'PATCH', path: '/v1/accounts/me/limits', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
+    notes: ['account_limits_changed'],
     stepUp: true,
     body: z.strictObject(limits).partial(),
     output: AccountLimits,
