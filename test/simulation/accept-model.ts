@@ -134,7 +134,8 @@ export const acceptModel = (
     const outgoing = JSON.parse(messages) as { payload: { settlement_id: string } }[];
     const taken = new Map<string, bigint>();
     /**
-     * The candidates of one delegate or account that come too late in the statement for what is left of a cap.
+     * The candidates of one delegate or account that come too late in the statement for what is
+     * left of a cap.
      */
     const exceedsCap = (values: Values): boolean => {
       const id = limitsOf(values);

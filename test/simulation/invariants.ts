@@ -101,7 +101,7 @@ export const checkStep = (judged: Judged): void => {
   }
 };
 
-/** The counters of delegates, and of accounts for what a sign-in pays, equal their payments, and never exceed a cap. */
+/** The counters of delegates and accounts equal their payments, and never exceed a cap. */
 const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
   const held = new Map<string, bigint>();
   const spent = new Map<string, bigint>();

@@ -78,7 +78,7 @@ type Consumer = Extract<Principal, { kind: 'jwt' }> & { owner: string };
 /** Later than any time to which most tests set the clock. */
 const JUST_NOW = Math.floor(Date.now() / 1000) + 2 * 86_400;
 
-/** A consumer with a wallet who has just signed in, so that the limits of the account do not bind. */
+/** A consumer with a wallet who has just signed in, so the limits of the account do not bind. */
 export const consumer = (balance = 100_000_000n, allowance = balance): Consumer => {
   const account_id = newId('acct');
   const owner = `Consumer${account_id.slice(5).replaceAll(/[0l]/g, 'z')}`.slice(0, 34);

@@ -1,6 +1,6 @@
 /**
- * Finds delegates, and accounts for what a sign-in pays, whose counters differ from the sum of their settlements. It shares no code with
- * the statements that change the counters.
+ * Finds delegates, and accounts for what a sign-in pays, whose counters differ from the sum of
+ * their settlements. It shares no code with the statements that change the counters.
  */
 export const WRONG_DELEGATES = `
   select 'delegate ' || d.delegate_id as what from delegates d

@@ -44,7 +44,8 @@ export const NOTICE_DAYS = 3;
  * Queues a notice to the owner of an account, and records it as a security event if it is one, also
  * when the owner wants no such mails. Call it within the transaction that makes the change.
  * `details` are values for the text and never a secret.
- * @param notice.security_event_id of an event that another service has noted: a repeat is not mailed
+ * @param notice.security_event_id of an event that another service has noted. A repeat is not
+ *   mailed
  * @param notice.always for a notice that the settings cannot turn off, because an attacker would
  *   turn mails off first. A notice with a link was requested, so it is always sent.
  */

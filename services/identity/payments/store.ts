@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { insertNoticesFrom, NOTICE_DAYS } from '../mails/store.ts';
+import { insertSecurityEventsFrom } from '../security/store.ts';
 
 export type Payment = {
   settlement_id: string;
@@ -18,6 +19,30 @@ export type Payment = {
   /** By the database's clock, in the form of the wire. */
   issued_at: string;
 };
+
+/** Whom a payment of CTE `payment` pays. */
+const payee = sql.fragment`coalesce(payment.service_id::text, payment.pay_to)`;
+/** The details of a payment with its delegate. */
+const byWhom = sql.fragment`payment.details || jsonb_strip_nulls(jsonb_build_object(
+  'delegate', (select name from delegates
+    where delegates.delegate_id = payment.delegate_id and delegates.account_id = payment.account_id),
+  'delegate_id', payment.delegate_id))`;
+/**
+ * Common table expressions after `payment`: the payees that the account had never paid, the first
+ * payment to each, and its security event. An account does not hear of what it pays itself.
+ */
+const firstPayments = sql.fragment`known as (
+    insert into known_payees (account_id, payee, first_paid_at)
+    select account_id, ${payee}, min(issued_at::timestamptz) from payment join accounts using (account_id)
+    where ${payee} is not null and vendor_account_id is distinct from account_id
+    group by 1, 2 order by 1, 2
+    on conflict do nothing
+    returning account_id, payee
+  ), first as (
+    select distinct on (account_id, payee) payment.account_id, security_event_id, ${byWhom} as details
+    from payment join known on known.account_id = payment.account_id and known.payee = ${payee}
+    order by account_id, payee, issued_at
+  ), noted as (${insertSecurityEventsFrom('first_payment', sql.fragment`first`)})`;
 
 /**
  * Records payments: counts each in its payer's UTC day and queues the mails that the settings ask
@@ -45,11 +70,6 @@ export const recordPayments = async (db: Db, payments: readonly Payment[]): Prom
   const threshold = sql.fragment`(select spending_alert_threshold from accounts where account_id = excluded.account_id)`;
   const passes = sql.fragment`(day.spent + excluded.spent > ${threshold}
     and coalesce(day.alerted_threshold, 0) < ${threshold})`;
-  const payee = sql.fragment`coalesce(payment.service_id::text, payment.pay_to)`;
-  const byWhom = sql.fragment`payment.details || jsonb_strip_nulls(jsonb_build_object(
-    'delegate', (select name from delegates
-      where delegates.delegate_id = payment.delegate_id and delegates.account_id = payment.account_id),
-    'delegate_id', payment.delegate_id))`;
   // Every insert uses one order, so that two statements that write the same rows cannot deadlock.
   const { rowCount } = await db.query(sql.type(z.object({}))`
     with received as (
@@ -67,21 +87,7 @@ export const recordPayments = async (db: Db, payments: readonly Payment[]): Prom
         'pay_to', pay_to, 'amount', amount::text, 'fee', fee, 'net', net, 'at', issued_at,
         'service', (select name from services where services.service_id = received.service_id))) as details
       from received join inserted using (settlement_id)
-    ), known as (
-      insert into known_payees (account_id, payee, first_paid_at)
-      select account_id, ${payee}, min(issued_at::timestamptz) from payment join accounts using (account_id)
-      where ${payee} is not null and vendor_account_id is distinct from account_id
-      group by 1, 2 order by 1, 2
-      on conflict do nothing
-      returning account_id, payee
-    ), first as (
-      select distinct on (account_id, payee) payment.account_id, security_event_id, ${byWhom} as details
-      from payment join known on known.account_id = payment.account_id and known.payee = ${payee}
-      order by account_id, payee, issued_at
-    ), noted as (
-      insert into security_events (security_event_id, account_id, kind, details)
-      select security_event_id, account_id, 'first_payment', details from first
-    ), spent as (
+    ), ${firstPayments}, spent as (
       select account_id, (issued_at::timestamptz at time zone 'utc')::date as day, sum(amount)::bigint as spent
       from payment group by 1, 2
     ), counted as (

@@ -40,6 +40,15 @@ export const insertSecurityEvent = async (
   return rowCount === 1;
 };
 
+/**
+ * Records the events that a statement computes: `source` has the columns `security_event_id`,
+ * `account_id` and `details`. No call did them.
+ */
+export const insertSecurityEventsFrom = (kind: SecurityEventKind, source: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`
+    insert into security_events (security_event_id, account_id, kind, details)
+    select security_event_id, account_id, ${kind}, details from ${source}`;
+
 const Row = z.object({
   security_event_id: z.string(),
   kind: z.enum(SECURITY_EVENT_KINDS),

@@ -1,7 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { getAccountLimits as getLimits } from './store.ts';
+import { getAccountLimits as getLimits } from '../delegates/store.ts';
 import { showLimits } from './view.ts';
 
 /** GET /v1/accounts/me/limits. */

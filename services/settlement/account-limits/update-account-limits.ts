@@ -5,7 +5,7 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { securityNote } from '../../../shared/events/security-note.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
-import { lockAccountLimits, updateLimitsOf } from './store.ts';
+import { lockAccountLimits, updateLimitsOf } from '../delegates/store.ts';
 import { showLimits } from './view.ts';
 
 /** PATCH /v1/accounts/me/limits. The owner is told of every change. */

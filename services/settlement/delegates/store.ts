@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { DEFAULT_LIMITS } from '../account-limits/model.ts';
 
 const cap = z.bigint().nullable();
-export const Row = z.object({
+const Row = z.object({
   delegate_id: z.string(),
   version: z.number(),
   per_payment: cap,
@@ -29,7 +30,7 @@ export type DelegateRow = z.infer<typeof Row>;
 
 /**
  * The row that counts a payment: that of its delegate, or the one of the account for what a sign-in
- * pays (../account-limits/store.ts).
+ * pays (`insertAccountLimits`).
  */
 export const limitsOf = (table: string) => {
   const from = sql.identifier([table]);
@@ -37,8 +38,8 @@ export const limitsOf = (table: string) => {
 };
 
 /** In UTC, independent of the session's time zone. */
-export const today = sql.fragment`(app_now() at time zone 'utc')::date`;
-export const thisMonth = sql.fragment`date_trunc('month', app_now() at time zone 'utc')::date`;
+const today = sql.fragment`(app_now() at time zone 'utc')::date`;
+const thisMonth = sql.fragment`date_trunc('month', app_now() at time zone 'utc')::date`;
 /**
  * A counter of a day or month that is over counts as zero. A statement that began before midnight
  * may run after one that began later. The counters may therefore be ahead of its clock, and never
@@ -49,7 +50,7 @@ const ofToday = (value: ReturnType<typeof sql.fragment>) =>
 const ofThisMonth = (value: ReturnType<typeof sql.fragment>) =>
   sql.fragment`case when month >= ${thisMonth} then ${value} else 0 end`;
 
-export const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, total, allowed_service_ids,
+const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, total, allowed_service_ids,
   external, external_pay_to, external_origins, approval_above, paused,
   ${ofToday(sql.fragment`day_held`)} as day_held, ${ofToday(sql.fragment`day_spent`)} as day_spent,
   ${ofThisMonth(sql.fragment`month_held`)} as month_held, ${ofThisMonth(sql.fragment`month_spent`)} as month_spent,
@@ -114,8 +115,8 @@ export const listDelegates = (
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
 /**
- * CTE `delegate` of acceptance: the rows that count the payments of CTE `candidate`, locked, with what is left of
- * each cap (null: no cap). `day` is the day in which the attempt counts.
+ * CTE `delegate` of acceptance: the rows that count the payments of CTE `candidate`, locked, with
+ * what is left of each cap (null: no cap). `day` is the day in which the attempt counts.
  */
 export const lockDelegates = sql.fragment`
   select d.delegate_id, d.account_id, d.per_payment, d.daily, d.monthly, d.total, d.allowed_service_ids, d.external,
@@ -146,9 +147,9 @@ export const holdDelegates = sql.fragment`
 
 /**
  * CTE that moves the amounts of payments between the counters, for the rows of the statement's CTE
- * `changed` (delegate_id, account_id, delegate_day, quote_amount). Counters of a day or month that is over do
- * not change. The rows are locked in the order of their ids, so that two such statements never
- * deadlock. The values are computed from the locked rows: an update reads the version of its
+ * `changed` (delegate_id, account_id, delegate_day, quote_amount). Counters of a day or month that
+ * is over do not change. The rows are locked in the order of their ids, so that two such statements
+ * never deadlock. The values are computed from the locked rows: an update reads the version of its
  * snapshot first, and the constraints would check values computed from that version.
  * @param signs of the amount in held and spent
  */
@@ -184,3 +185,38 @@ export const updateDelegateCounters = (signs: {
     where delegates.delegate_id = moved.delegate_id
     returning delegates.delegate_id`;
 };
+
+/*
+ * The limits of an account for what a sign-in pays are a row whose delegate_id is the account's id.
+ * So one mechanism holds and counts both (docs/adr/0063).
+ */
+
+/** Gives an account the default limits unless it has some. A wallet's first snapshot runs it. */
+export const insertAccountLimits = (accountId: string) => sql.fragment`
+  insert into delegates (delegate_id, account_id, version, per_payment, daily, external, day, month)
+  values (${accountId}, ${accountId}, 1, ${DEFAULT_LIMITS.perPaymentMicro}, ${DEFAULT_LIMITS.dailyMicro}, true,
+    ${today}, ${thisMonth})
+  on conflict do nothing`;
+
+/** The limits of an account with its counters, after it was given the default ones if need be. */
+export const getAccountLimits = async (db: Db, accountId: string): Promise<DelegateRow> => {
+  await db.query(sql.typeAlias('void')`${insertAccountLimits(accountId)}`);
+  return db.one(sql.type(Row)`select ${columns} from delegates where delegate_id = ${accountId}`);
+};
+
+const AccountLimits = z.object({ per_payment: z.bigint(), daily: z.bigint() });
+type AccountLimits = z.infer<typeof AccountLimits>;
+
+/** The limits of an account, locked until the transaction ends. */
+export const lockAccountLimits = async (tx: Db, accountId: string): Promise<AccountLimits> => {
+  await tx.query(sql.typeAlias('void')`${insertAccountLimits(accountId)}`);
+  return tx.one(sql.type(AccountLimits)`
+    select per_payment, daily from delegates where delegate_id = ${accountId} for no key update`);
+};
+
+/** Sets the limits of an account. What is held and spent stays. */
+export const updateLimitsOf = (tx: Db, accountId: string, limits: AccountLimits): Promise<DelegateRow> =>
+  tx.one(sql.type(Row)`
+    update delegates set version = version + 1, per_payment = ${limits.per_payment}, daily = ${limits.daily}
+    where delegate_id = ${accountId}
+    returning ${columns}`);

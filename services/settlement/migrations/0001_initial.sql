@@ -146,9 +146,9 @@ create index settlements_to_expire on settlements (redeem_expires_at) where stat
 create index settlements_under_way on settlements (progressed_at) where chain_status in ('pending', 'confirmed');
 
 -- Caps and counters of delegates, and of each account for what a sign-in pays: that row has the
--- account's id as its delegate_id (docs/adr/0063). They are in the same schema as the attempts that use them, so
--- that a hold and its attempt commit in one transaction (docs/design/settle.md, rule 4). Null: no
--- cap.
+-- account's id as its delegate_id (docs/adr/0063). They are in the same schema as the attempts that
+-- use them, so that a hold and its attempt commit in one transaction (docs/design/settle.md, rule
+-- 4). Null: no cap.
 create table delegates (
   delegate_id text collate "C" primary key,
   account_id text collate "C" not null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { insertAccountLimits } from '../account-limits/store.ts';
+import { insertAccountLimits } from '../delegates/store.ts';
 
 const Payer = z.object({
   wallet_id: z.string(),

@@ -53,7 +53,7 @@ const DECISIONS = [
   'over_total',
   'over_account_per_payment',
   'over_account_daily',
-  /** No snapshot of the wallet is stored, or no limits of its account. A new snapshot stores both. */
+  /** No snapshot of the wallet, or no limits of its account. A new snapshot stores both. */
   'payer_unknown',
   'balance_short',
   'allowance_short',
@@ -215,8 +215,8 @@ const insertAccepted = sql.fragment`
  * that locks both. Holds are therefore computed from the newest versions. `existing` and
  * `quote_settled` come from the statement's snapshot, so the unique indexes decide last: an insert
  * that they refuse gives `conflict`. The hold: gross ≤ min(balance, allowance) − held on the last
- * known chain state; of a delegate, or of a sign-in's account, gross ≤ cap − held − spent for each of
- * its caps.
+ * known chain state; of a delegate, or of a sign-in's account, gross ≤ cap − held − spent for each
+ * of its caps.
  *
  * An approval's row is locked after those: a decision about it locks no delegate and no payer.
  *

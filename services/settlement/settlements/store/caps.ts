@@ -15,7 +15,7 @@ const dailyLeft = unlessFresh(sql.fragment`delegate.daily_left`);
 export const capsOf = sql.fragment`${perPayment} as per_payment, delegate.daily, ${dailyLeft} as daily_left,
   delegate.monthly, delegate.monthly_left, delegate.total, delegate.total_left`;
 
-/** The decisions about a candidate that a cap refuses, in rank order. An account has the first two. */
+/** The decisions about a candidate that a cap refuses, in rank order; an account has two. */
 export const overCap = sql.fragment`
   when ${perPayment} < candidate.quote_amount
     then case when candidate.delegate_id is null then 'over_account_per_payment' else 'over_per_payment' end

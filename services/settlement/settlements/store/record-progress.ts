@@ -20,9 +20,9 @@ import { Row } from './settlements.ts';
  * The events of chain-submitter as conditional updates, guarded by the tables of
  * ../model/status.ts. A repeated or overtaken event changes nothing and returns no outbox rows.
  *
- * The counters of a delegate, or of the account of a sign-in, follow the payment: confirmed turns held into spent, a fork turns it back,
- * and only a proven failure releases the amount, from the counter that holds it. The sum of held
- * and spent never falls while money may still move.
+ * The counters of a delegate, or of the account of a sign-in, follow the payment: confirmed turns
+ * held into spent, a fork turns it back, and only a proven failure releases the amount, from the
+ * counter that holds it. The sum of held and spent never falls while money may still move.
  */
 const heldToSpent = updateDelegateCounters({
   held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
