@@ -167,6 +167,9 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['PATCH /v1/wallets/:id/backup', true],
   ['POST /v1/auth/device/decide', true],
   ['POST /v1/accounts/me/close', true],
+  ['PATCH /v1/accounts/me/limits', true],
+  ['PATCH /v1/accounts/me/settings', false],
+  ['DELETE /v1/accounts/me/passkeys/:id', true],
   ['POST /v1/withdrawals/:id/approve', true],
   ['POST /v1/delegates', true],
   ['PATCH /v1/delegates/:id', false],
@@ -177,6 +180,7 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/services/:id/key/rotate', true],
   ['POST /v1/services/:id/key/reveal', true],
   ['POST /v1/webhook-endpoints', true],
+  ['DELETE /v1/webhook-endpoints/:id', true],
   ['PATCH /v1/webhook-endpoints/:id', false],
   ['POST /v1/webhook-endpoints/:id/secret/rotate', true],
 ];

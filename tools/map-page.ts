@@ -36,6 +36,9 @@ const consumerOf = (service: string, event: string): string => {
   return sources.find((file) => named.test(file)) ?? inConsumers;
 };
 
+const authorisedBy = ({ authorisedBy = 'nothing' }: HttpOperation): string =>
+  authorisedBy === 'nothing' ? '–' : list([...new Set(Object.values(authorisedBy))]);
+
 const endpointRow = (service: string, name: string, op: HttpOperation): string[] => {
   const { method, path, status, alternative } = op.http;
   return [
@@ -43,6 +46,7 @@ const endpointRow = (service: string, name: string, op: HttpOperation): string[]
     code(path),
     code(`${service}.${name}`),
     list(op.access),
+    authorisedBy(op),
     op.limits.map(limitText).join('; '),
     String(status) + (alternative === undefined ? '' : ` or ${alternative.status}`),
     // The gateway handles its own operations, so no message is sent for them.
@@ -58,7 +62,7 @@ const subscribersOf = (event: string): string[] =>
 
 const endpoints = () =>
   table(
-    ['Method', 'Path', 'Operation', 'Credential', 'Limits', 'Status', 'Subject', 'Handler'],
+    ['Method', 'Path', 'Operation', 'Credential', 'Authorised by', 'Limits', 'Status', 'Subject', 'Handler'],
     rowsOf(({ name, operations }) =>
       Object.entries(operations).map(([operation, op]) => endpointRow(name, operation, op)),
     ),

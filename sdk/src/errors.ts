@@ -23,7 +23,10 @@ export class QuittanceError extends Error {
  * payer gets it.
  */
 export type LimitFigures = {
-  /** `per_payment`, `daily`, `monthly`, `total`, `balance`, `allowance`, or a newer name. */
+  /**
+   * `per_payment`, `daily`, `monthly`, `total`, `account_per_payment`, `account_daily`, `balance`,
+   * `allowance`, or a newer name.
+   */
   name: string;
   /** What the payment asked for. */
   asked: string;

@@ -39,6 +39,10 @@ import { purge } from './operator/purge.ts';
 import { passkeyOperations } from './passkeys/operations.ts';
 import { issued } from './payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from './payments/store.ts';
+import { fundingNoted } from './security/on-funding-security-noted.ts';
+import { securityNoted } from './security/on-settlement-security-noted.ts';
+import { walletNoted } from './security/on-wallet-security-noted.ts';
+import { webhookNoted } from './security/on-webhook-security-noted.ts';
 import { endServices } from './services/end-services.ts';
 import { serviceOperations } from './services/operations.ts';
 import { sessionOperations } from './sessions/operations.ts';
@@ -135,10 +139,21 @@ const consuming = [
   subscribe(
     bus,
     settlement,
-    { approvalRequested: approvalRequested(deps), declined: declined(deps) },
+    {
+      approvalRequested: approvalRequested(deps),
+      declined: declined(deps),
+      securityNoted: securityNoted(deps),
+    },
     base.quarantine,
   ),
-  subscribe(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
+  subscribe(
+    bus,
+    webhook,
+    { endpointDisabled: endpointDisabled(deps), securityNoted: webhookNoted(deps) },
+    base.quarantine,
+  ),
+  subscribe(bus, wallet, { securityNoted: walletNoted(deps) }, base.quarantine),
+  subscribe(bus, funding, { securityNoted: fundingNoted(deps) }, base.quarantine),
 ];
 
 const handlers = {

@@ -101,6 +101,14 @@ create table known_browsers (
 );
 CREATE INDEX known_browsers_by_age ON known_browsers USING btree (signed_in_at);
 
+create table known_payees (
+  account_id text collate "C" not null,
+  payee text collate "C" not null,
+  first_paid_at timestamp with time zone not null,
+  constraint known_payees_pkey PRIMARY KEY (account_id, payee),
+  constraint known_payees_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+
 create table login_links (
   link_id text collate "C" not null,
   email text collate "C" not null,
@@ -235,6 +243,8 @@ create table security_events (
   account_id text collate "C" not null,
   kind text not null,
   details jsonb default '{}'::jsonb not null,
+  address text,
+  agent text,
   created_at timestamp with time zone default app_now() not null,
   constraint security_events_pkey PRIMARY KEY (security_event_id),
   constraint security_events_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)

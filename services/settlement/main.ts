@@ -10,6 +10,7 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { accountLimitOperations } from './account-limits/operations.ts';
 import { accountErased } from './accounts/on-identity-account-erased.ts';
 import { approvalOperations } from './approvals/operations.ts';
 import { requestApproval } from './approvals/request-approval.ts';
@@ -191,6 +192,7 @@ await runService(base, {
     ...approvalOperations(deps),
     ...declineOperations(deps),
     ...delegateOperations(deps),
+    ...accountLimitOperations(deps),
     ...refundOperations(deps),
     ...receiptOperations(deps),
     ...feeAccountOperations({

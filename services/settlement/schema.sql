@@ -274,7 +274,7 @@ create table settlements (
   constraint settlements_check2 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text))),
   constraint settlements_check3 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
   constraint settlements_check4 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
-  constraint settlements_delegate_day CHECK (delegate_day IS NULL OR delegate_id IS NOT NULL),
+  constraint settlements_delegate_day CHECK (delegate_day IS NULL OR account_id IS NOT NULL),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_rail CHECK (
 CASE rail

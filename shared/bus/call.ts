@@ -1,6 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import { NatsError, ErrorCode as NatsErrorCode } from 'nats';
 import type { z } from 'zod';
+import type { Client } from '../contract/client.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
 import { type BusUser, type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
@@ -74,6 +75,7 @@ export const callsFrom =
 /**
  * Calls a public operation for the gateway, with the caller's principal. Only the gateway's NATS
  * user may publish `rpc.*`.
+ * @param client from where the call came, for security events
  * @param idempotencyKey for an operation that takes one
  * @param onReplay called if the answer is that of an earlier call with the key
  */
@@ -86,16 +88,18 @@ export const forward = async (
   {
     timeoutMs,
     headers,
+    client,
     idempotencyKey,
     onReplay,
   }: {
     timeoutMs: number;
     headers: Record<string, string>;
+    client?: Client | undefined;
     idempotencyKey?: string | undefined;
     onReplay?: () => void;
   },
 ): Promise<unknown> => {
-  const envelope = { input, principal, idempotency_key: idempotencyKey };
+  const envelope = { input, principal, client, idempotency_key: idempotencyKey };
   const to = { responder: contract.name, subject: subjects.rpc(contract.name, name) };
   const { ok, replayed } = await request(bus, to, envelope, timeoutMs, headers);
   if (replayed === true) onReplay?.();

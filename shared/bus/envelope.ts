@@ -1,3 +1,4 @@
+import type { Client } from '../contract/client.ts';
 import { type ErrorBody, type ErrorExtras, isErrorCode, ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
@@ -6,7 +7,12 @@ import { isUnavailable } from '../lib/unavailable.ts';
  * The payload of `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so JSON is
  * sufficient.
  */
-export type RequestEnvelope = { input: unknown; principal?: Principal; idempotency_key?: string | undefined };
+export type RequestEnvelope = {
+  input: unknown;
+  principal?: Principal;
+  client?: Client | undefined;
+  idempotency_key?: string | undefined;
+};
 /** `replayed`: the answer is that of an earlier call with the same key. */
 export type Answered = { ok: unknown; replayed?: true };
 export type ReplyEnvelope = Answered | { error: ErrorBody; retryAfterSeconds?: number };

@@ -1,6 +1,7 @@
 import { type Span, SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
+import { Client } from '../contract/client.ts';
 import { accountFrozen, notFound, ServiceError } from '../contract/errors.ts';
 import type { CallKey, Idempotency } from '../contract/idempotency.ts';
 import { inputIssues } from '../contract/issues.ts';
@@ -12,6 +13,7 @@ import {
   isRefusedWhenFrozen,
   type ServiceContract,
 } from '../contract/service.ts';
+import { withClient } from '../lib/call-client.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
 import { loggedIds, recordIds, traceIdOf } from '../lib/trace.ts';
@@ -93,6 +95,7 @@ const answer = async (
     return { ok: reported(await handler(checked(envelope.input))) };
   }
   const caller = Principal.parse(envelope.principal);
+  const client = Client.optional().parse(envelope.client) ?? null;
   if (caller.kind !== 'none') line.account_id = caller.account_id;
   // The gateway has refused a wrong kind already. This check does not depend on it.
   const allowed =
@@ -104,14 +107,14 @@ const answer = async (
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
   const input = checked(envelope.input);
   if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
-    return { ok: reported(await handler(input, caller)) };
+    return { ok: reported(await withClient(client, () => handler(input, caller))) };
   }
   if (calls === undefined)
     throw new Error(`${name} takes an Idempotency-Key, so main.ts must pass \`calls\``);
   const { idempotency, output } = operation;
   return calls(
     { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input },
-    async (key) => reported(await handler(input, caller, key)),
+    async (key) => reported(await withClient(client, () => handler(input, caller, key))),
   );
 };
 

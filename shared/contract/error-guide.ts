@@ -109,9 +109,10 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
   limit_exceeded: {
     causes: [
       'The payment exceeds a limit of the delegate: per payment, of the day, of the month or in total.',
+      'The payment with an access token exceeds a limit of the account: `account_per_payment` or `account_daily`.',
     ],
     action:
-      'Ask the owner to raise the limit that `message` names, or wait until it resets. Then settle again with the same `payment_attempt_id`.',
+      'Ask the owner to raise the limit that `message` names, or wait until it resets. A sign-in of the last 5 minutes may exceed a limit of the account. Then settle again with the same `payment_attempt_id`.',
     money: ['no'],
     actions: ['raise_limit', 'stop'],
     example: {

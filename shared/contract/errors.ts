@@ -86,7 +86,11 @@ export type SafeAction = (typeof SAFE_ACTIONS)[number];
  * The limits that a payment is compared with: those of the delegate, the balance of the wallet, and
  * what the wallet allows.
  */
-export const LIMIT_NAMES = ['per_payment', 'daily', 'monthly', 'total', 'balance', 'allowance'] as const;
+export const LIMIT_NAMES = [
+  ...['per_payment', 'daily', 'monthly', 'total'],
+  ...['account_per_payment', 'account_daily'],
+  ...['balance', 'allowance'],
+] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
 /** The limit that refused a payment. Amounts are digits of micro-units. */

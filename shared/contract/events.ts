@@ -60,6 +60,10 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
   'settlement.approvalDecided': ['approval_id', 'status'],
   'settlement.declined': ['decline_id'],
   'settlement.delegateExhausted': ['decline_id'],
+  'settlement.securityNoted': ['security_event_id'],
+  'wallet.securityNoted': ['security_event_id'],
+  'funding.securityNoted': ['security_event_id'],
+  'webhook.securityNoted': ['security_event_id'],
   'wallet.delegationChanged': ['wallet_id', 'slot', 'status'],
   // After a fork an object may have the same status by another transaction.
   'funding.moved': ['object_id', 'status', 'tx_hash'],

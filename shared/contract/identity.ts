@@ -29,6 +29,10 @@ export const identity = service({
     'settlement.issued',
     'settlement.approvalRequested',
     'settlement.declined',
+    'settlement.securityNoted',
+    'wallet.securityNoted',
+    'funding.securityNoted',
+    'webhook.securityNoted',
     'webhook.endpointDisabled',
   ],
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { authorityText } from './authority.ts';
 import { codeSamples } from './code-samples.ts';
 import { errorSchema, exampleReference } from './error-schema.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
@@ -273,7 +274,10 @@ const operationObject = (
     operationId: id,
     tags: [placeOf(id).tag],
     summary: op.summary,
-    description: [op.description, [credential, stepUpText(op), limits].filter(Boolean).join(' ')]
+    description: [
+      op.description,
+      [credential, stepUpText(op), authorityText(op.authorisedBy), limits].filter(Boolean).join(' '),
+    ]
       .filter(Boolean)
       .join('\n\n'),
     security: op.access.map((kind) => ({ [SECURITY[kind].scheme]: [] })),
@@ -288,6 +292,9 @@ const operationObject = (
       window_seconds: windowSeconds,
       per,
     })),
+    ...(op.authorisedBy === undefined || op.authorisedBy === 'nothing'
+      ? {}
+      : { 'x-authorised-by': op.authorisedBy }),
     ...(op.stepUp === undefined ? {} : { 'x-step-up': op.stepUp === true || op.stepUp.when }),
     ...(op.onlyIn === undefined ? {} : { 'x-environments': op.onlyIn }),
   };

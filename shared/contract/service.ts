@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { AuthorisedBy } from './authority.ts';
 import type { ErrorCode } from './errors.ts';
 import type { CallKey, Idempotency } from './idempotency.ts';
+import type { SecurityEventKind } from './identity/security-kinds.ts';
 import type { Environment } from './primitives.ts';
 import type { CredentialKind, PrincipalOf } from './principal.ts';
 
@@ -93,6 +95,16 @@ type OperationDefinition = {
   http: HttpRoute;
   /** Credential kinds that may call; `[]`: no credential is needed. */
   access: readonly CredentialKind[];
+  /**
+   * What authorises the call beyond its credential. Every operation that is no GET declares it, and
+   * so does a GET with `stepUp` (test/contract.test.ts).
+   */
+  authorisedBy?: AuthorisedBy;
+  /**
+   * The security events by which the owner of the account hears of the call. Every call with
+   * `stepUp` has at least one, except a call that only prepares another (authority.test.ts).
+   */
+  notes?: readonly SecurityEventKind[];
   /**
    * A caller who is a person needs a sign-in of the last 5 minutes; keys do not
    * (docs/spec/decisions.md, Step-up). With `true`, `serve` checks it before the handler runs. With

@@ -161,6 +161,8 @@ export const TAGS: readonly Tag[] = [
       'identity.getAccount',
       'identity.getSettings',
       'identity.updateSettings',
+      'settlement.getAccountLimits',
+      'settlement.updateAccountLimits',
       'identity.closeAccount',
       'identity.listPasskeys',
       'identity.deletePasskey',

@@ -42,8 +42,11 @@ const NO_ASSERTION = {
   response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' },
 };
 const OPEN = ['health', 'ready', 'environments', 'jwks'].map((name) => [`gateway.${name}`, { open: 200 }]);
+const OF_ACCOUNT = ['getSettings', 'listSessions', 'listKeys', 'listSecurityEvents', 'listPasskeys'];
+const HIDDEN = [...OF_ACCOUNT.map((name) => `identity.${name}`), 'settlement.getAccountLimits'];
 const RECIPES: Record<string, Recipe> = {
   ...Object.fromEntries(OPEN),
+  ...Object.fromEntries(HIDDEN.map((id) => [id, { foreign: 'hidden' as const }])),
   'gateway.requests': { foreign: 'hidden' },
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
@@ -164,17 +167,13 @@ const RECIPES: Record<string, Recipe> = {
   'identity.getAccount': { foreign: 'hidden' },
   // Closes the account of the caller, which is not Ada's.
   'identity.closeAccount': { foreign: 200, throwaway: true },
-  'identity.getSettings': { foreign: 'hidden' },
+  'settlement.updateAccountLimits': { body: () => ({ daily: '30000000' }), foreign: 200 },
   // Ada's wallet does not exist for other accounts.
   'identity.updateSettings': {
     body: ({ objects }) => ({ default_wallet_id: objects.wallet_id }),
     foreign: 400,
   },
-  'identity.listPasskeys': { foreign: 'hidden' },
   'identity.deletePasskey': {},
-  'identity.listSessions': { foreign: 'hidden' },
-  'identity.listKeys': { foreign: 'hidden' },
-  'identity.listSecurityEvents': { foreign: 'hidden' },
   'identity.deleteSession': {},
   'identity.passkeyRegisterOptions': { body: () => ({}), foreign: 'hidden' },
   'identity.passkeyRegisterVerify': { body: () => ({ response: NO_REGISTRATION }), foreign: 400 },

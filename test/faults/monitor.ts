@@ -18,14 +18,14 @@ const checks: Record<string, string> = {
     select delegate_id || ' used ' || (total_held + total_spent) || ' of ' || total || ', in the month '
       || (month_held + month_spent) || ' of ' || monthly || ', in the day ' || (day_held + day_spent) || ' of ' || daily as what
     from settlement.delegates
-    where total_held + total_spent > total or month_held + month_spent > monthly or day_held + day_spent > daily`,
+    where delegate_id <> account_id and (total_held + total_spent > total or month_held + month_spent > monthly or day_held + day_spent > daily)`,
   'delegates-counters-are-their-payments': `
     select delegate_id || ' has ' || total_held || '/' || total_spent || ', its payments '
       || coalesce(held, 0) || '/' || coalesce(spent, 0) as what
     from settlement.delegates left join (
-      select delegate_id, sum(quote_amount) filter (where holding) as held,
+      select coalesce(delegate_id, account_id) as delegate_id, sum(quote_amount) filter (where holding) as held,
         sum(quote_amount) filter (where not holding and chain_status in ('confirmed', 'finalized')) as spent
-      from settlement.settlements where delegate_id is not null group by 1) as payments using (delegate_id)
+      from settlement.settlements where account_id is not null group by 1) as payments using (delegate_id)
     where (total_held, total_spent) is distinct from (coalesce(held, 0), coalesce(spent, 0))`,
   'one-live-generation': `
     select intent_id as what from chain_submitter.transactions where status = 'live'

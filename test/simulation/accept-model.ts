@@ -2,7 +2,7 @@ import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
-import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
+import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** An attempt as services/settlement/settlements/store/accept-attempts.ts binds it as JSON. */
 type Values = {
@@ -22,6 +22,7 @@ type Values = {
   redeem_window_seconds: number;
   units_total: number | null;
   expires_at: string;
+  is_fresh: boolean;
 };
 
 const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
@@ -74,16 +75,17 @@ export const acceptModel = (
     if (isExisting && off !== 'attempt read first') return 'existing';
     if (seen.some((row) => isPaying(row, values))) return 'quote_settled';
     if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
-    if (values.delegate_id !== null) {
-      const delegate = delegates.get(values.delegate_id);
-      if (delegate === undefined) return 'delegate_unknown';
+    const delegate = delegates.get(limitsOf(values));
+    if (delegate === undefined && values.delegate_id !== null) return 'delegate_unknown';
+    if (delegate !== undefined && !values.is_fresh) {
       const left = leftOf(delegate);
-      if (isOver(delegate.per_payment, values.quote_amount)) return 'over_per_payment';
-      if (isOver(left.daily, values.quote_amount)) return 'over_daily';
+      const of = values.delegate_id === null ? 'over_account' : 'over';
+      if (isOver(delegate.per_payment, values.quote_amount)) return `${of}_per_payment`;
+      if (isOver(left.daily, values.quote_amount)) return `${of}_daily`;
       if (isOver(left.monthly, values.quote_amount)) return 'over_monthly';
       if (isOver(left.total, values.quote_amount)) return 'over_total';
     }
-    if (payer === undefined) return 'payer_unknown';
+    if (payer === undefined || delegate === undefined) return 'payer_unknown';
     if (payer.balance - heldOf(payer) < values.quote_amount) return 'balance_short';
     if (payer.allowance - heldOf(payer) < values.quote_amount) return 'allowance_short';
     if (approvals.isLacking(values, snapshot)) return 'approval_required';
@@ -91,9 +93,9 @@ export const acceptModel = (
   };
 
   /** The limit that a decision compared the amount with. */
-  const comparedWith = ({ wallet_id, delegate_id }: Values, decision: string) => {
-    const payer = payers.get(wallet_id);
-    const delegate = delegates.get(delegate_id ?? '');
+  const comparedWith = (values: Values, decision: string) => {
+    const payer = payers.get(values.wallet_id);
+    const delegate = delegates.get(limitsOf(values));
     const left = delegate === undefined ? null : leftOf(delegate);
     const compared: Record<
       string,
@@ -101,6 +103,8 @@ export const acceptModel = (
     > = {
       over_per_payment: [delegate?.per_payment, delegate?.per_payment],
       over_daily: [delegate?.daily, left?.daily],
+      over_account_per_payment: [delegate?.per_payment, delegate?.per_payment],
+      over_account_daily: [delegate?.daily, left?.daily],
       over_monthly: [delegate?.monthly, left?.monthly],
       over_total: [delegate?.total, left?.total],
       ...(payer && {
@@ -130,12 +134,15 @@ export const acceptModel = (
     const outgoing = JSON.parse(messages) as { payload: { settlement_id: string } }[];
     const taken = new Map<string, bigint>();
     /**
-     * The candidates of one delegate that come too late in the statement for what is left of a cap.
+     * The candidates of one delegate or account that come too late in the statement for what is
+     * left of a cap.
      */
-    const exceedsCap = ({ delegate_id: id, quote_amount: amount }: Values): boolean => {
-      if (id === null) return false;
+    const exceedsCap = (values: Values): boolean => {
+      const id = limitsOf(values);
+      const { quote_amount: amount } = values;
       const sum = (taken.get(id) ?? 0n) + amount;
       taken.set(id, sum);
+      if (values.is_fresh) return false;
       const { daily, monthly, total } = leftOf(delegates.get(id)!);
       return isOver(daily, sum) || isOver(monthly, sum) || isOver(total, sum);
     };
@@ -165,7 +172,7 @@ export const acceptModel = (
     const { settlement_id: settlementId, payment_attempt_id: attemptId, ...columns } = values;
     const payer = payers.get(values.wallet_id)!;
     payer.held += values.quote_amount;
-    const delegate = delegates.get(values.delegate_id ?? '');
+    const delegate = delegates.get(limitsOf(values));
     if (delegate !== undefined) delegate.held += values.quote_amount;
     insertedAt.set(settlementId, now());
     settlements.set(settlementId, {

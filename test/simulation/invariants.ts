@@ -9,6 +9,7 @@ import type { FundingTables, Refund } from './funding-tables.ts';
 import { require } from './harness.ts';
 import { isToOthers } from './outgoing-chain.ts';
 import type { Vendor } from './refunds.ts';
+import { limitsOf } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
@@ -100,12 +101,14 @@ export const checkStep = (judged: Judged): void => {
   }
 };
 
-/** The counters of delegates equal their payments, and never exceed a cap. */
+/** The counters of delegates and accounts equal their payments, and never exceed a cap. */
 const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
   const held = new Map<string, bigint>();
   const spent = new Map<string, bigint>();
-  for (const { delegate_id: id, holding, chain_status, quote_amount } of settlements.values()) {
-    if (id === null || chain_status === 'failed') continue;
+  for (const row of settlements.values()) {
+    const { holding, chain_status, quote_amount } = row;
+    if (chain_status === 'failed') continue;
+    const id = limitsOf(row);
     const counter = holding ? held : spent;
     counter.set(id, (counter.get(id) ?? 0n) + quote_amount);
   }

@@ -2,7 +2,7 @@ import { MAX_OPEN, MAX_OPEN_OF_PAYEE } from '../../services/settlement/settlemen
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
-import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
+import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** An outgoing payment as the accepting statement binds it. */
 type Values = {
@@ -19,6 +19,7 @@ type Values = {
   requirement: string;
   version: number;
   cappedAt: number;
+  isFresh: boolean;
   maxUnsettled: number;
 };
 
@@ -108,10 +109,13 @@ export const createOutgoingSettlement = (
     const none = { limit_micro: null as bigint | null, left_micro: null as bigint | null };
     const plain = (decision: string) => ({ decision, ...none });
     if (findAttempt(account_id, values.payment_attempt_id) !== undefined) return plain('existing');
-    const delegate = delegates.get(delegate_id ?? '');
+    const delegate = delegates.get(limitsOf(values));
     if (delegate_id !== null && delegate === undefined) return plain('delegate_unknown');
-    for (const [decision, { cap, left }] of Object.entries(delegate === undefined ? {} : capsOf(delegate)))
+    const caps = delegate === undefined || values.isFresh ? [] : Object.entries(capsOf(delegate));
+    for (const [name, { cap, left }] of caps) {
+      const decision = delegate_id === null ? name.replace('over_', 'over_account_') : name;
       if (left !== null && left < amount) return { decision, limit_micro: cap, left_micro: left };
+    }
     const open = outgoing().filter((row) => row.account_id === account_id && row.holding);
     if (open.filter((row) => row.delegate_id === delegate_id).length >= MAX_OPEN)
       return plain('too_many_open');
@@ -119,7 +123,7 @@ export const createOutgoingSettlement = (
       return plain('too_many_open_of_payee');
     if (unsettledOf(values) > 0) return plain('payee_paused');
     const payer = payers.get(wallet_id);
-    if (payer === undefined) return plain('payer_unknown');
+    if (payer === undefined || delegate === undefined) return plain('payer_unknown');
     const short = (decision: string, limit_micro: bigint) => {
       const left_micro = off === 'outgoing: holds of a wallet' ? limit_micro : limit_micro - payer.held;
       return left_micro < amount ? { decision, limit_micro, left_micro } : null;
@@ -137,10 +141,19 @@ export const createOutgoingSettlement = (
     return [{ ...decided, paused_seconds, decided_at: appNow() }];
   };
   const insert = (values: Values): void => {
-    const { settlement_id: id, delegate_id, wallet_id, amount, cappedAt, version, ...columns } = values;
+    const {
+      settlement_id: id,
+      delegate_id,
+      wallet_id,
+      amount,
+      cappedAt,
+      isFresh: _,
+      version,
+      ...columns
+    } = values;
     const payer = payers.get(wallet_id)!;
     payer.held += amount;
-    const delegate = delegates.get(delegate_id ?? '');
+    const delegate = delegates.get(limitsOf(values));
     if (delegate !== undefined) delegate.held += amount;
     const row = {
       ...{ ...NOTHING_YET, ...columns, settlement_id: id, delegate_id, wallet_id, rail: 'x402_out' },
@@ -181,7 +194,7 @@ export const createOutgoingSettlement = (
     model(
       /unsettled as \(/,
       `settlement_id account_id payment_attempt_id delegate_id wallet_id authority amount pay_to host _ resource
-       requirement version cappedAt _ maxUnsettled _ _ maxUnsettled`,
+       requirement version cappedAt isFresh _ maxUnsettled _ _ maxUnsettled`,
       accept,
     ),
     model<{ accountId: string; attemptId: string }>(

@@ -27,6 +27,7 @@ export type Payer = {
   held: bigint;
 };
 
+/** The limits of a delegate, or of an account for what a sign-in pays: its id is the account's. */
 export type Delegate = {
   delegate_id: string;
   account_id: string;
@@ -39,3 +40,12 @@ export type Delegate = {
   held: bigint;
   spent: bigint;
 };
+
+/** The id of the limits that count a payment. */
+export const limitsOf = ({
+  delegate_id,
+  account_id,
+}: {
+  delegate_id: string | null;
+  account_id: string | null;
+}): string => delegate_id ?? account_id ?? '';

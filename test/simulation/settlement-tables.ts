@@ -8,7 +8,7 @@ import { createConsumeTables } from './consume-tables.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
-import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
+import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** The requests of two statements, as they bind them as JSON. */
 type Confirmed = Omit<Confirmation, 'messages' | 'settlementToken'> & { token: string | null };
@@ -68,8 +68,9 @@ export const createSettlementTables = (harness: Harness) => {
    * A held amount is spent once its payment is confirmed, and released once the payment has failed
    * for good.
    */
-  const moveDelegate = ({ delegate_id, quote_amount: gross, holding }: Settlement, to: 'spent' | 'none') => {
-    const delegate = delegates.get(delegate_id ?? '');
+  const moveDelegate = (row: Settlement, to: 'spent' | 'none') => {
+    const { quote_amount: gross, holding } = row;
+    const delegate = delegates.get(limitsOf(row));
     if (delegate === undefined) return;
     if (holding) delegate.held -= gross;
     if (holding && to === 'spent') delegate.spent += gross;
@@ -167,10 +168,16 @@ export const createSettlementTables = (harness: Harness) => {
     'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'
   > & {
     slot: bigint;
+    per_payment: bigint;
+    daily: bigint;
   };
-  const savePayer = ({ slot, ...snapshot }: PayerSnapshot): unknown[] => {
+  const savePayer = ({ slot, per_payment, daily, ...snapshot }: PayerSnapshot): unknown[] => {
     const known = payers.get(snapshot.wallet_id);
-    const { authority, balance, allowance } = snapshot;
+    const { authority, balance, allowance, account_id } = snapshot;
+    if (!delegates.has(account_id)) {
+      const caps = { per_payment, daily, monthly: null, total: null, approval_above: null };
+      delegates.set(account_id, { ...caps, delegate_id: account_id, account_id, held: 0n, spent: 0n });
+    }
     if (known === undefined)
       payers.set(snapshot.wallet_id, { ...snapshot, as_of_slot: slot, included_slot: 0n, held: 0n });
     else if (known.as_of_slot < slot && known.included_slot <= slot)
@@ -260,7 +267,11 @@ export const createSettlementTables = (harness: Harness) => {
       },
     ),
     model(/select from restores/, '_ _', () => [{ lost: false }]),
-    model(/insert into payers/, 'wallet_id account_id owner authority balance allowance slot', savePayer),
+    model(
+      /insert into payers/,
+      '_ _ per_payment daily wallet_id account_id owner authority balance allowance slot',
+      savePayer,
+    ),
     model<{ given: string }>(
       /update settlements as s set tx_hash = input\."txHash", generation = input\.generation, progressed_at/,
       'given',
@@ -285,7 +296,7 @@ export const createSettlementTables = (harness: Harness) => {
       allIncluded,
     ),
     model<{ ids: readonly string[] }>(
-      /payer_address, created_at\s+from settlements where settlement_id = any\(\$1/,
+      /payer_address, payout_address, created_at\s+from settlements where settlement_id = any\(\$1/,
       'ids',
       ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
     ),
@@ -302,7 +313,7 @@ export const createSettlementTables = (harness: Harness) => {
         if (payer === undefined) return [];
         row.holding = true;
         payer.held += row.quote_amount;
-        const delegate = delegates.get(row.delegate_id ?? '');
+        const delegate = delegates.get(limitsOf(row));
         if (delegate === undefined) return [];
         delegate.held += row.quote_amount;
         delegate.spent -= row.quote_amount;

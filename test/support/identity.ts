@@ -27,6 +27,7 @@ import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { eventDurable } from '../../shared/bus/topology.ts';
 import type { OpenWork } from '../../shared/contract/account-activity.ts';
+import type { Client } from '../../shared/contract/client.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -244,7 +245,7 @@ export const startIdentity = async () => {
     name: N,
     input: object,
     caller: Principal = { kind: 'none' },
-    call: { idempotencyKey?: string; onReplay?: () => void } = {},
+    call: { idempotencyKey?: string; onReplay?: () => void; client?: Client } = {},
   ) =>
     forward(gateway, identity, name, input, caller, {
       ...{ timeoutMs: 90_000, headers: {} },

@@ -1,3 +1,4 @@
+import { accountLimitOperations } from '../../services/settlement/account-limits/operations.ts';
 import { approvalOperations } from '../../services/settlement/approvals/operations.ts';
 import { requestApproval } from '../../services/settlement/approvals/request-approval.ts';
 import { declineOperations } from '../../services/settlement/declines/operations.ts';
@@ -39,6 +40,7 @@ export const handlersOf = (deps: Deps, { applyProgress, consuming }: Events) => 
   ...approvalOperations(deps),
   ...declineOperations(deps),
   ...delegateOperations(deps),
+  ...accountLimitOperations(deps),
   ...refundOperations(deps),
   ...receiptOperations(deps),
   ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),

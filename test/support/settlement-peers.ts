@@ -75,14 +75,21 @@ export const servePeers = async (testBus: TestBus): Promise<Bus> => {
 
 type Consumer = Extract<Principal, { kind: 'jwt' }> & { owner: string };
 
-/** A consumer with a wallet. */
+/** Later than any time to which most tests set the clock. */
+const JUST_NOW = Math.floor(Date.now() / 1000) + 2 * 86_400;
+
+/** A consumer with a wallet who has just signed in, so the limits of the account do not bind. */
 export const consumer = (balance = 100_000_000n, allowance = balance): Consumer => {
   const account_id = newId('acct');
   const owner = `Consumer${account_id.slice(5).replaceAll(/[0l]/g, 'z')}`.slice(0, 34);
   wallets.set(account_id, { wallet_id: newId('wal'), owner });
   snapshots.set(owner, { balance, allowance, slot: 100 });
   // Not enumerable, because the principal that goes over the bus has no owner.
-  return Object.defineProperty({ kind: 'jwt', account_id, session_id: 's', auth_time: 0 } as never, 'owner', {
-    value: owner,
-  });
+  return Object.defineProperty(
+    { kind: 'jwt', account_id, session_id: 's', auth_time: JUST_NOW } as never,
+    'owner',
+    {
+      value: owner,
+    },
+  );
 };

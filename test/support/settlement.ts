@@ -86,6 +86,8 @@ export const reversedEvents: { settlement_id: string; redeemed: boolean }[] = []
 export const issuedEvents: { settlement_id: string }[] = [];
 /** The published events of declines, by name. */
 export const declineEvents: { event: string; decline_id: string; [field: string]: unknown }[] = [];
+/** What was noted for the owners of accounts. */
+export const securityNotes: { event: string; account_id: string; kind: string; details: object }[] = [];
 /** The published events of approvals, by name. */
 export const approvalEvents: { event: string; approval_id: string; status: string }[] = [];
 
@@ -151,6 +153,7 @@ const listenToEvents = async (): Promise<void> => {
   collect(issuedEvents, 'issued');
   collect(approvalEvents, 'approvalRequested', 'approvalDecided');
   collect(declineEvents, 'declined', 'delegateExhausted');
+  collect(securityNotes, 'securityNoted');
   await listener.nc.flush();
 };
 

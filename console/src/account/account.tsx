@@ -15,6 +15,7 @@ import {
   Stack,
   Time,
 } from '../ui/index.ts';
+import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { SecurityEvents } from './security-events.tsx';
 import { Settings } from './settings.tsx';
@@ -32,6 +33,7 @@ const AccountPage = () => {
           {account.data !== undefined && <You account={account.data} />}
         </Section>
         <Settings />
+        <Limits />
       </Columns>
       <Passkeys
         passkeys={useItems(['passkeys'], (client, cursor, options) =>

@@ -16,7 +16,7 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
   return (
     <Section
       title="Open sign-ins"
-      about="A sign-in does what this console does: it reads everything, and changes keys and payouts after a fresh sign-in. It cannot sign for a wallet. Revoke those that you do not recognise: this takes effect at once."
+      about="A sign-in does what this console does: it reads everything, pays within the limits of your account, and changes keys and payouts after a fresh sign-in. It cannot sign for a wallet, so it withdraws nothing. Revoke those that you do not recognise: this takes effect at once."
     >
       <Table
         label="Open sign-ins"

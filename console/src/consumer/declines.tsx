@@ -10,6 +10,8 @@ const LATEST = '6';
 
 const REASONS: Partial<Record<NonNullable<Decline['reason']>, string>> = {
   per_payment: 'above the limit of one payment',
+  account_per_payment: 'above what a sign-in may pay at once',
+  account_daily: 'above what sign-ins may pay in a day',
   daily: 'daily limit used up',
   monthly: 'monthly limit used up',
   total: 'total limit used up',

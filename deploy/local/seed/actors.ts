@@ -32,7 +32,10 @@ export const createVendor = async (
   return { signIn: session, serviceId: service.service_id, apiKey: service.api_key, payout };
 };
 
-/** A consumer with a linked, funded wallet and an approved allowance for the platform. */
+/**
+ * A consumer with a linked, funded wallet and an approved allowance for the platform. One sign-in
+ * pays for as long as a test runs, so its limits are raised to the allowance.
+ */
 export const createConsumer = async (
   api: Api,
   stack: Pick<Stack, 'mail_url'>,
@@ -48,6 +51,11 @@ export const createConsumer = async (
   const token = session.access_token;
   const linked = await linkWallet(api, token, session.account.account_id, wallet);
   if (balance > 0n) await fund(api, token, linked.wallet_id, balance);
+  if (allowance > 0n) {
+    const limit = allowance.toString();
+    const body = { per_payment: limit, daily: limit };
+    await must(api('PATCH /v1/accounts/me/limits', { token, body }), 'raise limits');
+  }
   const view = allowance > 0n ? await allowSpending(api, token, linked.wallet_id, wallet, allowance) : linked;
   return { signIn: session, token, wallet, walletId: linked.wallet_id, view };
 };

@@ -53,6 +53,10 @@ export interface Operations {
     getFees(input?: Input<'settlement.getFees'>, options?: CallOptions): Answer<'settlement.getFees'>;
     /** Get a quote for the fees that the account owes. Settle it with `POST /v1/settle`, from a wallet of any account: its scope names the account whose fees it pays. What is paid beyond the owed sum counts for later fees. `POST /v1/accounts/me/fee-quote`. Errors: conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createFeeQuote(input?: Input<'settlement.createFeeQuote'>, options?: CallOptions): Answer<'settlement.createFeeQuote'>;
+    /** Get what a sign-in may pay. These limits bind payments with an access token, to services and to other vendors. A sign-in of the last 5 minutes may exceed them. Its payments count in the day, too. A delegate has limits of its own. `GET /v1/accounts/me/limits`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getAccountLimits(input?: Input<'settlement.getAccountLimits'>, options?: CallOptions): Answer<'settlement.getAccountLimits'>;
+    /** Change what a sign-in may pay. Omitted fields are unchanged. A change is mailed to the owner. A limit that is lowered never undoes a payment. `PATCH /v1/accounts/me/limits`. Errors: unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    updateAccountLimits(input?: Input<'settlement.updateAccountLimits'>, options?: CallOptions): Answer<'settlement.updateAccountLimits'>;
     /** What a vendor needs to offer its resource to clients of x402 and MPP. The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes. `GET /v1/settlements/foreign/terms`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     foreignTerms(input?: Input<'settlement.foreignTerms'>, options?: CallOptions): Answer<'settlement.foreignTerms'>;
     /** Settle a payment that a client of x402 or MPP has signed, and redeem it. The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call. `POST /v1/settlements/foreign`. Errors: conflict, insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -163,11 +167,11 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     closeAccount(input?: Input<'identity.closeAccount'>, options?: CallOptions): Answer<'identity.closeAccount'>;
     /** Get the account’s settings `GET /v1/accounts/me/settings`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getSettings(input?: Input<'identity.getSettings'>, options?: CallOptions): Answer<'identity.getSettings'>;
-    /** Change some of the account’s settings. Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it. `PATCH /v1/accounts/me/settings`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Change some of the account’s settings. Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it. `PATCH /v1/accounts/me/settings`. Errors: unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateSettings(input?: Input<'identity.updateSettings'>, options?: CallOptions): Answer<'identity.updateSettings'>;
     /** List the account’s passkeys `GET /v1/accounts/me/passkeys`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listPasskeys(input?: Input<'identity.listPasskeys'>, options?: CallOptions): Listing<'identity.listPasskeys'>;
-    /** Remove a passkey, which can then no longer sign in `DELETE /v1/accounts/me/passkeys/:passkey_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Remove a passkey, which can then no longer sign in `DELETE /v1/accounts/me/passkeys/:passkey_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deletePasskey(input: Input<'identity.deletePasskey'>, options?: CallOptions): Answer<'identity.deletePasskey'>;
     /** List the keys of the account that can be used. The keys of all its services and delegates. Only the beginning of a key is stored beside its hash, so that you recognise it. `GET /v1/keys`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listKeys(input?: Input<'identity.listKeys'>, options?: CallOptions): Listing<'identity.listKeys'>;
@@ -223,7 +227,7 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     getEndpoint(input: Input<'webhook.getEndpoint'>, options?: CallOptions): Answer<'webhook.getEndpoint'>;
     /** Change a webhook endpoint. An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled. `PATCH /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateEndpoint(input: Input<'webhook.updateEndpoint'>, options?: CallOptions): Answer<'webhook.updateEndpoint'>;
-    /** Delete a webhook endpoint with its log `DELETE /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Delete a webhook endpoint with its log `DELETE /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteEndpoint(input: Input<'webhook.deleteEndpoint'>, options?: CallOptions): Answer<'webhook.deleteEndpoint'>;
     /** Rotate the secret of a webhook endpoint. For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one. `POST /v1/webhook-endpoints/:endpoint_id/secret/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     rotateEndpointSecret(input: Input<'webhook.rotateEndpointSecret'>, options?: CallOptions): Answer<'webhook.rotateEndpointSecret'>;
@@ -268,6 +272,8 @@ export const OPERATIONS = {
     reportExternal: {"method":"POST","path":"/v1/payments/:settlement_id/report","body":true,"repeatable":true,"timeoutSeconds":10},
     getFees: {"method":"GET","path":"/v1/accounts/me/fees"},
     createFeeQuote: {"method":"POST","path":"/v1/accounts/me/fee-quote","repeatable":true},
+    getAccountLimits: {"method":"GET","path":"/v1/accounts/me/limits"},
+    updateAccountLimits: {"method":"PATCH","path":"/v1/accounts/me/limits","body":true},
     foreignTerms: {"method":"GET","path":"/v1/settlements/foreign/terms"},
     acceptForeign: {"method":"POST","path":"/v1/settlements/foreign","body":true,"repeatable":true,"timeoutSeconds":10},
     reissueForeign: {"method":"POST","path":"/v1/settlements/:settlement_id/reissue","body":true,"repeatable":"redeem_id"},
@@ -366,6 +372,7 @@ export const OPERATIONS = {
 } as const satisfies { [S in keyof Operations]: { [O in keyof Operations[S]]: OperationInfo } };
 
 export type AccountId = components['schemas']['AccountId'];
+export type AccountLimits = components['schemas']['AccountLimits'];
 export type AccountSettings = components['schemas']['AccountSettings'];
 export type ApiRequest = components['schemas']['ApiRequest'];
 export type Approval = components['schemas']['Approval'];

@@ -179,7 +179,7 @@ export interface paths {
          * Change a vendor service
          * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address or other allowed_ips. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address or other allowed_ips. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateService"];
         trace?: never;
@@ -219,7 +219,7 @@ export interface paths {
          * Rotate the key
          * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
-         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 3 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a service key it is authorised by the key that is replaced. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 3 per minute per account.
          */
         post: operations["identity.rotateServiceKey"];
         delete?: never;
@@ -241,7 +241,7 @@ export interface paths {
          * Mail a link that replaces the key
          * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
          */
         post: operations["identity.revealServiceKey"];
         delete?: never;
@@ -261,7 +261,7 @@ export interface paths {
         put?: never;
         /**
          * Use the mailed link to get a replacement key, once
-         * @description Needs no credential. Limit: 30 per minute per address.
+         * @description Needs no credential. Without a credential it is authorised by a link that was mailed to the owner. Limit: 30 per minute per address.
          */
         post: operations["identity.verifyServiceReveal"];
         delete?: never;
@@ -283,7 +283,7 @@ export interface paths {
          * Settle a quote
          * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account.
          *
-         *     Credential: the access token of a sign-in or a delegate key. Limit: 20 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. With an access token it is authorised by the limits of the account for payments by a sign-in, or a sign-in of the last 5 minutes above them. With a delegate key it is authorised by the limits of the delegate, and the approvals that its owner requires. Limit: 20 per minute per account.
          */
         post: operations["settlement.settle"];
         delete?: never;
@@ -391,7 +391,7 @@ export interface paths {
          * Pay a vendor of x402 that does not use Quittance
          * @description Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`.
          *
-         *     Credential: the access token of a sign-in or a delegate key. Limit: 20 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. With an access token it is authorised by the limits of the account for payments by a sign-in, or a sign-in of the last 5 minutes above them. With a delegate key it is authorised by the limits of the delegate, and the approvals that its owner requires. Limit: 20 per minute per account.
          */
         post: operations["settlement.payExternal"];
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
          * Create a delegate and its key
          * @description The api_key is shown only in this answer.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["identity.createDelegate"];
         delete?: never;
@@ -475,7 +475,7 @@ export interface paths {
          * Change a delegate
          * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, longer, or again after a pause. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, longer, or again after a pause. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateDelegate"];
         trace?: never;
@@ -513,7 +513,7 @@ export interface paths {
          * Rotate the key
          * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
-         *     Credential: a delegate key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 3 per minute per account.
+         *     Credential: a delegate key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a delegate key it is authorised by the key that is replaced. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 3 per minute per account.
          */
         post: operations["identity.rotateDelegateKey"];
         delete?: never;
@@ -535,7 +535,7 @@ export interface paths {
          * Mail a link that replaces the key
          * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
          */
         post: operations["identity.revealDelegateKey"];
         delete?: never;
@@ -555,7 +555,7 @@ export interface paths {
         put?: never;
         /**
          * Use the mailed link to get a replacement key, once
-         * @description Needs no credential. Limit: 30 per minute per address.
+         * @description Needs no credential. Without a credential it is authorised by a link that was mailed to the owner. Limit: 30 per minute per address.
          */
         post: operations["identity.verifyDelegateReveal"];
         delete?: never;
@@ -641,7 +641,7 @@ export interface paths {
          * Approve a payment with a passkey
          * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
          *
-         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. With an access token it is authorised by a passkey. Limit: 30 per minute per account.
          */
         post: operations["identity.approve"];
         delete?: never;
@@ -689,7 +689,7 @@ export interface paths {
          * Link an existing wallet
          * @description A public key belongs to one account. A repeat that changes nothing returns the same wallet.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["wallet.link"];
         delete?: never;
@@ -711,7 +711,7 @@ export interface paths {
          * Provision a wallet for a key pair that the user’s client has generated
          * @description Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per minute per account.
          */
         post: operations["wallet.provision"];
         delete?: never;
@@ -731,7 +731,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare the transaction that lets the platform spend up to an allowance
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
          */
         post: operations["wallet.onboarding"];
         delete?: never;
@@ -751,7 +751,7 @@ export interface paths {
         put?: never;
         /**
          * Submit the signed delegation, or prepare it again
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
          */
         post: operations["wallet.delegate"];
         delete?: never;
@@ -771,7 +771,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare or submit the transaction that ends the delegation
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
          */
         post: operations["wallet.revoke"];
         delete?: never;
@@ -791,7 +791,7 @@ export interface paths {
          * Get the backup of a provisioned wallet
          * @description Returns the stored ciphertext.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 120 per minute per account.
          */
         get: operations["wallet.backup"];
         put?: never;
@@ -803,7 +803,7 @@ export interface paths {
          * Replace the backup of a provisioned wallet
          * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["wallet.replaceBackup"];
         trace?: never;
@@ -953,7 +953,7 @@ export interface paths {
          * Prepare a withdrawal from a wallet
          * @description The destination is a wallet or a token account of the mint. No money moves until the withdrawal is approved: sign the transaction and submit it to `approve` within 15 minutes.
          *
-         *     Credential: the access token of a sign-in. Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 5 per minute per account.
          */
         post: operations["funding.createWithdrawal"];
         delete?: never;
@@ -975,7 +975,7 @@ export interface paths {
          * Submit the signed withdrawal, or prepare it again
          * @description A repeat with the same transaction returns the same result.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["funding.approveWithdrawal"];
         delete?: never;
@@ -1067,7 +1067,7 @@ export interface paths {
          * Prepare a refund of a settlement
          * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. A service key needs no recent sign-in.
          *
-         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a service key it is authorised by the signature of the wallet whose money moves. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per minute per account.
          */
         post: operations["funding.createRefund"];
         delete?: never;
@@ -1089,7 +1089,7 @@ export interface paths {
          * Submit the signed refund, or prepare it again
          * @description A repeat with the same transaction returns the same result.
          *
-         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. With a service key it is authorised by the signature of the wallet whose money moves. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
          */
         post: operations["funding.submitRefund"];
         delete?: never;
@@ -1201,7 +1201,7 @@ export interface paths {
          * Create a webhook endpoint
          * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["webhook.createEndpoint"];
         delete?: never;
@@ -1226,7 +1226,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint with its log
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         delete: operations["webhook.deleteEndpoint"];
         options?: never;
@@ -1235,7 +1235,7 @@ export interface paths {
          * Change a webhook endpoint
          * @description An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for another url. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for another url. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["webhook.updateEndpoint"];
         trace?: never;
@@ -1273,7 +1273,7 @@ export interface paths {
          * Rotate the secret of a webhook endpoint
          * @description For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["webhook.rotateEndpointSecret"];
         delete?: never;
@@ -1443,7 +1443,7 @@ export interface paths {
          * Use a sign-in link
          * @description A link is valid for 15 minutes, once. The newest three links of an address work until one is used. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
          *
-         *     Needs no credential. Limit: 30 per minute per address.
+         *     Needs no credential. Without a credential it is authorised by a link that was mailed to the owner. Limit: 30 per minute per address.
          */
         post: operations["identity.verifyMagicLink"];
         delete?: never;
@@ -1485,7 +1485,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a passkey
-         * @description Needs no credential. Limit: 30 per minute per address.
+         * @description Needs no credential. Without a credential it is authorised by a passkey. Limit: 30 per minute per address.
          */
         post: operations["identity.passkeyLoginVerify"];
         delete?: never;
@@ -1507,7 +1507,7 @@ export interface paths {
          * Begin to register a passkey
          * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 10 per minute per account.
          */
         post: operations["identity.passkeyRegisterOptions"];
         delete?: never;
@@ -1529,7 +1529,7 @@ export interface paths {
          * Register a passkey
          * @description An account may have several passkeys. The owner is notified by mail.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 10 per minute per account.
          */
         post: operations["identity.passkeyRegisterVerify"];
         delete?: never;
@@ -1573,7 +1573,7 @@ export interface paths {
          * Get the session of a device that a person has confirmed
          * @description 202 while nobody has decided. rate_limited is slow_down of RFC 8628: poll again after Retry-After, and less often from then on. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
          *
-         *     Needs no credential. Limit: 60 per minute per value of device_code; 120 per minute per address.
+         *     Needs no credential. Without a credential it is authorised by a code that the owner has confirmed with a recent sign-in. Limit: 60 per minute per value of device_code; 120 per minute per address.
          */
         post: operations["identity.pollDeviceSignIn"];
         delete?: never;
@@ -1615,7 +1615,7 @@ export interface paths {
          * Allow or deny the sign-in of a device
          * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. A device cannot allow another device (forbidden).
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 20 per 10 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 20 per 10 minutes per account.
          */
         post: operations["identity.decideDeviceSignIn"];
         delete?: never;
@@ -1637,7 +1637,7 @@ export interface paths {
          * Exchange a refresh token for a new pair
          * @description A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, the token of the cookie is used, and the next one is set in the cookie.
          *
-         *     Needs no credential. Limit: 30 per minute per address.
+         *     Needs no credential. Without a credential it is authorised by the refresh token of the sign-in, which works once. Limit: 30 per minute per address.
          */
         post: operations["identity.refresh"];
         delete?: never;
@@ -1707,9 +1707,37 @@ export interface paths {
          * Change some of the account’s settings
          * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
          *
-         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, to turn mails off, to raise or remove the alert, or to pay from another wallet. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateSettings"];
+        trace?: never;
+    };
+    "/v1/accounts/me/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what a sign-in may pay
+         * @description These limits bind payments with an access token, to services and to other vendors. A sign-in of the last 5 minutes may exceed them. Its payments count in the day, too. A delegate has limits of its own.
+         *
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getAccountLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change what a sign-in may pay
+         * @description Omitted fields are unchanged. A change is mailed to the owner. A limit that is lowered never undoes a payment.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         */
+        patch: operations["settlement.updateAccountLimits"];
         trace?: never;
     };
     "/v1/accounts/me/close": {
@@ -1729,7 +1757,7 @@ export interface paths {
          *
          *     At `erase_at` the personal data are erased. Payments are kept under the id of the account. The address can open a new account at once. Export the data first: `quittance account export`.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["identity.closeAccount"];
         delete?: never;
@@ -1770,7 +1798,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a passkey, which can then no longer sign in
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         delete: operations["identity.deletePasskey"];
         options?: never;
@@ -1917,7 +1945,7 @@ export interface paths {
          * Settle an x402 payment
          * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
          *
-         *     Credential: a service key. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
+         *     Credential: a service key. With a service key it is authorised by the signature of the wallet whose money moves. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
          */
         post: operations["settlement.x402Settle"];
         delete?: never;
@@ -1961,7 +1989,7 @@ export interface paths {
          * Settle a payment that a client of x402 or MPP has signed, and redeem it
          * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
          *
-         *     Credential: a service key. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
+         *     Credential: a service key. With a service key it is authorised by the signature of the wallet whose money moves. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
          */
         post: operations["settlement.acceptForeign"];
         delete?: never;
@@ -5652,7 +5680,7 @@ export interface components {
                      * @description Which limit
                      * @enum {unknown}
                      */
-                    name: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance";
+                    name: "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance";
                     /** @description The amount of the payment */
                     asked: components["schemas"]["MicroUsdc"];
                     /** @description The limit itself */
@@ -5669,6 +5697,19 @@ export interface components {
          * @example acct_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         AccountId: string;
+        /** @description What sign-ins of the account may pay without a recent sign-in */
+        AccountLimits: {
+            /** @description Largest single payment. In USDC micro-units */
+            per_payment: components["schemas"]["MicroUsdc"];
+            /** @description Sum of a UTC day. In USDC micro-units */
+            daily: components["schemas"]["MicroUsdc"];
+            /** @description What sign-ins have paid in this UTC day, or hold for payments that are under way. In USDC micro-units */
+            used_today: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What a sign-in may still pay in this UTC day. In USDC micro-units */
+            remaining_today: components["schemas"]["MicroUsdcOrZero"];
+            /** @description When the day ends */
+            resets_at: components["schemas"]["Timestamp"];
+        };
         AccountSettings: {
             /**
              * @description A name that the owner’s pages and passkeys show. Null: none
@@ -5838,10 +5879,10 @@ export interface components {
             resets_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description per_payment, daily, monthly, total: the limit of the delegate. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment
+         * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment
          * @enum {string}
          */
-        DeclineReason: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
+        DeclineReason: "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
         /** @description A key with spending limits */
         Delegate: {
             delegate_id: components["schemas"]["DelegateId"];
@@ -6503,10 +6544,10 @@ export interface components {
         SecurityEvent: {
             security_event_id: components["schemas"]["SecurityEventId"];
             /**
-             * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off
+             * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off. session_reused: an old refresh token was used again, so the sign-in was ended. delegate_widened: a delegate may do more
              * @enum {string}
              */
-            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off";
+            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off" | "account_limits_changed" | "first_payment" | "session_reused" | "delegate_created" | "delegate_widened" | "external_allowed" | "device_allowed" | "wallet_linked" | "default_wallet_changed" | "backup_read" | "backup_replaced" | "warnings_reduced" | "withdrawal_approved" | "refund_created" | "endpoint_created" | "endpoint_changed" | "endpoint_deleted" | "endpoint_secret_rotated" | "account_closed";
             /**
              * @description What it was about: names, ids, how a sign-in was made
              * @example {
@@ -6516,6 +6557,16 @@ export interface components {
             details: {
                 [key: string]: string;
             };
+            /**
+             * @description The network from which it was done. Null: unknown, or not by a call
+             * @example 203.0.113.0/24
+             */
+            address: string | null;
+            /**
+             * @description The kind of program that did it, by its own word
+             * @example Firefox
+             */
+            agent: string | null;
             /** @description When it happened */
             created_at: components["schemas"]["Timestamp"];
         };
@@ -12780,6 +12831,79 @@ export interface operations {
             };
         };
     };
+    "settlement.getAccountLimits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "per_payment": "2500000",
+                     *       "daily": "2500000",
+                     *       "used_today": "0",
+                     *       "remaining_today": "0",
+                     *       "resets_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountLimits"];
+                };
+            };
+        };
+    };
+    "settlement.updateAccountLimits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "per_payment": "2500000",
+                 *       "daily": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Largest single payment. In USDC micro-units */
+                    per_payment?: components["schemas"]["MicroUsdc"];
+                    /** @description Sum of a UTC day. In USDC micro-units */
+                    daily?: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "per_payment": "2500000",
+                     *       "daily": "2500000",
+                     *       "used_today": "0",
+                     *       "remaining_today": "0",
+                     *       "resets_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountLimits"];
+                };
+            };
+        };
+    };
     "identity.closeAccount": {
         parameters: {
             query?: never;
@@ -13037,6 +13161,8 @@ export interface operations {
                      *           "details": {
                      *             "method": "passkey"
                      *           },
+                     *           "address": "203.0.113.0/24",
+                     *           "agent": "Firefox",
                      *           "created_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ],

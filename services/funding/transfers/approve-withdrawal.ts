@@ -1,6 +1,7 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { requirePending } from './model/pending.ts';
+import { insertSecurityNote } from '../../../shared/events/security-note.ts';
+import { requireNotClosed, requirePending } from './model/pending.ts';
 import { type PrepareDeps, prepareWithdrawal } from './prepare-transfer.ts';
 import { getWithdrawal } from './store/withdrawals.ts';
 import { type SubmitTransferDeps, submitTransfer } from './submit-transfer.ts';
@@ -14,6 +15,10 @@ export const approveWithdrawal =
   async ({ withdrawal_id, transaction }, { account_id }) => {
     const read = () => getWithdrawal(deps.pool, account_id, withdrawal_id);
     if (transaction !== undefined) {
+      requireNotClosed('withdrawal', await read());
+      // Before the submission: one that is refused leaves a note too many, and none is missing.
+      const note = { account_id, kind: 'withdrawal_approved' as const, details: { withdrawal_id } };
+      await insertSecurityNote(deps.pool, 'funding', note);
       return showWithdrawal(
         await submitTransfer(deps, 'withdrawal', { id: withdrawal_id, transaction, read }),
       );

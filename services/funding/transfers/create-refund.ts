@@ -2,6 +2,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { funding, settlement } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import { abandon, begin, complete, inOneCommit, resume } from '../../../shared/idempotency/store.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
@@ -104,7 +105,7 @@ const open = async (deps: Deps, draft: Draft, reservation: Reservation, key: Cal
 const beginRefund = async (
   { pool, clock }: Deps,
   refund: Pick<RefundRow, 'settlement_id' | 'vendor_account_id' | 'reason'>,
-  key: CallKey | undefined,
+  { key, isBySignIn }: { key: CallKey | undefined; isBySignIn: boolean },
 ): Promise<Draft> => {
   const begun = await resume(pool, key);
   const createdAt = begun === null ? null : await resumeRefund(pool, begun);
@@ -112,6 +113,11 @@ const beginRefund = async (
   const draft = { ...refund, refund_id: newId('ref'), created_at: clock() };
   await inOneCommit(pool, key, async (tx) => {
     await insertRefund(tx, { ...draft, pending_until: draft.created_at + REFUND_LIFE_MS });
+    if (isBySignIn) {
+      const details = { refund_id: draft.refund_id, settlement_id: draft.settlement_id };
+      const account_id = draft.vendor_account_id;
+      await insertSecurityNote(tx, 'funding', { account_id, kind: 'refund_created', details });
+    }
     await begin(tx, key, draft.refund_id);
   });
   return draft;
@@ -125,7 +131,8 @@ export const createRefund =
   (deps: Deps): Handler<typeof funding.operations.createRefund> =>
   async ({ settlement_id, amount = null, reason = null }, caller, key) => {
     const vendor_account_id = caller.account_id;
-    const draft = await beginRefund(deps, { settlement_id, vendor_account_id, reason }, key);
+    const refund = { settlement_id, vendor_account_id, reason };
+    const draft = await beginRefund(deps, refund, { key, isBySignIn: caller.kind === 'jwt' });
     await failpoint('funding.afterBegun');
     const reservation = await reserve(deps, draft, amount, { caller, key });
     try {

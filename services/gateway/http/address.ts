@@ -18,7 +18,7 @@ export const parseAddress = (text: string): string | null => {
 };
 
 /** The eight 16-bit groups of a short IPv6 address. */
-const groupsOf = (address: string): string[] => {
+export const groupsOf = (address: string): string[] => {
   const [head = '', tail] = address.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call as callOnBus, forward as forwardOnBus } from '../../../shared/bus/call.ts';
 import { REQUEST_ID } from '../../../shared/bus/trace.ts';
+import type { Client } from '../../../shared/contract/client.ts';
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import type { HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
@@ -28,6 +29,7 @@ export const answerOf = ({ http }: Pick<HttpOperation, 'http'>, result: unknown)
 
 type Call = {
   requestId: string;
+  client?: Client;
   idempotencyKey: string | undefined;
   onReplay: () => void;
   /**
@@ -46,6 +48,7 @@ const forwardOnce = (
   forwardOnBus(environment.bus(), contract, name, input, principal, {
     timeoutMs: contract.operations[name]!.timeoutSeconds * 1000,
     headers: { [REQUEST_ID]: call.requestId },
+    client: call.client,
     idempotencyKey: call.idempotencyKey,
     onReplay: call.onReplay,
   });

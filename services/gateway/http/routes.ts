@@ -14,6 +14,7 @@ import type { Limits } from '../limits/limits.ts';
 import { admit, type Quota } from '../limits/quota.ts';
 import { addressGroup } from './address.ts';
 import { parseBody, rawBodyOf } from './body.ts';
+import { clientOf } from './client.ts';
 import { answerOf, confirmHandOut, forward } from './forward.ts';
 import {
   DEFAULT_ENVIRONMENT,
@@ -175,6 +176,7 @@ const createAnswerCounted = (deps: RouteDeps) => {
     const caller = request.caller ?? anonymous(environmentNameOf(operation, input));
     const answer = await forward(contract, name, checked, caller, {
       requestId: request.id,
+      client: clientOf(request.origin.address, request.headers['user-agent']),
       idempotencyKey: idempotencyKeyOf(operation, request),
       onReplay: () => void reply.header(IDEMPOTENT_REPLAYED, 'true'),
       checkAgain: createCheckAgain(deps, call),

@@ -48,6 +48,26 @@ describe('settings', () => {
     expect((await running.ask('getAccount', {}, callerOf(session))).display_name).toBeNull();
   });
 
+  test('an aged sign-in cannot reduce what the owner hears of, or choose another wallet', async () => {
+    const session = await running.signIn();
+    const aged = (body: object) =>
+      running.ask('updateSettings', body, { ...callerOf(session), auth_time: 0 });
+    const warned = { mail_payments: true, spending_alert_threshold: '5000000' };
+    await aged({ ...warned, display_name: 'Ada' });
+    for (const body of [
+      { mail_key_events: false },
+      { mail_payments: false },
+      { spending_alert_threshold: '5000001' },
+      { spending_alert_threshold: null },
+      { default_wallet_id: newId('wal'), display_name: 'Eve' },
+    ])
+      await expect(aged(body)).rejects.toMatchObject({ code: 'reauthentication_required' });
+    expect(await settings(session)).toEqual({ ...fresh, ...warned, display_name: 'Ada' });
+    await aged({ spending_alert_threshold: '4000000' });
+    await change(session, { mail_payments: false, spending_alert_threshold: null });
+    expect(await settings(session)).toEqual({ ...fresh, display_name: 'Ada' });
+  });
+
   test('concurrent changes of different fields are all stored', async () => {
     const session = await running.signIn();
     await Promise.all([

@@ -5,6 +5,7 @@ import type { Relay } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { eraseDelegateNames } from '../delegates/store.ts';
 import { deleteMailedDeclinesOf } from '../mails/store.ts';
+import { deleteKnownPayeesOf } from '../payments/store.ts';
 import { deleteSecurityEventsOf } from '../security/store.ts';
 import { eraseServiceNames } from '../services/store.ts';
 import { deleteSessionsOf } from '../sessions/store/sessions.ts';
@@ -28,6 +29,7 @@ export const eraseAccounts =
         await deleteSessionsOf(tx, account_id);
         await deleteMailedDeclinesOf(tx, account_id);
         await deleteSecurityEventsOf(tx, account_id);
+        await deleteKnownPayeesOf(tx, account_id);
         return insertOutbox(tx, [event('identity.accountErased', { account_id, at: isoTime(erased_at) })]);
       });
     for (let outbox = await eraseNext(); outbox !== null; outbox = await eraseNext()) relay.dispatch(outbox);

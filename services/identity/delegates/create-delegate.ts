@@ -9,6 +9,7 @@ import { complete } from '../../../shared/idempotency/store.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { mintFirstKey } from '../keys/mint-key.ts';
+import { insertNotice } from '../mails/store.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
 import { EXTERNAL_WITH_SERVICES, isContradictory, withLimits } from './model.ts';
@@ -62,6 +63,9 @@ export const createDelegate =
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'delegate', id: delegate_id }, row);
       const outbox = await insertOutbox(tx, [delegateChanged(deps, 'created', row)]);
+      const details = { name: row.name, delegate_id };
+      await insertNotice(tx, { account_id, kind: 'delegate_created', details });
+      if (caps.external !== null) await insertNotice(tx, { account_id, kind: 'external_allowed', details });
       const answer = { ...showDelegate(row, spending), api_key };
       await complete(tx, key, answer);
       return { created: answer, outbox };

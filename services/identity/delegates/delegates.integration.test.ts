@@ -72,6 +72,24 @@ test('a delegate may pay other vendors only with the right, and more of it needs
   expect(await running.ask('getDelegate', { delegate_id }, owner)).toMatchObject(restricted);
 });
 
+test('its owner hears of a delegate that may do more, and always of one that may pay other vendors', async () => {
+  const { owner, address } = await signedIn();
+  await running.ask('updateSettings', { mail_key_events: false }, owner);
+  const { delegate_id } = await create(owner, { limits: { daily: '5' } });
+  await patch(owner, delegate_id, { limits: { daily: '6' } });
+  await patch(owner, delegate_id, { limits: { daily: '4' } });
+  await patch(owner, delegate_id, { external: { pay_to: 'any', origins: null } });
+  const { data } = await running.ask('listSecurityEvents', {}, owner);
+  const about = data.filter(({ details }) => details.delegate_id === delegate_id);
+  expect(about.map(({ kind }) => kind)).toEqual(['external_allowed', 'delegate_widened', 'delegate_created']);
+  expect(about[0]!.details).toEqual({ delegate_id, name: 'Robot' });
+  await running.allHandledAndMailed();
+  const subjects = running.smtp.mailsTo(address).map(({ subject }) => subject);
+  expect(subjects.filter((subject) => /^A delegate may/.test(subject))).toEqual([
+    expect.stringContaining('A delegate may pay vendors that do not use Quittance'),
+  ]);
+});
+
 test('its owner pauses a delegate at once, and resumes it with a fresh sign-in only', async () => {
   const { owner } = await signedIn();
   const { delegate_id, limits } = await create(owner);

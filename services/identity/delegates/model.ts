@@ -32,7 +32,8 @@ const allowsMore = (before: readonly string[] | null, after: readonly string[] |
   return after === null || after.some((entry) => !allowed.has(entry));
 };
 
-const raisesExternal = (before: External | null, after: External | null): boolean => {
+/** Whether a change lets a key pay more vendors that do not use Quittance. */
+export const raisesExternal = (before: External | null, after: External | null): boolean => {
   if (after === null) return false;
   if (before === null) return true;
   const payees = ({ pay_to }: External) => (pay_to === 'any' ? null : pay_to);

@@ -6,9 +6,17 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
+import { insertNotice } from '../mails/store.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
-import { EXTERNAL_WITH_SERVICES, extendsExpiry, isContradictory, raises, withLimits } from './model.ts';
+import {
+  EXTERNAL_WITH_SERVICES,
+  extendsExpiry,
+  isContradictory,
+  raises,
+  raisesExternal,
+  withLimits,
+} from './model.ts';
 import { getSpending, type SpendingFinder, type SpendingWriter } from './spending.ts';
 import { findDelegateRow, updateDelegateRow } from './store.ts';
 import { showDelegate } from './view.ts';
@@ -20,7 +28,13 @@ import { showDelegate } from './view.ts';
  */
 export const updateDelegate =
   (
-    deps: { pool: Pool; clock: Clock; relay: Pick<Relay, 'dispatch'> } & SpendingFinder & SpendingWriter,
+    deps: {
+      pool: Pool;
+      clock: Clock;
+      relay: Pick<Relay, 'dispatch'>;
+      pokeMails: () => void;
+    } & SpendingFinder &
+      SpendingWriter,
   ): Handler<typeof identity.operations.updateDelegate> =>
   async ({ delegate_id, name, expires_at: expiryText, limits, ...rest }, caller) => {
     const { account_id } = caller;
@@ -51,12 +65,21 @@ export const updateDelegate =
     const change = { name, expires_at, mayExtend: extended };
     const { changed, outbox } = await deps.pool.transaction(async (tx) => {
       const updated = spending === null ? null : await updateDelegateRow(tx, account_id, delegate_id, change);
+      if (updated !== null && widens) {
+        const details = { name: updated.name, delegate_id };
+        const isExternal = raisesExternal(before.external, after.external);
+        await insertNotice(tx, {
+          ...{ account_id, details },
+          kind: isExternal ? 'external_allowed' : 'delegate_widened',
+        });
+      }
       return {
         changed: updated,
         outbox: updated === null ? [] : await insertOutbox(tx, [delegateChanged(deps, 'updated', updated)]),
       };
     });
     deps.relay.dispatch(outbox);
+    deps.pokeMails();
     if (spending === null || changed === null) {
       throw conflict('the delegate was changed at the same time; read it and repeat');
     }

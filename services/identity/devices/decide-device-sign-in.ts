@@ -2,6 +2,7 @@ import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { insertNotice } from '../mails/store.ts';
 import { requirePerson } from '../sessions/require-person.ts';
 import { findDecision, recordDecision } from './store/device_sign_ins.ts';
 
@@ -12,7 +13,12 @@ export const decideDeviceSignIn =
   ({ pool }: { pool: Pool }): Handler<typeof identity.operations.decideDeviceSignIn> =>
   async ({ user_code, allow }, { account_id, session_id }) => {
     if (allow) await requirePerson(pool, session_id);
-    if (await recordDecision(pool, { user_code, account_id, allow })) return { status: statusOf(allow) };
+    const isDecidedNow = await pool.transaction(async (tx) => {
+      if (!(await recordDecision(tx, { user_code, account_id, allow }))) return false;
+      if (allow) await insertNotice(tx, { account_id, kind: 'device_allowed', details: {} });
+      return true;
+    });
+    if (isDecidedNow) return { status: statusOf(allow) };
     const decided = await findDecision(pool, user_code, account_id);
     if (decided === null) throw notFound('code');
     if (decided !== allow) throw conflict(`the sign-in of the device is ${statusOf(decided)} already`);

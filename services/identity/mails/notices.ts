@@ -3,6 +3,7 @@ import type { DeclineReason } from '../../../shared/contract/settlement.ts';
 import { displayUsdc, parseMicro } from '../../../shared/lib/micro.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
 import { environmentSentences, htmlBody, type Mail } from './mail-text.ts';
+import { SECURITY_TEXTS } from './security-notices.ts';
 
 /**
  * Mails to the owner of an account about keys and payments. The names in them are not trustworthy:
@@ -153,6 +154,19 @@ const TEXTS: Record<string, (details: Details) => Text> = {
       PAYMENT_MAILS_OFF,
     ],
   }),
+  first_payment: (details) => ({
+    subject: 'A first payment to a new payee',
+    sentences: [
+      `At ${details.at} your account paid ${usdc(details.amount)} to ${service(details)}` +
+        `${details.pay_to === undefined ? '' : ` at the address ${details.pay_to}`}, to which it had never paid before.`,
+      details.delegate_id === undefined
+        ? 'A sign-in of your account paid it.'
+        : `${delegateOf(details)} paid it.`,
+      `The settlement is ${details.settlement_id}.`,
+      IF_NOT_YOU,
+      'This mail cannot be turned off. You get one for each new payee.',
+    ],
+  }),
   payment_received: (details) => ({
     subject: 'A payment was received',
     sentences: [
@@ -223,11 +237,23 @@ const TEXTS: Record<string, (details: Details) => Text> = {
       'If this was not you, write to support before the data are erased. With this address you can open a new account at any time.',
     ],
   }),
+  account_limits_changed: ({ per_payment, daily, raised }) => ({
+    subject: `What a sign-in may pay was ${raised === 'yes' ? 'raised' : 'changed'}`,
+    sentences: [
+      `A sign-in of your account may now pay ${usdc(per_payment)} at once and ${usdc(daily)} a day without a recent sign-in.`,
+      'This was set by somebody who had signed in within the last five minutes.',
+      IF_NOT_YOU,
+    ],
+  }),
   key_mails_off: ({ at }) => ({
     subject: 'Mails about keys were turned off',
     sentences: [`At ${at} the mails about new and removed keys and passkeys were turned off.`, IF_NOT_YOU],
   }),
 };
+
+/** From where it was done, for an owner to recognise. */
+const clientSentences = ({ address, agent }: Details): string[] =>
+  address === undefined ? [] : [`It was done from the network ${address}, with ${agent}.`];
 
 /** The mail of a notice with its optional link. Null for a kind that this release does not know. */
 export const noticeMail = (
@@ -235,9 +261,10 @@ export const noticeMail = (
   { to, environment, details }: Notice,
   link: { url: string; label: string } | null,
 ): Mail | null => {
-  const text = Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details) : null;
+  const texts = { ...TEXTS, ...SECURITY_TEXTS };
+  const text = Object.hasOwn(texts, kind) ? texts[kind]!(details) : null;
   if (text === null) return null;
-  const sentences = [...text.sentences, ...environmentSentences(environment)];
+  const sentences = [...text.sentences, ...clientSentences(details), ...environmentSentences(environment)];
   const title = `${text.subject} (Quittance)`;
   return {
     to,

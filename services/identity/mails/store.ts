@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { Client } from '../../../shared/contract/client.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { insertSecurityEvent, isSecurityEvent } from '../security/store.ts';
+import { clientOfCall } from '../../../shared/lib/call-client.ts';
+import { isAlwaysMailed, isMailed, isSecurityEvent } from '../security/model.ts';
+import { insertSecurityEvent } from '../security/store.ts';
 
 const Row = z.object({
   mail_id: z.bigint(),
@@ -44,6 +47,8 @@ export const NOTICE_DAYS = 3;
  * Queues a notice to the owner of an account, and records it as a security event if it is one, also
  * when the owner wants no such mails. Call it within the transaction that makes the change.
  * `details` are values for the text and never a secret.
+ * @param notice.security_event_id of an event that another service has noted. A repeat is not
+ *   mailed
  * @param notice.always for a notice that the settings cannot turn off, because an attacker would
  *   turn mails off first. A notice with a link was requested, so it is always sent.
  */
@@ -58,16 +63,21 @@ export const insertNotice = async (
     details: Record<string, string>;
     link_id?: string;
     always?: boolean;
+    security_event_id?: string;
+    client?: Client | null;
   },
 ): Promise<void> => {
-  const { account_id, kind, details } = notice;
-  if (isSecurityEvent(kind)) await insertSecurityEvent(db, { account_id, kind, details });
+  const { account_id, kind, details, security_event_id, client = clientOfCall() } = notice;
+  if (isSecurityEvent(kind)) {
+    const isNew = await insertSecurityEvent(db, { security_event_id, account_id, kind, details, client });
+    if (!isNew || !isMailed(kind)) return;
+  }
   await db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, details, expires_at)
-    select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
+    select ${kind}, email, ${notice.link_id ?? null}, ${JSON.stringify({ ...details, ...client })}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
     from accounts where account_id = ${notice.account_id} and email is not null
-      and (mail_key_events or ${always || notice.link_id !== undefined})`);
+      and (mail_key_events or ${always || isAlwaysMailed(notice) || notice.link_id !== undefined})`);
 };
 
 /**

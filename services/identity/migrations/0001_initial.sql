@@ -215,6 +215,9 @@ create table security_events (
   kind text not null,
   -- Values that the owner knows, such as names; never a secret.
   details jsonb not null default '{}',
+  -- The network and the kind of program of the call that did it. Null: unknown.
+  address text,
+  agent text,
   created_at timestamptz not null default app_now()
 );
 create index security_events_by_account on security_events (account_id, security_event_id desc);
@@ -256,6 +259,15 @@ create table spending_days (
   check ((alerted_at is null) = (alerted_threshold is null))
 );
 create index spending_days_by_day on spending_days (day);
+
+-- Whom an account has paid: a service, or the address of a vendor that has no account here. The
+-- first payment to a payee is mailed.
+create table known_payees (
+  account_id text collate "C" not null references accounts,
+  payee text collate "C" not null,
+  first_paid_at timestamptz not null,
+  primary key (account_id, payee)
+);
 
 -- Calls with an Idempotency-Key, for 24 hours (docs/adr/0017-idempotency-keys.md).
 create table idempotency (

@@ -7,7 +7,8 @@ import type { Payment } from './store.ts';
 export const issued = ({
   quote_amount,
   fee_amount,
+  pay_to = null,
   ...payment
 }: z.infer<typeof settlement.events.issued>): Payment[] => [
-  { ...payment, quoteMicro: parseMicro(quote_amount), feeMicro: parseMicro(fee_amount) },
+  { ...payment, pay_to, quoteMicro: parseMicro(quote_amount), feeMicro: parseMicro(fee_amount) },
 ];

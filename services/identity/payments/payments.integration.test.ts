@@ -312,3 +312,51 @@ test('a payment is purged only when its event is too old to be recorded again', 
   await publish(payment({ account_id: payer.account_id, issued_at: hoursAgo(73) }));
   expect([mails(), await spentOf(payer)]).toEqual([before, []]);
 });
+
+describe('the first payment to a payee', () => {
+  const FIRST = /^A first payment/;
+  const events = async ({ session }: Owner) =>
+    (await running.ask('listSecurityEvents', {}, callerOf(session))).data.filter(
+      ({ kind }: { kind: string }) => kind === 'first_payment',
+    );
+
+  test('is mailed and noted once, with all mails turned off, however it is paid', async () => {
+    const payer = await newOwner({ mail_key_events: false });
+    const vendor = await newOwner();
+    const service_id = await serviceOf(vendor, 'Weather');
+    const toService = () =>
+      payment({ account_id: payer.account_id, vendor_account_id: vendor.account_id, service_id });
+    const [first, second] = [toService(), toService()];
+    await publish(first, first);
+    await publish(second, first);
+    expect(mailsOf(payer, FIRST).map(({ text }) => text)).toEqual([
+      expect.stringMatching(/paid 1 USDC to the service “Weather”[\s\S]*A sign-in of your account paid it/),
+    ]);
+    expect(await events(payer)).toMatchObject([
+      { details: { settlement_id: first.settlement_id, service_id, amount: '1000000' } },
+    ]);
+    expect(mailsOf(payer, MADE)).toEqual([]);
+  });
+
+  test('64 payments at once to one address of a vendor without an account are one first payment', async () => {
+    const payer = await newOwner();
+    const outgoing = { rail: 'x402_out', quote_id: null, service_id: null, vendor_account_id: null };
+    const pay_to = PAYOUT;
+    const all = Array.from({ length: 64 }, () =>
+      payment({ ...outgoing, account_id: payer.account_id, pay_to, fee_amount: '0' }),
+    );
+    await publish(...all);
+    const mails = mailsOf(payer, FIRST);
+    expect(mails).toHaveLength(1);
+    expect(mails[0]!.text).toContain(`at the address ${PAYOUT}`);
+    expect(await events(payer)).toHaveLength(1);
+    await publish(
+      payment({
+        ...outgoing,
+        account_id: payer.account_id,
+        pay_to: 'Vote111111111111111111111111111111111111111',
+      }),
+    );
+    expect(mailsOf(payer, FIRST)).toHaveLength(2);
+  });
+});

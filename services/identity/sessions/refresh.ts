@@ -4,6 +4,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import { insertNotice } from '../mails/store.ts';
 import { issueSession, type SessionIssuer } from './issue-session.ts';
 import { refreshOutcome } from './model/session.ts';
 import { openRefreshToken } from './model/tokens.ts';
@@ -14,7 +15,12 @@ const refuse = () => new ServiceError('unauthorized', 'the sign-in has ended; si
 /** POST /v1/auth/refresh. */
 export const refresh =
   (
-    deps: { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger } & SessionIssuer,
+    deps: {
+      pool: Pool;
+      relay: Pick<Relay, 'dispatch'>;
+      logger: Logger;
+      pokeMails: () => void;
+    } & SessionIssuer,
   ): Handler<typeof identity.operations.refresh> =>
   async (input) => {
     // When the body has no refresh token, the gateway adds the one of the cookie.
@@ -32,7 +38,13 @@ export const refresh =
     if (outcome === 'repeat') return issueSession(deps, state);
     if (outcome === 'reuse') {
       const { account_id } = state;
-      deps.relay.dispatch(await deps.pool.transaction((tx) => revokeSessions(tx, account_id, [sessionId])));
+      const outbox = await deps.pool.transaction(async (tx) => {
+        const revoked = await revokeSessions(tx, account_id, [sessionId]);
+        if (revoked.length > 0) await insertNotice(tx, { account_id, kind: 'session_reused', details: {} });
+        return revoked;
+      });
+      deps.relay.dispatch(outbox);
+      deps.pokeMails();
       deps.logger.warn(
         { session_id: sessionId, generation },
         'revoked a session because an old refresh token was used again',

@@ -56,6 +56,14 @@ describe('refresh', () => {
     await expect(refresh(session)).rejects.toMatchObject(refused('unauthorized'));
     await expect(refresh(third)).rejects.toMatchObject(refused('unauthorized'));
     expect(await running.isOpen(third)).toBe(false);
+    // The owner hears of it once, whatever the settings are.
+    const again = await running.signIn(session.account.email);
+    await expect(refresh(session)).rejects.toMatchObject(refused('unauthorized'));
+    const { data } = await running.ask('listSecurityEvents', {}, callerOf(again));
+    expect(data.filter(({ kind }) => kind === 'session_reused')).toHaveLength(1);
+    await running.allHandledAndMailed();
+    const mails = running.smtp.mailsTo(session.account.email);
+    expect(mails.filter(({ subject }) => /^A sign-in was ended/.test(subject))).toHaveLength(1);
   });
 
   test('is refused after 7 idle days', async () => {

@@ -37,6 +37,9 @@ const leftOf = ({ leftMicro, limitMicro }: Compared): string =>
 const until = ({ resetsAt }: Figures): string => (resetsAt === null ? '' : ` until ${isoTime(resetsAt)}`);
 
 const RAISE = 'the owner of the delegate can raise the limit';
+/** A payment that was refused recorded nothing, so the same attempt may be repeated. */
+const STEP_UP =
+  'sign in again and repeat the call within 5 minutes, raise the limit of the account, or pay with a delegate key';
 const MESSAGES: Record<LimitName, (payment: string, figures: Figures) => string> = {
   per_payment: (payment, { limitMicro }) =>
     `per_payment: ${payment} is above the ${displayUsdc(limitMicro)} that the delegate may spend in one payment; ${RAISE}`,
@@ -46,6 +49,10 @@ const MESSAGES: Record<LimitName, (payment: string, figures: Figures) => string>
     `monthly: ${payment} exceeds what the delegate may still spend this month: ${leftOf(figures)}${until(figures)}; ${RAISE}`,
   total: (payment, figures) =>
     `total: ${payment} exceeds what the delegate may still spend: ${leftOf(figures)}; ${RAISE}`,
+  account_per_payment: (payment, { limitMicro }) =>
+    `account_per_payment: ${payment} is above the ${displayUsdc(limitMicro)} that a sign-in may pay at once; ${STEP_UP}`,
+  account_daily: (payment, figures) =>
+    `account_daily: ${payment} exceeds what a sign-in may still pay today: ${leftOf(figures)}${until(figures)}; ${STEP_UP}`,
   balance: (payment, figures) =>
     `${payment} exceeds the wallet balance, less what other payments hold: ${leftOf(figures)}; top up the wallet`,
   allowance: (payment, figures) =>
@@ -56,7 +63,11 @@ const MESSAGES: Record<LimitName, (payment: string, figures: Figures) => string>
 
 /** When a limit starts again after a time; null: it does not. */
 const resetOf = (name: LimitName, at: number): number | null =>
-  name === 'daily' || name === 'monthly' ? resetTimes(at)[name] : null;
+  name === 'daily' || name === 'account_daily'
+    ? resetTimes(at).daily
+    : name === 'monthly'
+      ? resetTimes(at).monthly
+      : null;
 
 /**
  * The refusal of a payment by a limit of its delegate or wallet. The payer gets the figures in the

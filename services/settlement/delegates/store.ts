@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { DEFAULT_LIMITS } from '../account-limits/model.ts';
 
 const cap = z.bigint().nullable();
 const Row = z.object({
@@ -26,6 +27,15 @@ const Row = z.object({
   now: z.number(),
 });
 export type DelegateRow = z.infer<typeof Row>;
+
+/**
+ * The row that counts a payment: that of its delegate, or the one of the account for what a sign-in
+ * pays (`insertAccountLimits`).
+ */
+export const limitsOf = (table: string) => {
+  const from = sql.identifier([table]);
+  return sql.fragment`coalesce(${from}.delegate_id, ${from}.account_id)`;
+};
 
 /** In UTC, independent of the session's time zone. */
 const today = sql.fragment`(app_now() at time zone 'utc')::date`;
@@ -105,8 +115,8 @@ export const listDelegates = (
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
 /**
- * CTE `delegate` of acceptance: the rows that CTE `candidate` names, locked, with what is left of
- * each cap (null: no cap). `day` is the day in which the attempt counts.
+ * CTE `delegate` of acceptance: the rows that count the payments of CTE `candidate`, locked, with
+ * what is left of each cap (null: no cap). `day` is the day in which the attempt counts.
  */
 export const lockDelegates = sql.fragment`
   select d.delegate_id, d.account_id, d.per_payment, d.daily, d.monthly, d.total, d.allowed_service_ids, d.external,
@@ -115,7 +125,7 @@ export const lockDelegates = sql.fragment`
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left
   from delegates as d
-  where d.delegate_id = any(array(select delegate_id from candidate where is_existing is null))
+  where d.delegate_id = any(array(select ${limitsOf('candidate')} from candidate where is_existing is null))
   order by d.delegate_id for update of d`;
 
 /**
@@ -130,15 +140,16 @@ export const holdDelegates = sql.fragment`
     total_held = total_held + sums.amount,
     day = greatest(day, ${today}), month = greatest(month, ${thisMonth})
   from (
-    select delegate_id, sum(quote_amount)::bigint as amount from inserted where delegate_id is not null group by delegate_id
+    select ${limitsOf('inserted')} as delegate_id, sum(quote_amount)::bigint as amount from inserted
+    group by ${limitsOf('inserted')}
   ) as sums
   where delegates.delegate_id = sums.delegate_id`;
 
 /**
  * CTE that moves the amounts of payments between the counters, for the rows of the statement's CTE
- * `changed` (delegate_id, delegate_day, quote_amount). Counters of a day or month that is over do
- * not change. The rows are locked in the order of their ids, so that two such statements never
- * deadlock. The values are computed from the locked rows: an update reads the version of its
+ * `changed` (delegate_id, account_id, delegate_day, quote_amount). Counters of a day or month that
+ * is over do not change. The rows are locked in the order of their ids, so that two such statements
+ * never deadlock. The values are computed from the locked rows: an update reads the version of its
  * snapshot first, and the constraints would check values computed from that version.
  * @param signs of the amount in held and spent
  */
@@ -164,13 +175,48 @@ export const updateDelegateCounters = (signs: {
       from (
         select d.delegate_id, d.day, d.month, d.day_held, d.day_spent, d.month_held, d.month_spent, d.total_held, d.total_spent
         from delegates as d
-        where d.delegate_id = any(array(select delegate_id from changed))
+        where d.delegate_id = any(array(select ${limitsOf('changed')} from changed))
         order by d.delegate_id for no key update of d
       ) as locked
-      join changed on changed.delegate_id = locked.delegate_id
+      join changed on ${limitsOf('changed')} = locked.delegate_id
       -- Each maximum is of one row. Grouping by these columns instead would sort the rows again.
       group by locked.delegate_id
     ) as moved
     where delegates.delegate_id = moved.delegate_id
     returning delegates.delegate_id`;
 };
+
+/*
+ * The limits of an account for what a sign-in pays are a row whose delegate_id is the account's id.
+ * So one mechanism holds and counts both (docs/adr/0063).
+ */
+
+/** Gives an account the default limits unless it has some. A wallet's first snapshot runs it. */
+export const insertAccountLimits = (accountId: string) => sql.fragment`
+  insert into delegates (delegate_id, account_id, version, per_payment, daily, external, day, month)
+  values (${accountId}, ${accountId}, 1, ${DEFAULT_LIMITS.perPaymentMicro}, ${DEFAULT_LIMITS.dailyMicro}, true,
+    ${today}, ${thisMonth})
+  on conflict do nothing`;
+
+/** The limits of an account with its counters, after it was given the default ones if need be. */
+export const getAccountLimits = async (db: Db, accountId: string): Promise<DelegateRow> => {
+  await db.query(sql.typeAlias('void')`${insertAccountLimits(accountId)}`);
+  return db.one(sql.type(Row)`select ${columns} from delegates where delegate_id = ${accountId}`);
+};
+
+const AccountLimits = z.object({ per_payment: z.bigint(), daily: z.bigint() });
+type AccountLimits = z.infer<typeof AccountLimits>;
+
+/** The limits of an account, locked until the transaction ends. */
+export const lockAccountLimits = async (tx: Db, accountId: string): Promise<AccountLimits> => {
+  await tx.query(sql.typeAlias('void')`${insertAccountLimits(accountId)}`);
+  return tx.one(sql.type(AccountLimits)`
+    select per_payment, daily from delegates where delegate_id = ${accountId} for no key update`);
+};
+
+/** Sets the limits of an account. What is held and spent stays. */
+export const updateLimitsOf = (tx: Db, accountId: string, limits: AccountLimits): Promise<DelegateRow> =>
+  tx.one(sql.type(Row)`
+    update delegates set version = version + 1, per_payment = ${limits.per_payment}, daily = ${limits.daily}
+    where delegate_id = ${accountId}
+    returning ${columns}`);

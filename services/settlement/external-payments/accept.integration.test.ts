@@ -310,6 +310,7 @@ test('the counts of open and of unused payments use their own indexes, however m
       resource: 'https://a',
       requirement: '{}',
       cappedAt: 0,
+      isFresh: false,
       version: 2 as const,
     },
   };

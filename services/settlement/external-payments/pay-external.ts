@@ -7,6 +7,7 @@ import { settlement } from '../../../shared/contract/settlement.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { isFresh } from '../../../shared/lib/step-up.ts';
 import type { ApprovalRequest } from '../approvals/request-approval.ts';
 import { listPayersAfterAcceptance } from '../payers/store.ts';
 import { admitExternal } from '../settlements/admission.ts';
@@ -95,6 +96,7 @@ const evaluate = async (deps: Deps, call: Call): Promise<Outgoing> => {
     resource: order.resource,
     requirement: JSON.stringify(order.requirement),
     version: order.version,
+    isFresh: caller.kind === 'jwt' && isFresh(caller, deps.clock()),
   };
   const evaluation = await accept(deps, attempt, { payer, abandonedAt });
   const { decision } = evaluation;

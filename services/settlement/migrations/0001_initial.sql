@@ -26,8 +26,8 @@ create table settlements (
   account_id text collate "C",
   payment_attempt_id text collate "C",
   delegate_id text collate "C",
-  -- The UTC day on which the attempt was accepted. It counts in that day, even if its payment is
-  -- confirmed later.
+  -- The UTC day on which the attempt was accepted. It counts in that day of its delegate, or of its
+  -- account, even if its payment is confirmed later.
   delegate_day date,
   wallet_id text collate "C" references payers,
   quote_id text collate "C",
@@ -116,7 +116,7 @@ create table settlements (
     <= (issued_at is not null and (settlement_token is not null or rail <> 'quittance'))),
   check ((status = 'redeemed') = (redeemed_at is not null)),
   check ((failure_code is not null) = (status = 'failed' or chain_status = 'failed')),
-  constraint settlements_delegate_day check (delegate_day is null or delegate_id is not null),
+  constraint settlements_delegate_day check (delegate_day is null or account_id is not null),
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, 0))
 )
 -- A settlement is updated at least three times. Free space keeps the next version on the same page,
@@ -145,9 +145,10 @@ create index settlements_by_vendor on settlements (vendor_account_id, settlement
 create index settlements_to_expire on settlements (redeem_expires_at) where status = 'issued';
 create index settlements_under_way on settlements (progressed_at) where chain_status in ('pending', 'confirmed');
 
--- Caps and counters of delegates. They are in the same schema as the attempts that use them, so
--- that a hold and its attempt commit in one transaction (docs/design/settle.md, rule 4). Null: no
--- cap.
+-- Caps and counters of delegates, and of each account for what a sign-in pays: that row has the
+-- account's id as its delegate_id (docs/adr/0063). They are in the same schema as the attempts that
+-- use them, so that a hold and its attempt commit in one transaction (docs/design/settle.md, rule
+-- 4). Null: no cap.
 create table delegates (
   delegate_id text collate "C" primary key,
   account_id text collate "C" not null,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { insertAccountLimits } from '../delegates/store.ts';
 
 const Payer = z.object({
   wallet_id: z.string(),
@@ -33,7 +34,7 @@ export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<re
 /**
  * Stores a snapshot of the chain unless a later one is stored, or a payment was included after it:
  * a node that lags would show that payment's amount again. Holds stay as they are. The authority is
- * the one that was approved last.
+ * the one that was approved last. The account gets its limits with its first wallet.
  */
 export const upsertPayer = (
   db: Db,
@@ -41,6 +42,7 @@ export const upsertPayer = (
   snapshot: { balance: bigint; allowance: bigint; slot: bigint },
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
+    with limits as (${insertAccountLimits(payer.account_id)})
     insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
     values (${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
       ${snapshot.balance}, ${snapshot.allowance}, ${snapshot.slot})

@@ -37,6 +37,8 @@ export const DECISION_ERRORS: Record<Exclude<Decision, 'accepted' | 'approval_re
   over_daily: limit('daily'),
   over_monthly: limit('monthly'),
   over_total: limit('total'),
+  over_account_per_payment: limit('account_per_payment'),
+  over_account_daily: limit('account_daily'),
   balance_short: limit('balance'),
   allowance_short: limit('allowance'),
   payer_unknown: internal,

@@ -68,7 +68,15 @@ export const confirmedEvents = (
     tx_hash: txHash,
   };
   return {
-    issued: event('settlement.issued', { ...about, ...paymentOf(terms, issuedAt) }, trace),
+    issued: event(
+      'settlement.issued',
+      {
+        ...about,
+        ...paymentOf(terms, issuedAt),
+        pay_to: terms.rail === 'x402_out' ? terms.payout_address : null,
+      },
+      trace,
+    ),
     finalized: event('settlement.finalized', { ...about, ...partiesOf(terms) }, trace),
   };
 };

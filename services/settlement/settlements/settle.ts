@@ -15,6 +15,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import { isFresh } from '../../../shared/lib/step-up.ts';
 import { type ApprovalRequest, refuseByApproval, requestApproval } from '../approvals/request-approval.ts';
 import { type Compared, PaymentDeclined } from '../declines/model.ts';
 import type { RecordDecline } from '../declines/record-decline.ts';
@@ -175,6 +176,7 @@ const acceptAndWait = async (
     quoteToken: call.quote_token,
     claims,
     isPaid,
+    isFresh: caller.kind === 'jwt' && isFresh(caller, context.clock()),
   };
   const { decision, compared } = await context.accept(attempt, { payer, abandonedAt });
   if (decision !== 'accepted') return { decision, compared };

@@ -4,6 +4,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox, type OutboxRow } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
+import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { insertSnapshot } from '../snapshots/store.ts';
@@ -81,6 +82,8 @@ export const register = async (
   const jobs = await pool.transaction(async (tx): Promise<readonly OutboxRow[] | null> => {
     if (!(await insertWallet(tx, wallet))) return null;
     await insertSnapshot(tx, wallet.wallet_id);
+    const details = { wallet_id: wallet.wallet_id, public_key: wallet.public_key };
+    await insertSecurityNote(tx, 'wallet', { account_id, kind: 'wallet_linked', details });
     return input.kind === 'provisioned' ? insertOutbox(tx, [tokenAccountJob(wallet, 0)]) : [];
   });
   if (jobs === null) {

@@ -15,6 +15,7 @@ import {
 } from '../../../test/support/chain-stand-in.ts';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import type { TestDatabase } from '../../../test/support/database-handle.ts';
+import { collectNotes } from '../../../test/support/security-notes.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 import type { Prepared } from '../delegations/prepare-delegation.ts';
@@ -99,6 +100,20 @@ describe('link', () => {
     expect((await link(ada)).wallet_id).toBe(views[0]!.wallet_id);
     expect(await refusal(link(ada, { label: 'other' }))).toBe('conflict');
     expect(await refusal(link(ada, {}, 'provision'))).toBe('conflict');
+  });
+
+  test('the owner hears of a linked wallet once, and of each read and change of its backup', async () => {
+    const notesOf = await collectNotes(testBus, 'wallet');
+    const ada = consumer();
+    const { wallet_id } = await link(ada, { backup: 'ciphertext' }, 'provision');
+    await link(ada, { backup: 'ciphertext' }, 'provision');
+    await ask('backup', ada, { wallet_id });
+    const change = { replaces: 'ciphertext', backup: 'another', proof: proofOf(ada) };
+    await ask('replaceBackup', ada, { wallet_id, ...change });
+    const notes = await notesOf(ada.accountId, 3);
+    expect(notes.map(({ kind, details }) => [kind, details.wallet_id])).toEqual(
+      ['wallet_linked', 'backup_read', 'backup_replaced'].map((kind) => [kind, wallet_id]),
+    );
   });
 
   test('a public key belongs to one account', async () => {

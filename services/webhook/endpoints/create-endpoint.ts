@@ -2,6 +2,7 @@ import { conflict } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_ENDPOINTS, type webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import type { Sender } from '../deliveries/sender.ts';
@@ -34,6 +35,8 @@ export const createEndpoint =
       if (row === null) {
         throw conflict(`an account has at most ${MAX_ENDPOINTS} webhook endpoints; delete one first`);
       }
+      const details = { endpoint_id, host: new URL(url).host };
+      await insertSecurityNote(tx, 'webhook', { account_id, kind: 'endpoint_created', details });
       const answer = { ...showEndpoint(row), secret };
       await complete(tx, key, answer);
       return answer;

@@ -1,6 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import { endpointNotFound } from './endpoint-row.ts';
 import { deleteEndpointRow } from './store.ts';
 
@@ -8,6 +9,15 @@ import { deleteEndpointRow } from './store.ts';
 export const deleteEndpoint =
   ({ pool }: { pool: Pool }): Handler<typeof webhook.operations.deleteEndpoint> =>
   async ({ endpoint_id }, { account_id }) => {
-    if (!(await deleteEndpointRow(pool, account_id, endpoint_id))) throw endpointNotFound();
+    const isDeleted = await pool.transaction(async (tx) => {
+      if (!(await deleteEndpointRow(tx, account_id, endpoint_id))) return false;
+      await insertSecurityNote(tx, 'webhook', {
+        account_id,
+        kind: 'endpoint_deleted',
+        details: { endpoint_id },
+      });
+      return true;
+    });
+    if (!isDeleted) throw endpointNotFound();
     return null;
   };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MAX_ENDPOINTS } from '../../../shared/contract/webhook.ts';
 import { connectPool } from '../../../shared/db/pool.ts';
 import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
+import { collectNotes } from '../../../test/support/security-notes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { expectSoon } from '../../../test/support/transactions.ts';
 import {
@@ -14,6 +15,7 @@ import {
   refusal,
   startFixture,
   stopFixture,
+  testBus,
 } from '../../../test/support/webhook.ts';
 import { purgeSecrets } from './store.ts';
 
@@ -51,6 +53,29 @@ test('an endpoint is created, changed and deleted; its secret is shown once', as
   });
   expect(await ask('deleteEndpoint', who, { endpoint_id })).toBeNull();
   expect(await refusal(ask('getEndpoint', who, { endpoint_id }))).toMatch(/^not_found/);
+});
+
+test('the owner hears of a new endpoint, another address, a new secret and a deletion', async () => {
+  const notesOf = await collectNotes(testBus, 'webhook');
+  const [who, aged] = [account(), account(undefined, 1)];
+  const { endpoint_id } = await ask('createEndpoint', who, idle);
+  await ask('updateEndpoint', who, { endpoint_id, description: 'Orders' });
+  await ask('updateEndpoint', who, { endpoint_id, url: 'https://1.0.0.1/hook' });
+  await ask('rotateEndpointSecret', who, { endpoint_id });
+  const stale = { ...aged, account_id: who.account_id };
+  expect(await refusal(ask('deleteEndpoint', stale, { endpoint_id }))).toMatch(/^reauthentication_required/);
+  await ask('deleteEndpoint', who, { endpoint_id });
+  const notes = await notesOf(who.account_id, 4);
+  expect(notes.map(({ kind, details }) => [kind, details.host])).toEqual([
+    ...[
+      ['endpoint_created', '1.1.1.1'],
+      ['endpoint_changed', '1.0.0.1'],
+    ],
+    ...[
+      ['endpoint_secret_rotated', undefined],
+      ['endpoint_deleted', undefined],
+    ],
+  ]);
 });
 
 test('64 concurrent calls with one key make one endpoint and one rotation, and show each secret once', async () => {

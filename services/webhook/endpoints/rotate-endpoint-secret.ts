@@ -1,6 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import { complete, inOneCommit } from '../../../shared/idempotency/store.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { endpointNotFound } from './endpoint-row.ts';
@@ -22,6 +23,8 @@ export const rotateEndpointSecret =
     return inOneCommit(pool, key, async (tx) => {
       const row = await replaceSecret(tx, account_id, endpoint_id, sealed);
       if (row === null) throw endpointNotFound();
+      const note = { account_id, kind: 'endpoint_secret_rotated' as const, details: { endpoint_id } };
+      await insertSecurityNote(tx, 'webhook', note);
       const answer = { secret, previous_secret_expires_at: isoTime(row.previous_secret_expires_at!) };
       await complete(tx, key, answer);
       return answer;

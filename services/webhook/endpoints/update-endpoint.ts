@@ -1,6 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import type { Sender } from '../deliveries/sender.ts';
@@ -22,12 +23,20 @@ export const updateEndpoint =
   async ({ endpoint_id, url, description, event_types, enabled }, caller) => {
     const { account_id } = caller;
     const before = await getEndpointRow(deps, account_id, endpoint_id);
-    if (url !== undefined && url !== before.url) {
+    const isMoved = url !== undefined && url !== before.url;
+    if (isMoved) {
       requireFresh(caller, deps.clock());
       await deps.sender.check(url);
     }
     const change = { url, description, event_types, enabled };
-    const row = await updateEndpointRow(deps.pool, account_id, endpoint_id, change);
+    const row = await deps.pool.transaction(async (tx) => {
+      const changed = await updateEndpointRow(tx, account_id, endpoint_id, change);
+      if (changed !== null && isMoved) {
+        const details = { endpoint_id, host: new URL(url).host };
+        await insertSecurityNote(tx, 'webhook', { account_id, kind: 'endpoint_changed', details });
+      }
+      return changed;
+    });
     if (row === null) throw endpointNotFound();
     deps.pokeDeliveries();
     return showEndpoint(row);

@@ -172,6 +172,11 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
     approvalEvent(account_id, 'approval.decided', approval),
   ],
   'settlement.declined': (event) => declineEvents(event),
+  // The owner reads it as a security event, and gets a mail. A thief may own the endpoint.
+  'settlement.securityNoted': null,
+  'wallet.securityNoted': null,
+  'funding.securityNoted': null,
+  'webhook.securityNoted': null,
   'settlement.delegateExhausted': ({ account_id, decline_id, period: _period, ...data }) => [
     {
       account_id,

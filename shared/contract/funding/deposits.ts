@@ -114,6 +114,7 @@ export const deposits = {
       'the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.',
     http: { method: 'POST', path: '/v1/deposits/fiat', status: 201 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     timeoutSeconds: 15,
@@ -157,6 +158,7 @@ export const deposits = {
       'answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.',
     http: { method: 'POST', path: '/v1/providers/:provider/:environment/webhook', status: 200 },
     access: [],
+    authorisedBy: 'nothing',
     environment: { field: 'environment' },
     limits: [{ points: 600, windowSeconds: 60, per: 'ip' }],
     // Providers give up after 5 s and send the report again.

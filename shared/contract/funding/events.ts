@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SecurityNote } from '../identity/security-note.ts';
 import { AccountId } from '../primitives.ts';
 import { Deposit } from './deposits.ts';
 import { Moved } from './moved.ts';
@@ -20,4 +21,6 @@ export const events = {
   }),
   /** Without the address of the provider's page, because anyone who has it can pay there. */
   depositChanged: z.strictObject({ account_id: AccountId, deposit: Deposit.omit({ redirect_url: true }) }),
+  /** Something that the owner of an account should recognise. */
+  securityNoted: SecurityNote,
 };

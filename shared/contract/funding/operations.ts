@@ -12,6 +12,7 @@ export const operations = {
     description: 'Test environment only. At most 10,000 USDC per call.',
     http: { method: 'POST', path: '/v1/dev/fund', status: 200 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     idempotency: true,
     onlyIn: ['test'],
     withoutRedis: 'refuse',

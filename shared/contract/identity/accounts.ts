@@ -78,6 +78,8 @@ export const accountOperations = {
     ].join('\n\n'),
     http: { method: 'POST', path: '/v1/accounts/me/close', status: 200 },
     access: ['jwt'],
+    authorisedBy: { jwt: 'step_up' },
+    notes: ['account_closed'],
     stepUp: true,
     output: z.strictObject({
       account_id: AccountId,
@@ -99,6 +101,11 @@ export const accountOperations = {
       'Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.',
     http: { method: 'PATCH', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
+    authorisedBy: { jwt: 'step_up' },
+    notes: ['key_mails_off', 'warnings_reduced', 'default_wallet_changed'],
+    stepUp: {
+      when: 'to turn mails off, to raise or remove the alert, or to pay from another wallet',
+    },
     body: z
       .strictObject({
         ...Settings.shape,
@@ -120,6 +127,9 @@ export const accountOperations = {
     summary: 'Remove a passkey, which can then no longer sign in',
     http: { method: 'DELETE', path: '/v1/accounts/me/passkeys/:passkey_id', status: 204 },
     access: ['jwt'],
+    authorisedBy: { jwt: 'step_up' },
+    notes: ['passkey_removed'],
+    stepUp: true,
     params: z.strictObject({ passkey_id: PasskeyId }),
     output: z.null(),
     errors: ['not_found'],
@@ -179,6 +189,7 @@ export const accountOperations = {
     summary: 'End a sign-in immediately, on every device that uses it',
     http: { method: 'DELETE', path: '/v1/accounts/me/sessions/:session_id', status: 204 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     params: z.strictObject({ session_id: SessionId }),
     output: z.null(),

@@ -134,6 +134,8 @@ export const delegateOperations = {
     description: 'The api_key is shown only in this answer.',
     http: { method: 'POST', path: '/v1/delegates', status: 201 },
     access: ['jwt'],
+    authorisedBy: { jwt: 'step_up' },
+    notes: ['delegate_created', 'key_created', 'external_allowed'],
     stepUp: true,
     body: z
       .strictObject({
@@ -197,6 +199,8 @@ export const delegateOperations = {
       'Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.',
     http: { method: 'PATCH', path: '/v1/delegates/:delegate_id', status: 200 },
     access: ['jwt'],
+    authorisedBy: { jwt: 'step_up' },
+    notes: ['delegate_widened', 'external_allowed'],
     params: byId,
     body: z
       .strictObject({
@@ -224,6 +228,7 @@ export const delegateOperations = {
     description: 'Its past payments remain. A payment that was accepted before is still carried out.',
     http: { method: 'DELETE', path: '/v1/delegates/:delegate_id', status: 204 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     params: byId,
     output: z.null(),
@@ -233,16 +238,21 @@ export const delegateOperations = {
     ...rotating,
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/rotate', status: 200 },
     access: ['delegate_key', 'jwt'],
+    authorisedBy: { delegate_key: 'current_key', jwt: 'step_up' },
+    notes: ['key_rotated'],
     params: byId,
   }),
   revealDelegateKey: operation({
     ...revealing,
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/reveal', status: 200 },
+    authorisedBy: { jwt: 'step_up' },
+    notes: ['key_reveal'],
     params: byId,
   }),
   verifyDelegateReveal: operation({
     ...verifyingReveal,
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/reveal/verify', status: 200 },
+    authorisedBy: { none: 'mailed_link' },
     params: byId,
   }),
 };

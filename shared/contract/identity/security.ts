@@ -1,23 +1,7 @@
 import { z } from 'zod';
-import { page, pageQuery, Timestamp, typeId } from '../primitives.ts';
+import { page, pageQuery, Timestamp } from '../primitives.ts';
 import { operation } from '../service.ts';
-
-/** What the owner of an account should recognise. Most are mailed too. */
-export const SECURITY_EVENT_KINDS = [
-  'signed_in',
-  'device_signed_in',
-  'passkey_added',
-  'passkey_removed',
-  'passkey_copied',
-  'key_created',
-  'key_rotated',
-  'key_reveal',
-  'key_revealed',
-  'keys_revoked',
-  'payout_changed',
-  'key_mails_off',
-] as const;
-export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
+import { SECURITY_EVENT_KINDS, SecurityEventId } from './security-kinds.ts';
 
 /** The security events of an account: part of identity's contract. */
 export const securityOperations = {
@@ -31,17 +15,29 @@ export const securityOperations = {
     output: page(
       z
         .strictObject({
-          security_event_id: typeId('sev', 'SecurityEventId'),
+          security_event_id: SecurityEventId,
           kind: z
             .enum(SECURITY_EVENT_KINDS)
             .describe(
               'passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new ' +
-                'key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off',
+                'key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off. session_reused: an old refresh token was used ' +
+                'again, so the sign-in was ended. delegate_widened: a delegate may do more',
             ),
           details: z.record(z.string(), z.string()).meta({
             description: 'What it was about: names, ids, how a sign-in was made',
             examples: [{ method: 'passkey' }],
           }),
+          address: z
+            .string()
+            .nullable()
+            .meta({
+              description: 'The network from which it was done. Null: unknown, or not by a call',
+              examples: ['203.0.113.0/24'],
+            }),
+          agent: z
+            .string()
+            .nullable()
+            .meta({ description: 'The kind of program that did it, by its own word', examples: ['Firefox'] }),
           created_at: Timestamp.describe('When it happened'),
         })
         .meta({ id: 'SecurityEvent' }),

@@ -69,6 +69,7 @@ export const operations = {
       'A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once.',
     http: { method: 'POST', path: '/v1/quote', status: 201 },
     access: ['service_key'],
+    authorisedBy: 'nothing',
     idempotency: true,
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({

@@ -83,6 +83,7 @@ export const approvalOperations = {
     description: 'A repeat, also of an approved one that is not used yet, denies it.',
     http: { method: 'POST', path: '/v1/approvals/:approval_id/deny', status: 200 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     params: byId,
     repeatable: true,

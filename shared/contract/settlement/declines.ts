@@ -21,6 +21,8 @@ export const DECLINE_CODES = {
   daily: 'limit_exceeded',
   monthly: 'limit_exceeded',
   total: 'limit_exceeded',
+  account_per_payment: 'limit_exceeded',
+  account_daily: 'limit_exceeded',
   balance: 'insufficient_funds',
   allowance: 'delegation_inactive',
   service_not_allowed: 'forbidden',
@@ -46,7 +48,7 @@ const DeclineCode = z.enum([...new Set(Object.values(DECLINE_CODES))]);
 const Reason = z.enum(DECLINE_REASONS).meta({
   id: 'DeclineReason',
   description:
-    'per_payment, daily, monthly, total: the limit of the delegate. balance, allowance: of the wallet, less what ' +
+    'per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what ' +
     'other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the ' +
     'moment',
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SecurityNote } from '../identity/security-note.ts';
 import {
   AccountId,
   DelegateId,
@@ -50,7 +51,13 @@ export const events = {
   /** An attempt was accepted. Its holds are reserved, and the payment is under way. */
   accepted: z.strictObject(about),
   /** The payment is confirmed on chain; the settlement can be redeemed. */
-  issued: z.strictObject({ ...aboutQuoted, tx_hash: TransactionHash, issued_at: Timestamp }),
+  issued: z.strictObject({
+    ...aboutQuoted,
+    tx_hash: TransactionHash,
+    issued_at: Timestamp,
+    /** The address that an outgoing payment pays. Others name their service. */
+    pay_to: SolanaAddress.nullable().optional(),
+  }),
   /**
    * The payment is finalized: no fork can undo it. If a fork forced a new transaction, it differs
    * from the issued one.
@@ -77,6 +84,8 @@ export const events = {
     account_id: AccountId,
     vendor_account_id: AccountId,
   }),
+  /** Something that the owner of an account should recognise. */
+  securityNoted: SecurityNote,
   /** A limit of a delegate leaves less than it wants to pay; once for each period of the limit. */
   delegateExhausted: z.strictObject({
     account_id: AccountId,

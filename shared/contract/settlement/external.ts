@@ -85,6 +85,7 @@ export const externalOperations = {
       '`POST /v1/payments/:settlement_id/report`.',
     http: { method: 'POST', path: '/v1/payments', status: 200 },
     access: ['jwt', 'delegate_key'],
+    authorisedBy: { jwt: 'account_limits', delegate_key: 'delegate_limits' },
     whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
@@ -127,6 +128,7 @@ export const externalOperations = {
       'because the vendor may still use the signed payment.',
     http: { method: 'POST', path: '/v1/payments/:settlement_id/report', status: 200 },
     access: ['jwt', 'delegate_key'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     limits: [{ points: 60, windowSeconds: 60, per: 'account' }],
     params: byId,

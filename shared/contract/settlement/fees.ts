@@ -34,6 +34,7 @@ export const feeOperations = {
       'What is paid beyond the owed sum counts for later fees.',
     http: { method: 'POST', path: '/v1/accounts/me/fee-quote', status: 201 },
     access: ['jwt'],
+    authorisedBy: 'nothing',
     repeatable: true,
     output: Quote,
     errors: ['conflict'],

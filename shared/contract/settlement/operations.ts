@@ -23,6 +23,7 @@ import {
 } from '../primitives.ts';
 import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
+import { accountLimitOperations } from './account-limits.ts';
 import { approvalOperations } from './approvals.ts';
 import { declineOperations } from './declines.ts';
 import { RedeemId } from './events.ts';
@@ -142,6 +143,7 @@ export const operations = {
       alternative: { status: 202, field: 'status', equals: 'pending', retryAfterSeconds: 5 },
     },
     access: ['jwt', 'delegate_key'],
+    authorisedBy: { jwt: 'account_limits', delegate_key: 'delegate_limits' },
     whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
@@ -171,6 +173,7 @@ export const operations = {
       'Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/redeem', status: 200 },
     access: ['service_key'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
@@ -197,6 +200,7 @@ export const operations = {
       'request_id consumes nothing more and returns the same answer.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/consume', status: 200 },
     access: ['service_key'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
@@ -216,6 +220,7 @@ export const operations = {
     summary: 'Verify a settlement without consuming it',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/verify', status: 200 },
     access: ['service_key'],
+    authorisedBy: 'nothing',
     whenFrozen: 'served',
     // The limit of a read, because it changes nothing in spite of its method.
     limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
@@ -269,6 +274,7 @@ export const operations = {
   ...declineOperations,
   ...externalOperations,
   ...feeOperations,
+  ...accountLimitOperations,
   ...foreignOperations,
   ...receiptOperations,
   ...x402Operations,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SecurityNote } from '../identity/security-note.ts';
 import { AccountId, MicroUsdcOrZero, SolanaAddress, Timestamp, WalletId } from '../primitives.ts';
 import { DelegationStatus } from './operations.ts';
 
@@ -21,4 +22,6 @@ export const events = {
     slot: z.int().min(0),
     observed_at: Timestamp,
   }),
+  /** Something that the owner of an account should recognise. */
+  securityNoted: SecurityNote,
 };

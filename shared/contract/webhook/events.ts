@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SecurityNote } from '../identity/security-note.ts';
 import { AccountId, EndpointId, Timestamp } from '../primitives.ts';
 
 /** The events of webhook. */
@@ -12,4 +13,6 @@ export const events = {
     reason: z.enum(['failing', 'gone']),
     at: Timestamp,
   }),
+  /** Something that the owner of an account should recognise. */
+  securityNoted: SecurityNote,
 };

@@ -12,9 +12,10 @@ import { parseMicro } from '../../../../shared/lib/micro.ts';
 import { byteaText, packToken } from '../../../../shared/lib/packed-token.ts';
 import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
 import type { Compared } from '../../declines/model.ts';
-import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
+import { holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
+import { capsOf, isLimitedBy, isPayerUnknown, overCap } from './caps.ts';
 import { comparedOf, comparedShape, comparedWith } from './compared.ts';
 
 export type Attempt = {
@@ -29,6 +30,8 @@ export type Attempt = {
    * The chain shows the payment, whose record was lost: expiry, limits and balance do not apply.
    */
   isPaid?: boolean;
+  /** A sign-in of the last minutes by a person, which the limits of the account do not bind. */
+  isFresh?: boolean;
 };
 
 /** The reasons that decide about an attempt, in rank order. */
@@ -48,6 +51,9 @@ const DECISIONS = [
   'over_daily',
   'over_monthly',
   'over_total',
+  'over_account_per_payment',
+  'over_account_daily',
+  /** No snapshot of the wallet, or no limits of its account. A new snapshot stores both. */
   'payer_unknown',
   'balance_short',
   'allowance_short',
@@ -123,6 +129,7 @@ const inputOf = ({ attempt: { claims, ...attempt }, isOverCap = false }: Candida
   units_total: prepaidUnits(claims.scope),
   expires_at: claims.expires_at,
   is_paid: attempt.isPaid ?? false,
+  is_fresh: attempt.isFresh ?? false,
   is_over_cap: isOverCap,
 });
 
@@ -147,21 +154,17 @@ const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.
 /** CTE `evaluated`: each candidate's decision as if it were the only one of the statement. */
 const evaluateEach = sql.fragment`
   select candidate.*, payer.balance, payer.balance_left, payer.allowance, payer.allowance_left,
-    delegate.day as delegate_day, delegate.per_payment, delegate.daily, delegate.daily_left, delegate.monthly,
-    delegate.monthly_left, delegate.total, delegate.total_left,
+    delegate.day as delegate_day, ${capsOf},
     case
       when is_existing then 'existing'
       when is_settled then 'quote_settled'
-      when candidate.is_paid then case when payer.wallet_id is null then 'payer_unknown' else 'accepted' end
+      when candidate.is_paid then case when ${isPayerUnknown} then 'payer_unknown' else 'accepted' end
       when candidate.expires_at <= app_now() then 'quote_expired'
       when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
       when delegate.paused then 'delegate_paused'
       when not candidate.service_id = any(delegate.allowed_service_ids) then 'service_not_allowed'
-      when delegate.per_payment < candidate.quote_amount then 'over_per_payment'
-      when delegate.daily_left < candidate.quote_amount then 'over_daily'
-      when delegate.monthly_left < candidate.quote_amount then 'over_monthly'
-      when delegate.total_left < candidate.quote_amount then 'over_total'
-      when payer.wallet_id is null then 'payer_unknown'
+      ${overCap}
+      when ${isPayerUnknown} then 'payer_unknown'
       when payer.balance_left < candidate.quote_amount then 'balance_short'
       when payer.allowance_left < candidate.quote_amount then 'allowance_short'
       when ${lacksApproval} then 'approval_required'
@@ -170,7 +173,7 @@ const evaluateEach = sql.fragment`
     end as own_decision
   from candidate
   left join payer on payer.wallet_id = candidate.wallet_id
-  left join delegate on delegate.delegate_id = candidate.delegate_id and delegate.account_id = candidate.account_id`;
+  left join delegate on ${isLimitedBy}`;
 
 /**
  * CTE `queued`: with the sums that the candidates of one wallet or delegate need one after another.
@@ -178,7 +181,7 @@ const evaluateEach = sql.fragment`
 const queue = sql.fragment`
   select evaluated.*,
     sum(quote_amount) over (partition by wallet_id, own_decision order by ord) as of_wallet,
-    sum(quote_amount) over (partition by delegate_id, own_decision order by ord) as of_delegate
+    sum(quote_amount) over (partition by ${limitsOf('evaluated')}, own_decision order by ord) as of_delegate
   from evaluated`;
 
 /** CTE `decided`: defers the candidates that do not fit after the earlier ones. */
@@ -201,7 +204,7 @@ const insertAccepted = sql.fragment`
   from decided where decision = 'accepted'
   order by quote_id
   on conflict do nothing
-  returning settlement_id, wallet_id, delegate_id, quote_amount`;
+  returning settlement_id, account_id, wallet_id, delegate_id, quote_amount`;
 
 /**
  * Evaluates candidates in one statement, so one round trip and one commit: checks in rank order,
@@ -212,7 +215,8 @@ const insertAccepted = sql.fragment`
  * that locks both. Holds are therefore computed from the newest versions. `existing` and
  * `quote_settled` come from the statement's snapshot, so the unique indexes decide last: an insert
  * that they refuse gives `conflict`. The hold: gross ≤ min(balance, allowance) − held on the last
- * known chain state; of a delegate gross ≤ cap − held − spent for each of its caps.
+ * known chain state; of a delegate, or of a sign-in's account, gross ≤ cap − held − spent for each
+ * of its caps.
  *
  * An approval's row is locked after those: a decision about it locks no delegate and no payer.
  *
@@ -227,7 +231,8 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
       select * from jsonb_to_recordset(${JSON.stringify(candidates.map(inputOf))}::jsonb) as input(ord integer,
         settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
         quote_token bytea, scope json, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
-        redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_over_cap boolean)
+        redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
+        is_over_cap boolean)
     ), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
     approval as (${lockApprovalsOfQuotes}),
     evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),

@@ -4,6 +4,7 @@ import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts
 import type { Compared } from '../../declines/model.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
+import { capsOf, isLimitedBy, isPayerUnknown, overCap } from './caps.ts';
 import { comparedOf, comparedShape, comparedWith } from './compared.ts';
 
 /** An outgoing payment that is not accepted yet. */
@@ -25,6 +26,8 @@ export type ExternalAttempt = {
   version: 1 | 2;
   /** The moment in whose hour the caps count the amount, epoch milliseconds. */
   cappedAt: number;
+  /** A sign-in of the last minutes by a person, which the limits of the account do not bind. */
+  isFresh: boolean;
 };
 
 /** The open payments that a delegate, or an account without one, may have at a time. */
@@ -49,6 +52,8 @@ const DECISIONS = [
   'over_daily',
   'over_monthly',
   'over_total',
+  'over_account_per_payment',
+  'over_account_daily',
   'too_many_open',
   'too_many_open_of_payee',
   'payee_paused',
@@ -73,13 +78,13 @@ export type ExternalEvaluation = Pick<z.infer<typeof Row>, 'decision' | 'paused_
 };
 
 /**
- * Locks the delegate, then all wallets of the account. The statement after it therefore counts the
- * open payments of every transaction that has accepted one.
+ * Locks the limits of the delegate, or of the account, then all wallets of the account. The
+ * statement after it therefore counts the open payments of every transaction that has accepted one.
  */
 const lockAccount = (tx: Db, { accountId, delegateId }: ExternalAttempt): Promise<unknown> =>
   tx.query(sql.typeAlias('void')`
     with delegate as (
-      select delegate_id from delegates where delegate_id = ${delegateId} for update
+      select delegate_id from delegates where delegate_id = ${delegateId ?? accountId} for update
     )
     select from payers
     where account_id = ${accountId} and (select count(*) from delegate) >= 0 order by wallet_id for update`);
@@ -92,7 +97,7 @@ const inputOf = (attempt: ExternalAttempt, isOverCap: boolean) => sql.fragment`
     ${attempt.origin}::text as origin, ${attempt.resource}::text as resource,
     ${attempt.requirement}::json as requirement, ${attempt.version}::smallint as x402_version,
     to_timestamp(${attempt.cappedAt}::float8 / 1000) as capped_at,
-    ${isOverCap}::boolean as is_over_cap`;
+    ${attempt.isFresh}::boolean as is_fresh, ${isOverCap}::boolean as is_over_cap`;
 
 const candidateWithRecord = sql.fragment`
   select input.*, existing.found as is_existing from input
@@ -124,8 +129,7 @@ const countUnsettled = sql.fragment`
 
 const evaluate = sql.fragment`
   select candidate.*, delegate.day as delegate_day, unsettled.seconds as paused_seconds,
-    payer.balance, payer.balance_left, payer.allowance, payer.allowance_left, delegate.per_payment, delegate.daily,
-    delegate.daily_left, delegate.monthly, delegate.monthly_left, delegate.total, delegate.total_left,
+    payer.balance, payer.balance_left, payer.allowance, payer.allowance_left, ${capsOf},
     case
       when is_existing then 'existing'
       when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
@@ -134,14 +138,11 @@ const evaluate = sql.fragment`
       when delegate.allowed_service_ids is not null then 'services_restricted'
       when not candidate.pay_to = any(delegate.external_pay_to) then 'payee_not_allowed'
       when not candidate.origin = any(delegate.external_origins) then 'origin_not_allowed'
-      when delegate.per_payment < candidate.quote_amount then 'over_per_payment'
-      when delegate.daily_left < candidate.quote_amount then 'over_daily'
-      when delegate.monthly_left < candidate.quote_amount then 'over_monthly'
-      when delegate.total_left < candidate.quote_amount then 'over_total'
+      ${overCap}
       when open.of_delegate >= ${MAX_OPEN} then 'too_many_open'
       when open.of_payee >= ${MAX_OPEN_OF_PAYEE} then 'too_many_open_of_payee'
       when unsettled.payments >= ${MAX_UNSETTLED} and unsettled.seconds > 0 then 'payee_paused'
-      when payer.wallet_id is null then 'payer_unknown'
+      when ${isPayerUnknown} then 'payer_unknown'
       when payer.balance_left < candidate.quote_amount then 'balance_short'
       when payer.allowance_left < candidate.quote_amount then 'allowance_short'
       when ${lacksApproval} then 'approval_required'
@@ -150,7 +151,7 @@ const evaluate = sql.fragment`
     end as decision
   from candidate cross join open cross join unsettled
   left join payer on payer.wallet_id = candidate.wallet_id
-  left join delegate on delegate.delegate_id = candidate.delegate_id and delegate.account_id = candidate.account_id`;
+  left join delegate on ${isLimitedBy}`;
 
 const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, rail, account_id, payment_attempt_id, delegate_id, delegate_day, wallet_id,
@@ -160,7 +161,7 @@ const insertAccepted = sql.fragment`
     quote_amount, 0, authority, host, pay_to, resource, requirement, x402_version, capped_at
   from evaluated where decision = 'accepted'
   on conflict do nothing
-  returning settlement_id, wallet_id, delegate_id, quote_amount`;
+  returning settlement_id, account_id, wallet_id, delegate_id, quote_amount`;
 
 const isSameResource = sql.fragment`a.rail = 'x402_out' and a.resource = candidate.resource`;
 

@@ -16,9 +16,11 @@ export const comparedShape = {
 export const comparedWith = (decision: ReturnType<typeof sql.fragment>) => sql.fragment`
   case ${decision} when 'over_per_payment' then per_payment when 'over_daily' then daily
     when 'over_monthly' then monthly when 'over_total' then total
+    when 'over_account_per_payment' then per_payment when 'over_account_daily' then daily
     when 'balance_short' then balance when 'allowance_short' then allowance end as limit_micro,
   case ${decision} when 'over_per_payment' then per_payment when 'over_daily' then daily_left
     when 'over_monthly' then monthly_left when 'over_total' then total_left
+    when 'over_account_per_payment' then per_payment when 'over_account_daily' then daily_left
     when 'balance_short' then balance_left when 'allowance_short' then allowance_left end as left_micro,
   app_now() as decided_at`;
 

@@ -20,9 +20,9 @@ import { Row } from './settlements.ts';
  * The events of chain-submitter as conditional updates, guarded by the tables of
  * ../model/status.ts. A repeated or overtaken event changes nothing and returns no outbox rows.
  *
- * A delegate's counters follow the payment: confirmed turns held into spent, a fork turns it back,
- * and only a proven failure releases the amount, from the counter that holds it. The sum of held
- * and spent never falls while money may still move.
+ * The counters of a delegate, or of the account of a sign-in, follow the payment: confirmed turns
+ * held into spent, a fork turns it back, and only a proven failure releases the amount, from the
+ * counter that holds it. The sum of held and spent never falls while money may still move.
  */
 const heldToSpent = updateDelegateCounters({
   held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
@@ -177,7 +177,7 @@ export const recordReopened = (db: Db, settlementId: string, generation: number)
         holding = wallet_id is not null, forked_at = app_now(), progressed_at = app_now()
       where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
         and generation = ${generation}
-      returning wallet_id, quote_amount, delegate_id, delegate_day
+      returning account_id, wallet_id, quote_amount, delegate_id, delegate_day
     ), delegated as (${spentToHeld})
     ${holdPayersAgain}`);
 

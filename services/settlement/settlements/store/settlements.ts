@@ -93,6 +93,7 @@ const Terms = Row.pick({
   fee_amount: true,
   redeem_window_seconds: true,
   payer_address: true,
+  payout_address: true,
   created_at: true,
 });
 /** What never changes and events have. */
@@ -102,7 +103,7 @@ export type Terms = z.infer<typeof Terms>;
 export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
     select settlement_id, rail, quote_id, scope, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
-      quote_amount, fee_amount, redeem_window_seconds, payer_address, created_at
+      quote_amount, fee_amount, redeem_window_seconds, payer_address, payout_address, created_at
     from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
 
 /** The attempt of a payer's account, or null. */

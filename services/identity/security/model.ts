@@ -1,0 +1,32 @@
+import {
+  SECURITY_EVENT_KINDS,
+  type SecurityEventKind,
+} from '../../../shared/contract/identity/security-kinds.ts';
+
+const kinds: ReadonlySet<string> = new Set(SECURITY_EVENT_KINDS);
+export const isSecurityEvent = (kind: string): kind is SecurityEventKind => kinds.has(kind);
+
+/**
+ * The events that are recorded and not mailed: another mail follows, or the owner does it often, as
+ * to read a backup before each signature.
+ */
+const UNMAILED: readonly SecurityEventKind[] = [
+  ...(['signed_in', 'delegate_created', 'device_allowed'] as const),
+  ...(['withdrawal_approved', 'refund_created', 'backup_read'] as const),
+];
+export const isMailed = (kind: string): boolean => !UNMAILED.some((each) => each === kind);
+
+/** What a thief does first. Its mails cannot be turned off, because he would do that before. */
+const ALWAYS_MAILED: readonly SecurityEventKind[] = [
+  ...(['session_reused', 'external_allowed', 'first_payment'] as const),
+  ...(['endpoint_created', 'endpoint_changed', 'endpoint_secret_rotated'] as const),
+];
+export const isAlwaysMailed = ({
+  kind,
+  details,
+}: {
+  kind: string;
+  details: Record<string, string>;
+}): boolean =>
+  ALWAYS_MAILED.some((each) => each === kind) ||
+  (kind === 'account_limits_changed' && details.raised === 'yes');

@@ -1,0 +1,12 @@
+import type { z } from 'zod';
+import type { SecurityNote } from '../../../shared/contract/identity/security-note.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { insertNotice } from '../mails/store.ts';
+
+/** Records what a service has noted for the owner of an account, and mails it. */
+export const securityNoted =
+  ({ pool, pokeMails }: { pool: Pool; pokeMails: () => void }) =>
+  async (note: z.infer<typeof SecurityNote>): Promise<void> => {
+    await pool.transaction((tx) => insertNotice(tx, note));
+    pokeMails();
+  };

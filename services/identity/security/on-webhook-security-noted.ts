@@ -1,0 +1,2 @@
+/** webhook notes security events as settlement does. */
+export { securityNoted as webhookNoted } from './on-settlement-security-noted.ts';
