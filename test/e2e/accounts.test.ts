@@ -57,7 +57,7 @@ test('the default wallet of the settings pays for a settle with an access token'
   await waitFor(pays, ([ofDefault]) => ofDefault === 2_500_000n, 5000);
 });
 
-test('payments are mailed to payer and vendor once each, with an alert when the day passes its threshold', async () => {
+test('payments are mailed to payer and vendor once each, the first one once more, with an alert when the day passes its threshold', async () => {
   const [vendor, ada] = [await createVendor(api, stack), await createConsumer(api, stack)];
   const set = (token: string, body: object) =>
     must(api('PATCH /v1/accounts/me/settings', { token, body }), 'settings');
@@ -84,7 +84,8 @@ test('payments are mailed to payer and vendor once each, with an alert when the 
   const last = await pay();
   await waitFor(both, (texts) => texts.filter((text) => text.includes(last.settlement_id)).length >= 2);
   const count = async (phrase: string) => (await both()).filter((text) => text.includes(phrase)).length;
-  expect([await count('of your alert'), await count(first.settlement_id)]).toEqual([1, 2]);
+  expect([await count('of your alert'), await count(first.settlement_id)]).toEqual([1, 3]);
+  expect(await count(last.settlement_id)).toBe(2);
 }, 30_000);
 
 test('one sign-in revokes another, whose access token is refused within 2 s', async () => {

@@ -243,7 +243,7 @@ export const createOutgoingSettlement = (
   const forget = (row: OutgoingRow): void => {
     settlements.delete(row.settlement_id);
     if (row.holding) payers.get(row.wallet_id)!.held -= row.quote_amount;
-    const delegate = delegates.get(row.delegate_id ?? '');
+    const delegate = delegates.get(limitsOf(row));
     if (delegate !== undefined) delegate[row.holding ? 'held' : 'spent'] -= row.quote_amount;
   };
 

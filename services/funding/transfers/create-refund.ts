@@ -26,6 +26,9 @@ type ReserveRefund = Handler<typeof settlement.internal.reserveRefund>;
 type Reservation = Awaited<ReturnType<ReserveRefund>>;
 type Deps = ReleaseReservationDeps & PrepareDeps & { clock: Clock; reserveRefund: ReserveRefund };
 
+/** Who refunds, by which call. */
+type RefundCall = { caller: RefundCaller; key: CallKey | undefined };
+
 /** A refund that is begun and not opened yet. */
 type Draft = Pick<RefundRow, 'refund_id' | 'settlement_id' | 'vendor_account_id' | 'created_at'>;
 
@@ -56,7 +59,7 @@ const reserve = async (
   deps: Deps,
   { refund_id, settlement_id }: Draft,
   amount: string | null,
-  { caller, key }: { caller: RefundCaller; key: CallKey | undefined },
+  { caller, key }: RefundCall,
 ): Promise<Reservation> => {
   const service_id = caller.kind === 'service_key' ? caller.service_id : null;
   const { account_id } = caller;
@@ -74,8 +77,8 @@ const reserve = async (
  * Prepares the transaction of a reserved refund and opens the refund. @returns the answer of the
  * call
  */
-const open = async (deps: Deps, draft: Draft, reservation: Reservation, key: CallKey | undefined) => {
-  const { refund_id } = draft;
+const open = async (deps: Deps, draft: Draft, reservation: Reservation, { caller, key }: RefundCall) => {
+  const { refund_id, settlement_id, vendor_account_id: account_id } = draft;
   const refund = {
     refund_id,
     service_id: reservation.service_id,
@@ -93,6 +96,10 @@ const open = async (deps: Deps, draft: Draft, reservation: Reservation, key: Cal
       const message = 'the preparation took too long and was abandoned: repeat the call';
       throw new ServiceError('service_unavailable', message, { money_moved: 'no' });
     }
+    if (caller.kind === 'jwt')
+      await insertSecurityNote(tx, 'funding', {
+        ...{ account_id, kind: 'refund_created', details: { refund_id, settlement_id } },
+      });
     const answer = { ...showRefund(row), ...prepared };
     await complete(tx, key, answer, refund_id);
     return answer;
@@ -105,7 +112,7 @@ const open = async (deps: Deps, draft: Draft, reservation: Reservation, key: Cal
 const beginRefund = async (
   { pool, clock }: Deps,
   refund: Pick<RefundRow, 'settlement_id' | 'vendor_account_id' | 'reason'>,
-  { key, isBySignIn }: { key: CallKey | undefined; isBySignIn: boolean },
+  key: CallKey | undefined,
 ): Promise<Draft> => {
   const begun = await resume(pool, key);
   const createdAt = begun === null ? null : await resumeRefund(pool, begun);
@@ -113,11 +120,6 @@ const beginRefund = async (
   const draft = { ...refund, refund_id: newId('ref'), created_at: clock() };
   await inOneCommit(pool, key, async (tx) => {
     await insertRefund(tx, { ...draft, pending_until: draft.created_at + REFUND_LIFE_MS });
-    if (isBySignIn) {
-      const details = { refund_id: draft.refund_id, settlement_id: draft.settlement_id };
-      const account_id = draft.vendor_account_id;
-      await insertSecurityNote(tx, 'funding', { account_id, kind: 'refund_created', details });
-    }
     await begin(tx, key, draft.refund_id);
   });
   return draft;
@@ -132,11 +134,11 @@ export const createRefund =
   async ({ settlement_id, amount = null, reason = null }, caller, key) => {
     const vendor_account_id = caller.account_id;
     const refund = { settlement_id, vendor_account_id, reason };
-    const draft = await beginRefund(deps, refund, { key, isBySignIn: caller.kind === 'jwt' });
+    const draft = await beginRefund(deps, refund, key);
     await failpoint('funding.afterBegun');
     const reservation = await reserve(deps, draft, amount, { caller, key });
     try {
-      return await open(deps, draft, reservation, key);
+      return await open(deps, draft, reservation, { caller, key });
     } catch (error) {
       await abandonRefund(deps, draft.refund_id, { key, reserved: true });
       throw error;
