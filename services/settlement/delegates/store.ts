@@ -191,12 +191,17 @@ export const updateDelegateCounters = (signs: {
  * So one mechanism holds and counts both (docs/adr/0063).
  */
 
-/** Gives an account the default limits unless it has some. A wallet's first snapshot runs it. */
+/**
+ * Gives an account the default limits unless it has some. A wallet's first snapshot runs it. The
+ * insert would wait for a transaction that changes the row, so it is left out if there is one.
+ */
 export const insertAccountLimits = (accountId: string) => sql.fragment`
   insert into delegates (delegate_id, account_id, version, per_payment, daily, external, day, month)
-  values (${accountId}, ${accountId}, 1, ${DEFAULT_LIMITS.perPaymentMicro}, ${DEFAULT_LIMITS.dailyMicro}, true,
-    ${today}, ${thisMonth})
-  on conflict do nothing`;
+  select ${accountId}, ${accountId}, 1, ${DEFAULT_LIMITS.perPaymentMicro}::bigint, ${DEFAULT_LIMITS.dailyMicro}::bigint, true,
+    ${today}, ${thisMonth}
+  where not exists (select from delegates where delegate_id = ${accountId})
+  on conflict do nothing
+  returning delegate_id`;
 
 /** The limits of an account with its counters, after it was given the default ones if need be. */
 export const getAccountLimits = async (db: Db, accountId: string): Promise<DelegateRow> => {

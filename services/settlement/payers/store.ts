@@ -34,7 +34,8 @@ export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<re
 /**
  * Stores a snapshot of the chain unless a later one is stored, or a payment was included after it:
  * a node that lags would show that payment's amount again. Holds stay as they are. The authority is
- * the one that was approved last. The account gets its limits with its first wallet.
+ * the one that was approved last. The account gets its limits with its first wallet, before the payer
+ * is locked: acceptance locks them in this order.
  */
 export const upsertPayer = (
   db: Db,
@@ -44,8 +45,9 @@ export const upsertPayer = (
   db.query(sql.typeAlias('void')`
     with limits as (${insertAccountLimits(payer.account_id)})
     insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
-    values (${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
-      ${snapshot.balance}, ${snapshot.allowance}, ${snapshot.slot})
+    select ${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
+      ${snapshot.balance}::bigint, ${snapshot.allowance}::bigint, ${snapshot.slot}::bigint
+    where (select count(*) from limits) >= 0
     on conflict (wallet_id) do update
     set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
     where payers.as_of_slot < excluded.as_of_slot and payers.included_slot <= excluded.as_of_slot`);
