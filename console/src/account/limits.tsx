@@ -70,7 +70,7 @@ const Form = ({ values }: { values: Values }) => {
         <Properties of={[[LIMITS.used, <Money key="used" micro={values.used_today} />]]} />
         <Row>
           <Button type="submit" busy={change.isBusy && 'Saving…'}>
-            Save
+            Save the limits
           </Button>
         </Row>
         {change.error !== null && <ErrorNotice error={change.error} />}
