@@ -269,7 +269,7 @@ export const createSettlementTables = (harness: Harness) => {
     model(/select from restores/, '_ _', () => [{ lost: false }]),
     model(
       /insert into payers/,
-      '_ _ per_payment daily wallet_id account_id owner authority balance allowance slot',
+      '_ _ per_payment daily _ wallet_id account_id owner authority balance allowance slot',
       savePayer,
     ),
     model<{ given: string }>(
