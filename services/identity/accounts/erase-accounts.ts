@@ -6,7 +6,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { eraseDelegateNames } from '../delegates/store.ts';
 import { deleteMailedDeclinesOf } from '../mails/store.ts';
 import { deleteKnownPayeesOf } from '../payments/store.ts';
-import { deleteSecurityEventsOf } from '../security/store.ts';
+import { deleteSecurityEventsOf, eraseNamesOfServicesOf } from '../security/store.ts';
 import { eraseServiceNames } from '../services/store.ts';
 import { deleteSessionsOf } from '../sessions/store/sessions.ts';
 import { eraseNextAccount } from './store.ts';
@@ -29,6 +29,7 @@ export const eraseAccounts =
         await deleteSessionsOf(tx, account_id);
         await deleteMailedDeclinesOf(tx, account_id);
         await deleteSecurityEventsOf(tx, account_id);
+        await eraseNamesOfServicesOf(tx, account_id);
         await deleteKnownPayeesOf(tx, account_id);
         return insertOutbox(tx, [event('identity.accountErased', { account_id, at: isoTime(erased_at) })]);
       });

@@ -73,6 +73,12 @@ export const purgeSecurityEvents = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     delete from security_events where created_at < app_now() - interval '90 days'`);
 
+/** Removes the names of an account's services from the events of those who paid them first. */
+export const eraseNamesOfServicesOf = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`
+    update security_events set details = details - 'service' where kind = 'first_payment'
+      and details ->> 'service_id' in (select service_id::text from services where account_id = ${accountId})`);
+
 /** Deletes the events of an account. They have names that a person gave. */
 export const deleteSecurityEventsOf = (tx: Db, accountId: string): Promise<unknown> =>
   tx.query(sql.typeAlias('void')`delete from security_events where account_id = ${accountId}`);

@@ -34,8 +34,8 @@ export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<re
 /**
  * Stores a snapshot of the chain unless a later one is stored, or a payment was included after it:
  * a node that lags would show that payment's amount again. Holds stay as they are. The authority is
- * the one that was approved last. The account gets its limits with its first wallet, before the payer
- * is locked: acceptance locks them in this order.
+ * the one that was approved last. The account gets its limits with its first wallet, before the
+ * payer is locked: acceptance locks them in this order.
  */
 export const upsertPayer = (
   db: Db,
