@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { PLATFORM_ACCOUNT_ID, PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
+import { waitingForLocks } from '../../../test/support/database.ts';
 import { callsOf, type Key, newKey, owedOf, pendingRow } from '../../../test/support/foreign-calls.ts';
 import {
   admin,
@@ -9,6 +10,7 @@ import {
   quote,
   startFixture,
   stopFixture,
+  until,
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
 import { newTransaction, txOf } from '../../../test/support/settlement-foreign.ts';
@@ -64,6 +66,31 @@ test('payments that are made to fail on chain use up the credit of their vendor'
   await publishProgress(settlement_id, 'failed', { tx_hash: txOf(transaction), failure: REFUSED });
   await answer;
   expect(await settle(newTransaction())).toMatchObject({ errorReason: 'facilitator_credit_exhausted' });
+});
+
+test('a payment waits for the fee that another replica adds to the account, and is refused by it', async () => {
+  const { account_id } = key;
+  const left = 100_000n - FEE;
+  await admin.query('insert into fee_accounts (account_id, accrued) values ($1, $2)', [
+    account_id,
+    String(left),
+  ]);
+  const other = await admin.connect();
+  try {
+    await other.query('begin');
+    const add = 'update fee_accounts set accrued = accrued + $2 where account_id = $1';
+    await other.query(add, [account_id, String(FEE)]);
+    const answer = settle(newTransaction());
+    await until(
+      () => waitingForLocks(admin),
+      (statements) => statements > 0,
+    );
+    await other.query('commit');
+    expect(await answer).toMatchObject({ errorReason: 'facilitator_credit_exhausted' });
+    expect(await owedOf(account_id)).toBe('100000');
+  } finally {
+    other.release(true);
+  }
 });
 
 test.each<[paid: bigint, credit: bigint]>([
