@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { fetchWithin } from '../../deploy/local/seed/chain-connection.ts';
 import type { Stack, StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 import { chainOf } from '../support/chain.ts';
 
@@ -52,33 +52,18 @@ const RECORD_ACCEPTANCES = `
 /** Removes everything that `openAccess` adds to the database. */
 const FORGET_ACCEPTANCES = 'drop schema if exists campaign cascade';
 
-/** The chain's answer to one request. @throws when it has not answered in time */
-const ask = async (
-  url: string,
-  request: object,
-): Promise<{ result: unknown; error?: { message: string } }> => {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', ...request }),
-    signal: AbortSignal.timeout(RPC_TIMEOUT_MS),
-  });
-  return (await response.json()) as { result: unknown; error?: { message: string } };
-};
-
 const rpcAt = (url: string): Access['rpc'] => {
+  const fetchChain = fetchWithin(RPC_TIMEOUT_MS);
   let calls = 0;
   return async <T>(method: string, ...params: unknown[]): Promise<T> => {
-    calls += 1;
-    // A fetch whose server was killed may never end, its time limit notwithstanding
-    // (nodejs/node#56917).
-    const body = await Promise.race([
-      ask(url, { id: calls, method, params }),
-      sleep(RPC_TIMEOUT_MS, null, { ref: false }),
-    ]);
-    if (body === null) throw new Error(`${method}: no answer within ${RPC_TIMEOUT_MS} ms`);
+    const response = await fetchChain(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++calls, method, params }),
+    });
+    const body = (await response.json()) as { result: T; error?: { message: string } };
     if (body.error) throw new Error(`${method}: ${body.error.message}`);
-    return body.result as T;
+    return body.result;
   };
 };
 

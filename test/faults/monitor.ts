@@ -14,6 +14,7 @@ const checks: Record<string, string> = {
     from settlement.payers left join (
       select wallet_id, sum(quote_amount) from settlement.settlements where holding group by 1) as holding using (wallet_id)
     where held <> coalesce(sum, 0)`,
+  // A sign-in of the last minutes may exceed the limits of its account.
   'delegates-stay-within-their-limits': `
     select delegate_id || ' used ' || (total_held + total_spent) || ' of ' || total || ', in the month '
       || (month_held + month_spent) || ' of ' || monthly || ', in the day ' || (day_held + day_spent) || ' of ' || daily as what

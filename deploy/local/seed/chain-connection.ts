@@ -4,25 +4,26 @@ import { Connection } from '@solana/web3.js';
 /** Longer than the local chain of a busy machine takes. */
 const ANSWERED_MS = 20_000;
 
-const answerTo = async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
-  const response = await fetch(input, { ...init, signal: AbortSignal.timeout(ANSWERED_MS) });
-  return new Response(await response.text(), response);
-};
-
 /**
- * Fails with an error of this realm. A call of web3.js never ends when its fetch fails with an
- * error that is no `instanceof Error`, and under Jest those of Node's own fetch are none. The
- * reading of a body that is aborted may never end either (nodejs/node#56917), so a second timer
- * ends the wait.
+ * A fetch that reads the whole answer, and fails with an error of this realm when that is not there
+ * after so many milliseconds. A call of web3.js never ends when its fetch fails with an error that
+ * is no `instanceof Error`, and under Jest those of Node's own fetch are none. The reading of a
+ * body that is aborted may never end either (nodejs/node#56917), so a second timer ends the wait.
  */
-const fetchInTime: typeof fetch = async (input, init) => {
-  try {
-    const answer = await Promise.race([answerTo(input, init), sleep(ANSWERED_MS, null, { ref: false })]);
-    if (answer !== null) return answer;
-  } catch (cause) {
-    throw new Error(`the chain did not answer: ${(cause as Error).message}`, { cause });
-  }
-  throw new Error('the chain did not answer in time');
+export const fetchWithin = (ms: number): typeof fetch => {
+  const answerTo: typeof fetch = async (input, init) => {
+    const response = await fetch(input, { ...init, signal: AbortSignal.timeout(ms) });
+    return new Response(await response.text(), response);
+  };
+  return async (input, init) => {
+    try {
+      const answer = await Promise.race([answerTo(input, init), sleep(ms, null, { ref: false })]);
+      if (answer !== null) return answer;
+    } catch (cause) {
+      throw new Error(`the chain did not answer: ${(cause as Error).message}`, { cause });
+    }
+    throw new Error(`the chain did not answer within ${ms} ms`);
+  };
 };
 
 /**
@@ -30,4 +31,8 @@ const fetchInTime: typeof fetch = async (input, init) => {
  * it after 20 s: by itself web3.js waits for minutes.
  */
 export const connectTo = (rpcUrl: string): Connection =>
-  new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true, fetch: fetchInTime });
+  new Connection(rpcUrl, {
+    commitment: 'confirmed',
+    disableRetryOnRateLimit: true,
+    fetch: fetchWithin(ANSWERED_MS),
+  });

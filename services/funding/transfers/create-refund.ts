@@ -96,10 +96,10 @@ const open = async (deps: Deps, draft: Draft, reservation: Reservation, { caller
       const message = 'the preparation took too long and was abandoned: repeat the call';
       throw new ServiceError('service_unavailable', message, { money_moved: 'no' });
     }
-    if (caller.kind === 'jwt')
-      await insertSecurityNote(tx, 'funding', {
-        ...{ account_id, kind: 'refund_created', details: { refund_id, settlement_id } },
-      });
+    if (caller.kind === 'jwt') {
+      const details = { refund_id, settlement_id };
+      await insertSecurityNote(tx, 'funding', { account_id, kind: 'refund_created', details });
+    }
     const answer = { ...showRefund(row), ...prepared };
     await complete(tx, key, answer, refund_id);
     return answer;

@@ -23,7 +23,7 @@ beforeAll(async () => {
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   gateway = await startGateway(
     { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: servers.redisPort },
-    { publicKeys: [], environments: ['test'], env: { TRUSTED_PROXIES: '127.0.0.1' } },
+    { publicKeys: [], environments: ['test'] },
   );
   limited = services.addKey(createKeyText('vendor_test_'), newServiceKey());
   unlimited = services.addKey(createKeyText('vendor_test_'), newServiceKey());

@@ -12,8 +12,8 @@ import { showSettings } from './view.ts';
 type Warnings = Pick<AccountRow, 'mail_key_events' | 'mail_payments' | 'spending_alert_threshold'>;
 
 /**
- * Whether the owner would hear of less. A thief of a sign-in does this before he acts, so it needs
- * a recent sign-in.
+ * Whether the owner would hear of less. A thief of a sign-in does this first, so it needs a recent
+ * sign-in.
  */
 const warnsLess = (before: Warnings, after: Warnings): boolean => {
   const [alert, next] = [before.spending_alert_threshold, after.spending_alert_threshold];
@@ -58,13 +58,13 @@ export const updateSettings =
         mail_payments: mail_payments ?? before.mail_payments,
         spending_alert_threshold: threshold === undefined ? before.spending_alert_threshold : threshold,
       };
-      if (warnsLess(before, after)) requireFresh(caller, deps.clock());
+      const isLess = warnsLess(before, after);
+      if (isLess) requireFresh(caller, deps.clock());
       const changed = await updateAccountSettings(tx, after);
       if (before.mail_key_events && !after.mail_key_events) {
         const details = { at: isoTime(deps.clock()) };
         await insertNotice(tx, { account_id, kind: 'key_mails_off', details, always: true });
-      } else if (warnsLess(before, after))
-        await insertNotice(tx, { account_id, kind: 'warnings_reduced', details: {} });
+      } else if (isLess) await insertNotice(tx, { account_id, kind: 'warnings_reduced', details: {} });
       if (isOtherWallet) {
         const details = { wallet_id: default_wallet_id ?? 'that was linked first' };
         await insertNotice(tx, { account_id, kind: 'default_wallet_changed', details });

@@ -16,7 +16,7 @@ const UNMAILED: readonly SecurityEventKind[] = [
 ];
 export const isMailed = (kind: string): boolean => !UNMAILED.some((each) => each === kind);
 
-/** What a thief does first. Its mails cannot be turned off, because he would do that before. */
+/** What a thief does first. Its mails cannot be turned off: a thief would begin with that. */
 const ALWAYS_MAILED: readonly SecurityEventKind[] = [
   ...(['session_reused', 'external_allowed', 'first_payment'] as const),
   ...(['endpoint_created', 'endpoint_changed', 'endpoint_secret_rotated'] as const),
