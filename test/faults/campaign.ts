@@ -30,6 +30,8 @@ export type Options = {
   leastPayments?: Readonly<Record<TrafficName, number>>;
   seed: number;
   slotMs?: number;
+  /** The longest pause between two faults. A restart costs more CPU than many payments. */
+  pauseMs?: number;
   /** The number of processes of each service. The default is two for some of them. */
   replicas?: number;
   /** The share of the payments without an answer that nobody asks about after the faults. */
@@ -148,8 +150,9 @@ const injectFaults = async (
     say,
     seconds,
     everyFault = false,
+    pauseMs = 500,
     leastPayments,
-  }: Pick<Options, 'seconds' | 'everyFault' | 'leastPayments'> & {
+  }: Pick<Options, 'seconds' | 'everyFault' | 'leastPayments' | 'pauseMs'> & {
     load: CheckedLoad;
     rng: Rng;
     killing: ReturnType<typeof startKilling>;
@@ -185,7 +188,7 @@ const injectFaults = async (
       events.push({ fault: fault.name, from, to: Date.now() + AFTERMATH_MS });
     }
     if (fault.isAlone) await killing.pause(false);
-    await sleep(own.int(0, 500));
+    await sleep(own.int(0, pauseMs));
   }
   return { events, missed };
 };

@@ -28,6 +28,7 @@ const usage = `Usage: npm run faults -- [options]
   --seed n             repeats a schedule (default: a new one, printed)
   --rate 15            own payments that begin per second, and three times as many as of the other kinds
   --slot-ms 100        slot time of the chain
+  --pause-ms 500       the longest pause between two faults: a longer one gives more payments for each fault
   --replicas 2         processes of each service (default: two of gateway, settlement and chain-submitter, one of the others)
   --mutate all         switches one rule off at a time: each must break the campaign
   --sum                adds up the figures of all runs so far
@@ -45,6 +46,7 @@ const { values } = readCommandLine(usage, {
     seed: { type: 'string' },
     rate: { type: 'string', default: '15' },
     'slot-ms': { type: 'string', default: '100' },
+    'pause-ms': { type: 'string', default: '500' },
     replicas: { type: 'string' },
     mutate: { type: 'string' },
     sum: { type: 'boolean', default: false },
@@ -65,7 +67,8 @@ if (values.sum) {
 const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
 /** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
-const numberIn = (name: 'seconds' | 'payments' | 'rate' | 'slot-ms') => wholeNumber(name, values[name]);
+const numberIn = (name: 'seconds' | 'payments' | 'rate' | 'slot-ms' | 'pause-ms') =>
+  wholeNumber(name, values[name]);
 const least = numberIn('payments');
 const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
@@ -73,6 +76,7 @@ const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seconds: numberIn('seconds'),
   leastPayments: { own: least, x402: least, outgoing: least, paywall: least },
   slotMs: numberIn('slot-ms'),
+  pauseMs: numberIn('pause-ms'),
   ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
   print,
 };
