@@ -22,19 +22,22 @@ export const readFailedOnChain = async (
   records: FinalRecords,
   owners: Iterable<string>,
 ) => {
-  const { signaturesOf, failuresOf } = createChainReader(harness);
+  const { signaturesOf, transferOf, failuresOf } = createChainReader(harness);
   const emptied = await inParallel([...harness.emptied], HANDS, signaturesOf);
   const ofEmptied = new Set(emptied.flat().map(({ signature }) => signature));
   const { feePayer } = environmentKeys(path.resolve(harness.stateDir), 'test');
+  const unexplained = (await signaturesOf(feePayer.address)).filter(
+    ({ err, signature }) =>
+      err !== null &&
+      !ofEmptied.has(signature) &&
+      !records.transactions.get(signature)?.intent_id.startsWith(OWN_PAYMENT),
+  );
   return {
     /** Of those accounts. */
     emptied: (await inParallel([...owners], HANDS, failuresOf)).flat(),
     /** Nobody moved the money away, and they are not our own payments. */
-    unexplained: (await signaturesOf(feePayer.address)).filter(
-      ({ err, signature }) =>
-        err !== null &&
-        !ofEmptied.has(signature) &&
-        !records.transactions.get(signature)?.intent_id.startsWith(OWN_PAYMENT),
+    unexplained: await inParallel(unexplained, HANDS, ({ signature }) =>
+      transferOf(feePayer.address, signature),
     ),
   };
 };

@@ -55,6 +55,7 @@ export const createChainReader = ({ rpc, chain }: Access) => {
   const historyOf = (owner: string) => signaturesOf(chain.tokenAccount(owner).toBase58());
   return {
     signaturesOf,
+    transferOf,
     historyOf,
     balancesOf: (owners: readonly string[]) =>
       inParallel(owners, HANDS, async (owner) => ({ owner, amount: await chain.balance(owner) })),
@@ -88,6 +89,7 @@ export type SettlementRow = {
   payout_address: string;
   quote_amount: string;
   fee_amount: string;
+  accrued_fee: string;
   status: 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';
   chain_status: 'pending' | 'confirmed' | 'finalized' | 'failed';
   tx_hash: string | null;

@@ -193,17 +193,27 @@ const invariants: Record<string, (of: Case) => string[]> = {
   },
 
   /** A vendor accrues the fee of each of its transactions on the chain, failed ones too. */
-  'fees-equal-the-payments': ({ log, finalState: { fees, failed, transfers } }) => {
-    const included = new Map([...transfers, ...failed.emptied].map((each) => [each.hash, each]));
+  'fees-equal-the-payments': ({ log, finalState: { fees, failed, transfers, settlements } }) => {
+    const all = [...transfers, ...failed.emptied, ...failed.unexplained];
+    const included = new Map(all.map((each) => [each.hash, each]));
+    const feeOf = (payment: Payment): bigint => {
+      const transaction = included.get(payment.hash);
+      return transaction ? accruedFeeMicro(priceOf(payment), transaction.lamports, FEES) : 0n;
+    };
     return fees.flatMap(({ name, accrued }) => {
-      const ofVendor = log.payments.flatMap((payment) => {
-        const transaction = payment.purchase.vendor.name === name && included.get(payment.hash);
-        return transaction ? [accruedFeeMicro(priceOf(payment), transaction.lamports, FEES)] : [];
+      const payments = log.payments.filter(({ purchase: { vendor } }) => vendor.name === name);
+      const sum = payments.reduce((total, payment) => total + feeOf(payment), 0n);
+      if (accrued === sum) return [];
+      const wrong = payments.flatMap((payment) => {
+        const row = settlements.get(payment.hash);
+        const fee = feeOf(payment);
+        if (BigInt(row?.accrued_fee ?? 0) === fee) return [];
+        const { settlement_id = payment.hash, accrued_fee, status, tx_hash, failure_message } = row ?? {};
+        return [
+          `${settlement_id} accrued ${accrued_fee}, not ${fee} (${status}, ${tx_hash}, ${failure_message})`,
+        ];
       });
-      const sum = ofVendor.reduce((all, fee) => all + fee, 0n);
-      return accrued === sum
-        ? []
-        : [`${name} accrued ${accrued}, and its ${ofVendor.length} payments ${sum}`];
+      return [`${name} accrued ${accrued}, and its payments ${sum}: ${wrong.join('; ')}`];
     });
   },
 
