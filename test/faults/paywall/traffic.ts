@@ -27,7 +27,7 @@ const linesOf = ({ log, finalState }: Case): string[] => {
     `answers: ${listOf(countsOf(log.purchases.flatMap(({ answers }) => answers.map(({ status }) => `${status ?? 'none'}`))))}`,
     `refusals: ${listOf(countsOf(reasons))}`,
     `refused to the shop: ${listOf(countsOf(log.refusals.map(({ code, moneyMoved }) => `${code} (${moneyMoved})`)))}`,
-    `${finalState.failed.emptied.length} failed on chain, of ${log.emptied.size} accounts that were emptied`,
+    `${finalState.failed.emptied.length} failed on chain, of ${log.emptied.size} accounts that were emptied, and ${finalState.failed.unexplained.length} of others`,
     `quotes whose reference the platform named: ${poisoned.quotes.size}, and asked to name: ${poisoned.named.length}; ${poisoned.givenUp} attacks given up`,
     `${[...log.runs.values()].filter((runs) => runs > 1).length} handlers ran again, because their buyer was gone`,
   ];

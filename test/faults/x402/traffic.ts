@@ -29,7 +29,7 @@ const linesOf = (of: Case): string[] => {
     `failures: ${reasonsOf('failure')}`,
     `answers that a vendor cannot read: ${reasonsOf('unknown')}`,
     `${undeliveredTimes('issued')} paid and listed as issued, ${undeliveredTimes('redeemed')} handed out to nobody`,
-    `${finalState.failed.emptied.length} failed on chain, of ${log.emptied.size} accounts that were emptied`,
+    `${finalState.failed.emptied.length} failed on chain, of ${log.emptied.size} accounts that were emptied, and ${finalState.failed.unexplained.length} of others`,
     `fees accrued and paid: ${finalState.fees.map(({ accrued, paid }) => `${accrued} and ${paid}`).join(', ')}`,
     `${finalState.refunds.length} refunded, ${log.payments.filter(({ reissued }) => reissued.size > 0).length} to be handed out once more`,
     `${windowCases(of)} successes handed out again after a gateway had died, ${reversed} reversed by a fork`,
