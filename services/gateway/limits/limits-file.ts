@@ -1,12 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { contractList } from '../../../shared/contract/index.ts';
+import type { Limit } from '../../../shared/contract/service.ts';
 
 const points = z.int().min(1).max(1_000_000);
 const factor = z.number().min(1).max(100_000);
-const OPERATIONS = new Set(
-  contractList.flatMap(({ name, operations }) => Object.keys(operations).map((op) => `${name}.${op}`)),
+const OPERATIONS: ReadonlyMap<string, readonly Limit[]> = new Map(
+  contractList.flatMap(({ name, operations }) =>
+    Object.entries(operations).map(([op, { limits }]) => [`${name}.${op}`, limits]),
+  ),
 );
+
+const subjectOf = ({ per }: Pick<Limit, 'per'>): string =>
+  typeof per === 'string' ? `'${per}'` : `the field '${per.field}'`;
+
+/**
+ * Refuses a list that counts by less than the contract does. A public operation whose calls are not
+ * counted by address could be called without limit, with another account or field value each time.
+ */
+const keepsSubjects = (
+  entries: Record<string, readonly Pick<Limit, 'per'>[]>,
+  context: z.RefinementCtx,
+): void => {
+  for (const [name, limits] of Object.entries(entries)) {
+    const kept = new Set(limits.map(subjectOf));
+    const lost = (OPERATIONS.get(name) ?? []).map(subjectOf).filter((subject) => !kept.has(subject));
+    if (lost.length > 0)
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: `has no limit per ${lost.join(' and per ')}, as the contract has; raise it instead of removing it`,
+      });
+  }
+};
 
 /**
  * What a deployment may change about the limits of the contract. No entry can switch a limit off.
@@ -15,7 +41,10 @@ const OPERATIONS = new Set(
 const Overrides = z.strictObject({
   /** Multiplies the points of every limit. */
   scale: factor.default(1),
-  /** Replaces the limits of the operations it names. */
+  /**
+   * Replaces the limits of the operations it names. Each list has a limit for every subject by
+   * which the contract counts: account, address, field of the body.
+   */
   operations: z
     .record(
       z.string().refine((name) => OPERATIONS.has(name), 'no such operation'),
@@ -29,6 +58,7 @@ const Overrides = z.strictObject({
         )
         .min(1),
     )
+    .superRefine(keepsSubjects)
     .default({}),
 });
 export type LimitOverrides = z.infer<typeof Overrides>;
