@@ -101,6 +101,22 @@ test('an error is logged by a list of fields, without the values of a statement 
   ]);
 });
 
+test('a message that quotes what could not be parsed is left out, and so is its copy in the stack', async () => {
+  const lines = await linesOf(`
+    const failures = [() => JSON.parse('{"a": rv_test_secret'), () => BigInt('rv_test_secret')];
+    for (const fail of failures) {
+      try { fail(); } catch (error) { logger.error({ err: error }, 'failed'); }
+      try { fail(); } catch (cause) { logger.error({ err: new Error('not read', { cause }) }, 'failed'); }
+    }`);
+  expect(lines).toHaveLength(4);
+  expect(JSON.stringify(lines)).not.toContain('secret');
+  for (const { err } of lines)
+    expect(err).toMatchObject({
+      message: expect.stringContaining('left out'),
+      stack: expect.stringMatching(/^\s+at /),
+    });
+});
+
 test('with LOG_FORMAT=pretty, one readable line is written for each log line', async () => {
   const script = `import { createLogger } from ${JSON.stringify(logger)};
     createLogger('quote', 'info', 'pretty').info({ quote_id: 'q_1' }, 'call');`;

@@ -80,6 +80,27 @@ const fieldOf = (error: Error, field: (typeof ERROR_FIELDS)[number]): string | u
 };
 
 /**
+ * Whether the message of an error quotes what it was about: those of Postgres about values (class
+ * 22, of which slonik passes one on without its code), and those of JavaScript about a text that it
+ * cannot parse.
+ */
+const quotesValue = (error: Error): boolean =>
+  hasCause(
+    error,
+    (cause) =>
+      (typeof cause.code === 'string' && /^22[0-9A-Z]{3}$/.test(cause.code)) ||
+      cause.constructor.name === 'InvalidInputError' ||
+      cause instanceof SyntaxError,
+  );
+
+/** The frames of a stack, without the messages before them. */
+const framesOf = (stack: string): string =>
+  stack
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .join('\n');
+
+/**
  * The fields of a logged error: its type, messages, stack and those of the list. An unavailable
  * dependency is expected and is logged again with each attempt, so its stack is left out.
  */
@@ -88,8 +109,14 @@ const errorFields = (error: Error): object => {
   const { type, message, stack } = pino.stdSerializers.err(error);
   if (type === undefined) return { type: typeof error };
   const named = ERROR_FIELDS.map((field) => [field, fieldOf(error, field)] as const);
-  const fields = { type, message, ...Object.fromEntries(named.filter(([, value]) => value !== undefined)) };
-  return isExpected ? fields : { ...fields, stack };
+  const isQuoting = quotesValue(error);
+  const text = isQuoting ? 'a value or text was refused; the message quotes it, so it is left out' : message;
+  const fields = {
+    type,
+    message: text,
+    ...Object.fromEntries(named.filter(([, value]) => value !== undefined)),
+  };
+  return isExpected ? fields : { ...fields, stack: isQuoting ? framesOf(stack) : stack };
 };
 
 /** Lines on stdout with trace and span id: JSON, unless people read them. */
