@@ -125,12 +125,9 @@ type Deliver = { kind: 'deliver'; id: string; receipt: Receipt | null; finish: F
 const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Deliver): Finish => {
   log({ event: 'opened', ...about });
   return async (outcome) => {
-    const event = outcome === 'failed' ? 'handler_failed' : 'delivered';
-    log({
-      event,
-      ...about,
-      ...(outcome === null || outcome === 'failed' ? {} : { status: outcome.status }),
-    });
+    if (outcome === 'left') log({ event: 'handler_failed', ...about, reason: 'disconnected' });
+    else if (outcome === 'failed') log({ event: 'handler_failed', ...about });
+    else log({ event: 'delivered', ...about, ...(outcome === null ? {} : { status: outcome.status }) });
     await finish(outcome);
   };
 };

@@ -23,6 +23,8 @@ type PaymentRecord = {
    * Redeemed: from here on the payment belongs to this request. Until then no handler has run.
    */
   opened?: true;
+  /** A buyer disconnected from a run that did not end. The next such run is the last one. */
+  left?: true;
   /** What the redeem has returned for the buyer. */
   receipt?: Receipt;
   /** Delivered: the stored answer, or null if it was not stored. */
@@ -51,9 +53,11 @@ export type Begun =
   | { kind: 'refused'; refusal: Refusal };
 /**
  * Ends a delivery: with its answer, with null if it was made but not stored, or with `failed`, so
- * that it can be requested again. Only the first call counts. Never throws.
+ * that it can be requested again. Only the first of these counts. `left` comes before them: the
+ * buyer disconnected, and the run has not ended for a while. Once for a payment, another request
+ * may run the handler then. Never throws.
  */
-export type Finish = (outcome: StoredAnswer | null | 'failed') => Promise<void>;
+export type Finish = (outcome: StoredAnswer | null | 'failed' | 'left') => Promise<void>;
 /** The result of redeem or consume. `spent` is final; a refusal consumed nothing. */
 export type Opening = 'open' | 'spent' | Receipt | Refusal;
 
@@ -145,12 +149,25 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
 
   const deliverFor = (record: PaymentRecord, stored: StoredRecord, lock: Lock): Begun => {
     let over = false;
+    let known = record;
+    let leaving = Promise.resolve();
+    /** Lets the request be repeated once. After that only the end of a run ends the payment. */
+    const leave = async (): Promise<void> => {
+      if (known.left === true) return;
+      known = { ...known, left: true };
+      if (await stored.write(known)) await lock.unlock();
+    };
     const finish: Finish = async (outcome) => {
       if (over) return;
+      if (outcome === 'left') {
+        leaving = leave().catch(onError);
+        return leaving;
+      }
       over = true;
+      await leaving;
       try {
         // Who finds the record of a delivery that was made does not ask for the lock.
-        if (outcome !== 'failed' && (await stored.write({ ...record, done: outcome }))) return lock.leave();
+        if (outcome !== 'failed' && (await stored.write({ ...known, done: outcome }))) return lock.leave();
       } catch (error) {
         onError(error);
       }

@@ -33,7 +33,8 @@ export const parsedBytes = (body: unknown): Uint8Array => {
 
 /**
  * How long a handler may continue after its buyer disconnected. Then the buyer may repeat the
- * request.
+ * request, once: a handler that has given up never ends, and one that still runs must not be run
+ * again and again.
  */
 const GRACE_MS = 30_000;
 
@@ -132,7 +133,7 @@ export const captureNode = (response: NodeResponse, admitted: Admitted, limit: n
     if (brokenOff || copy.tooLong()) return void finish(outcome(false));
     // The buyer disconnected while the handler runs. A second run in parallel would let a buyer who
     // disconnects just before the end of a stream run the handler any number of times.
-    const timer: unknown = setTimeout(() => void finish(outcome(false)), GRACE_MS);
+    const timer: unknown = setTimeout(() => void finish('left'), GRACE_MS);
     (timer as { unref?: () => void }).unref?.();
   });
 };
