@@ -13,7 +13,7 @@ export type Asked = {
   key?: string;
 };
 export type Scripted =
-  | { status: number; body?: unknown; retryAfter?: number; html?: true }
+  | { status: number; body?: unknown; retryAfter?: number; html?: true; headers?: Record<string, string> }
   /** The connection breaks before an answer. */
   | 'lost';
 
@@ -41,6 +41,7 @@ export const startScripted = async (answer: (asked: Asked, n: number) => Scripte
     response.writeHead(said.status, {
       'content-type': said.html === true ? 'text/html' : 'application/json',
       'x-request-id': `request-${asked.length}`,
+      ...said.headers,
       ...(said.retryAfter === undefined ? {} : { 'retry-after': String(said.retryAfter) }),
     });
     response.end(said.html === true ? '<h1>Bad gateway</h1>' : JSON.stringify(said.body));

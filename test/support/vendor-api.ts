@@ -131,6 +131,7 @@ export const startVendorApi = async () => {
     return { status: 200, body: { units_consumed, units_remaining: unitsLeft() } };
   };
 
+  const limits: { quoteHeaders: Record<string, string> } = { quoteHeaders: {} };
   const running = await startScripted((asked) => {
     for (const fault of faults) {
       const said = fault(asked);
@@ -139,7 +140,8 @@ export const startVendorApi = async () => {
     const { call, body } = asked;
     if (call.startsWith('GET /.well-known/jwks.json'))
       return { status: 200, body: { keys: [quoteKey.published, settlementKey.published] } };
-    if (call === 'POST /v1/quote') return quote(body as QuoteBody);
+    if (call === 'POST /v1/quote')
+      return { ...(quote(body as QuoteBody) as object), headers: limits.quoteHeaders } as Scripted;
     if (call === 'GET /v1/settlements/foreign/terms') return { status: 200, body: TERMS };
     if (call === 'POST /v1/settlements/foreign') return acceptForeign(body as Record<string, string>);
     const [, quoteId] = /^GET \/v1\/quotes\/(\w+)$/.exec(call) ?? [];
@@ -180,6 +182,10 @@ export const startVendorApi = async () => {
 
   const log: PaywallEvent[] = [];
   return {
+    /** Headers of the answers to created quotes, as the gateway reports a limit. */
+    set quoteHeaders(headers: Record<string, string>) {
+      limits.quoteHeaders = headers;
+    },
     pay,
     quotes,
     settlements,

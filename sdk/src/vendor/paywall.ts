@@ -21,6 +21,7 @@ import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf 
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
+import { createShares, type Shares } from './shares.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 export type PaywallOptions = {
@@ -130,7 +131,7 @@ const dialectOf = (given: Dialect | DialectFactory, context: PaywallContext): Di
 const ownDialect = (
   { baseUrl, serviceId, environment }: PaywallOptions,
   client: Client,
-  store: PaywallStore,
+  { store, shares }: { store: PaywallStore; shares: Shares },
   logError: LogError,
 ): Dialect => {
   // With retired keys, because prepaid settlements outlive them. The API decides whether one is
@@ -142,6 +143,7 @@ const ownDialect = (
     serviceId,
     settleUrl: `${baseUrl}/v1/settle`,
     store,
+    shares,
     onError: (error) => logError(error),
   });
 };
@@ -159,6 +161,15 @@ const contextOf = (options: PaywallOptions, client: Client, logError: LogError):
   };
 };
 
+/** A fetch that reports the headers of the answers from one address. */
+const reportingTo =
+  ({ report }: Shares, address: string, fetch: Fetch = (url, init) => globalThis.fetch(url, init)): Fetch =>
+  async (url, init) => {
+    const answer = await fetch(url, init);
+    if (url === address) report(answer.headers);
+    return answer;
+  };
+
 /**
  * Sells routes by HTTP 402: quotes, verifies, redeems and delivers once (docs/adr/0021).
  * @throws TypeError that begins with the name of a wrong option
@@ -174,15 +185,16 @@ export const createPaywall = (given: PaywallOptions): Paywall => {
   const logError = createErrorLog(log);
   const { baseUrl, serviceKey, fetch } = options;
   // No retries: the buyer gets 503 and repeats, so no request waits here.
+  const shares = createShares();
   const client = createClient({
     baseUrl,
     credential: serviceKey,
     maxRetries: 0,
-    ...(fetch === undefined ? {} : { fetch }),
+    fetch: reportingTo(shares, `${baseUrl}/v1/quote`, fetch),
   });
   const context = contextOf(options, client, logError);
   const further = (options.dialects ?? []).map((each) => dialectOf(each, context));
-  const dialects = [ownDialect(options, client, store, logError), ...further];
+  const dialects = [ownDialect(options, client, { store, shares }, logError), ...further];
   const admit = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
   const countsUnits = store.countDown !== undefined;
   return {

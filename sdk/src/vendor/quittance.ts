@@ -10,7 +10,7 @@ import type { Incoming } from './incoming.ts';
 import { CONFIGURATION } from './log.ts';
 import { createQuotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
-import { createShares } from './shares.ts';
+import type { Shares } from './shares.ts';
 import { QUOTE_LIFE_SECONDS, type SharedQuote } from './slots.ts';
 import type { PaywallStore } from './store.ts';
 import { createThrottle, WaitingError } from './throttle.ts';
@@ -53,26 +53,28 @@ type QuittanceSettings = {
   serviceId: string;
   settleUrl: string;
   store: PaywallStore;
+  shares: Shares;
   onError: (error: unknown) => void;
 };
 
 /** Creates the quotes of this vendor, within the API's limit of quotes per minute. */
-const createQuoteMaker = ({ client, verify, serviceId }: QuittanceSettings) => {
+const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettings) => {
   const quoteCreates = createThrottle();
-  const shares = createShares();
   /** @param isEarned true if it replaces a quote that is being paid */
   return async (bill: Bill, isEarned: boolean): Promise<SharedQuote> => {
     const { resource, amount, units, route } = bill;
     if (!isEarned && !shares.admits(route)) throw new WaitingError(SHARE_MS);
     const scope = units === null ? { resource } : { resource, units };
     const expires_in_seconds = QUOTE_LIFE_SECONDS;
+    const end = shares.begin(route);
     const quote = await quoteCreates(() =>
       client.quote.create({ service_id: serviceId, quote_amount: amount, expires_in_seconds, scope }),
     ).catch((error: unknown) => {
+      end(false);
       if (error instanceof RateLimitedError && !(error instanceof WaitingError)) shares.learn();
       throw error;
     });
-    shares.count(route);
+    end(true);
     // A buyer would refuse a quote of another environment or service, so the vendor reports it
     // first.
     const claims = await verify('quote', quote.quote_token);

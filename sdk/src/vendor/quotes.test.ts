@@ -104,15 +104,49 @@ describe('a shared quote', () => {
   });
 });
 
-test('requests for invented addresses use half of the quotes, and the other routes continue to sell', async () => {
+/** The limit of the API: calls of the last minute, refused ones too. */
+const limitQuotes = (limit = 30) => {
   const times: number[] = [];
   const limited = { status: 429, body: { error: { code: 'rate_limited', message: '' } }, retryAfter: 60 };
   api.faults.push(({ call }) => {
     if (call !== 'POST /v1/quote') return null;
-    // The API counts refused calls too.
     times.push(Date.now());
-    return times.filter((at) => at > Date.now() - 60_000).length > 30 ? limited : null;
+    const used = times.filter((at) => at > Date.now() - 60_000);
+    api.quoteHeaders = {
+      'ratelimit-policy': `"account";q=${limit};w=60`,
+      ratelimit: `"account";r=${Math.max(0, limit - used.length)};t=${Math.ceil((used[0]! + 60_000 - Date.now()) / 1000)}`,
+    };
+    return used.length > limit ? limited : null;
   });
+};
+
+test('requests for invented addresses leave the last quotes to other routes, from the first minute on', async () => {
+  limitQuotes();
+  const paywall = api.paywall();
+  const named = paywall.protect({ price: '50000' }, () => Response.json({}));
+  const other = paywall.protect({ price: '50000' }, () => Response.json({}));
+  const statuses = await atOnce(100, async () => (await named(at(`/articles/${Math.random()}`))).status);
+  expect(statuses.filter((status) => status === 402)).toHaveLength(24);
+  for (let i = 0; i < 6; i += 1) expect((await other(at(`/${i}`))).status).toBe(402);
+  expect(made()).toBe(30);
+});
+
+test('the quotes of another replica count, and a limit that an operator has raised is used', async () => {
+  limitQuotes(300);
+  const flood = async (paywall: ReturnType<typeof api.paywall>) => {
+    const named = paywall.protect({ price: '50000' }, () => Response.json({}));
+    for (let i = 0; i < 300; i += 1) await named(at(`/articles/${Math.random()}`));
+    return made();
+  };
+  // The second replica has its share of the last fifth, which the first one has left.
+  expect(await flood(api.paywall())).toBe(240);
+  expect(await flood(api.paywall())).toBe(300);
+  later(60_001);
+  expect(await flood(api.paywall())).toBe(540);
+});
+
+test('requests for invented addresses use half of the quotes, and the other routes continue to sell', async () => {
+  limitQuotes();
   const paywall = api.paywall();
   const named = paywall.protect({ price: '50000' }, () => Response.json({}));
   const other = paywall.protect({ price: '50000' }, () => Response.json({}));
@@ -121,10 +155,14 @@ test('requests for invented addresses use half of the quotes, and the other rout
     for (let i = 0; i < n; i += 1) statuses.push((await named(at(`/articles/${Math.random()}`))).status);
     return statuses.filter((status) => status === 402).length;
   };
-  expect(await flood(100)).toBe(30);
+  expect(await flood(100)).toBe(24);
+  // Another service of the account uses up what is left, so the API refuses one.
+  for (let i = 0; i < 6; i += 1)
+    await api.paywall().protect({ price: '50000' }, () => Response.json({}))(at(`/${i}`));
+  expect((await other(at('/first'))).status).toBe(503);
   later(61_000);
   for (let minute = 0; minute < 3; minute += 1) {
-    expect(await flood(100)).toBe(15);
+    expect(await flood(100)).toBe(12);
     for (let i = 0; i < 10; i += 1) expect((await other(at(`/${minute}-${i}`))).status).toBe(402);
     const { body } = await readAnswer(named(at(`/sold/${minute}`)));
     expect(body.error).toBe('service_unavailable');

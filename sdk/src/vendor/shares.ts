@@ -1,31 +1,71 @@
 const MINUTE_MS = 60_000;
 /** How long the observed limit of the API is assumed, because operators can raise it. */
 const LEARNED_MS = 3_600_000;
+/** The API's limit of quotes a minute, until an answer has reported it. */
+const ASSUMED = 30;
+/** The part of the quotes of a minute that is left to routes that have created few. */
+const RESERVED = 1 / 5;
+
+/** What the API has reported: the limit, what was left, and until when that is known. */
+type Quota = { limit: number; left: number; until: number };
+
+const numberIn = (text: string | null, form: RegExp): number | null => {
+  const found = form.exec(text ?? '')?.[1];
+  return found === undefined ? null : Number(found);
+};
+
+/** The account's quota in the headers of an answer (RateLimit-Policy and RateLimit). */
+const quotaIn = (headers: Headers): Quota | null => {
+  const limit = numberIn(headers.get('ratelimit-policy'), /"account";q=(\d+);w=60\b/);
+  const left = numberIn(headers.get('ratelimit'), /"account";r=(\d+)/);
+  const seconds = numberIn(headers.get('ratelimit'), /"account";r=\d+;t=(\d+)/);
+  if (limit === null || left === null || seconds === null) return null;
+  return { limit, left, until: Date.now() + seconds * 1000 };
+};
 
 /**
  * Prevents one route from using up the account's quotes per minute. A route with names in its path,
- * or with a price by the request, has an unbounded number of addresses. Once the API has refused a
- * quote, such a route gets half of the quotes of the minute before, and the other routes continue
- * to sell.
+ * or with a price by the request, has an unbounded number of addresses. The last fifth is for
+ * routes that have created few. Once the API has refused a quote, a route gets half of the quotes
+ * of the minute before, because replicas and other services of the account create quotes, too.
  */
 export const createShares = () => {
-  /** In the order of time. */
+  /** In the order of time. Those under way are among them. */
   const made: { at: number; route: object }[] = [];
+  let pending = 0;
   let learned: { perMinute: number; at: number } | null = null;
+  let quota: Quota | null = null;
   const recent = () => {
     const since = Date.now() - MINUTE_MS;
     while (made[0] !== undefined && made[0].at <= since) made.shift();
     return made;
   };
+  const limit = () => quota?.limit ?? ASSUMED;
+  const left = () =>
+    quota !== null && Date.now() < quota.until ? quota.left - pending : limit() - recent().length;
   return {
     /** True if this route may create a quote for an unpaid address. */
     admits: (route: object): boolean => {
-      if (learned === null || Date.now() - learned.at > LEARNED_MS) return true;
-      return recent().filter((each) => each.route === route).length < learned.perMinute / 2;
+      const own = recent().filter((each) => each.route === route).length;
+      const isLimited = learned !== null && Date.now() - learned.at <= LEARNED_MS;
+      if (isLimited && own >= learned!.perMinute / 2) return false;
+      const reserved = Math.floor(limit() * RESERVED);
+      return own < reserved || left() > reserved;
     },
-    /** Counts a created quote. */
-    count: (route: object): void => {
-      recent().push({ at: Date.now(), route });
+    /** Counts a quote that is being created. The returned function ends it. */
+    begin: (route: object): ((isMade: boolean) => void) => {
+      const entry = { at: Date.now(), route };
+      recent().push(entry);
+      pending += 1;
+      return (isMade) => {
+        pending -= 1;
+        const at = made.indexOf(entry);
+        if (!isMade && at >= 0) made.splice(at, 1);
+      };
+    },
+    /** Reads what the API reports with an answer to the creation of a quote. */
+    report: (headers: Headers): void => {
+      quota = quotaIn(headers) ?? quota;
     },
     /** The API refuses further quotes for now. */
     learn: (): void => {
@@ -33,3 +73,4 @@ export const createShares = () => {
     },
   };
 };
+export type Shares = ReturnType<typeof createShares>;
