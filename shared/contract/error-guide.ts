@@ -270,8 +270,11 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
     example: { message: ERRORS.payload_too_large.meaning },
   },
   unsupported_media_type: {
-    causes: ['The header `Content-Type` is missing, or is not `application/json`.'],
-    action: 'Send JSON with `Content-Type: application/json`.',
+    causes: [
+      'The header `Content-Type` is missing, or is not `application/json`.',
+      'The body is compressed (`Content-Encoding`).',
+    ],
+    action: 'Send JSON with `Content-Type: application/json`, uncompressed.',
     ...UNREAD,
     example: { message: ERRORS.unsupported_media_type.meaning },
   },

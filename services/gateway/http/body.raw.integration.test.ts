@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { RawBody } from '../../../shared/contract/primitives.ts';
@@ -110,6 +111,19 @@ test.each([
 ])('refused by the gateway: %s', async (_name, path, body, headers, status, code) => {
   expect(await post(path, body, headers as Record<string, string>)).toEqual({ status, code });
   expect(services.calls).toEqual([]);
+});
+
+test.each<[string, string | Buffer, number]>([
+  ['gzip', gzipSync('{}'), 415],
+  ['gzip', '{}', 415],
+  ['br', '{}', 415],
+  ['identity, gzip', '{}', 415],
+  ['Identity', '{}', 200],
+  ['gzip', '', 200],
+])('content encoding %s', async (encoding, body, status) => {
+  const answer = await post('moonpay/test', body, { 'content-encoding': encoding });
+  expect(answer).toEqual({ status, ...(status === 415 && { code: 'unsupported_media_type' }) });
+  expect(services.calls).toHaveLength(status === 415 ? 0 : 1);
 });
 
 test('the largest allowed body passes', async () => {

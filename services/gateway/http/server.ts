@@ -161,11 +161,21 @@ const checkRequests = (app: FastifyInstance, trustedHops: number, setBaseHeaders
   });
 };
 
-const refuseBodyOfGet = (app: FastifyInstance): void => {
+/** A compressed body is not read: a small one could unpack to any size. */
+const isCompressed = ({ headers }: IncomingMessage): boolean =>
+  (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
+
+const refuseBodies = (app: FastifyInstance): void => {
   // After the credential is checked, so that the limits of its account count the call.
-  app.addHook('preParsing', (request, _reply, _payload, done) => {
-    if (request.method !== 'GET' || !hasBody(request.raw)) return done();
-    done(new ServiceError('validation_error', 'a GET must not have a body; remove it'));
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (!hasBody(request.raw)) return done();
+    if (request.method === 'GET')
+      return done(new ServiceError('validation_error', 'a GET must not have a body; remove it'));
+    if (!isCompressed(request.raw)) return done();
+    // RFC 9110, section 12.5.3.
+    void reply.header('accept-encoding', 'identity');
+    const message = 'the body is compressed; send it without Content-Encoding';
+    done(new ServiceError('unsupported_media_type', message));
   });
 };
 
@@ -249,7 +259,7 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
   const app = createFastify(answers, setBaseHeaders);
   checkRequests(app, deps.trustedHops, setBaseHeaders);
   registerTracing(app, deps.adoptsTraces);
-  refuseBodyOfGet(app);
+  refuseBodies(app);
   // Set with the answer, not with the request: a call that began before the drain would otherwise
   // keep its connection open, and the server would wait for it.
   app.addHook('onSend', (_request, reply, _payload, done) => {

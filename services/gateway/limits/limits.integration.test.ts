@@ -221,34 +221,38 @@ const fetchMalformed = (key: string, n: number) =>
     return response.status;
   });
 
-test.each<[string, number, { type?: string; body?: string; payer?: true }]>([
+test.each<[string, number, { type?: string; encoding?: string; body?: string; payer?: true }]>([
   ['another kind of credential', 403, { payer: true }],
   ['another content type', 415, { type: 'text/plain', body: '{}' }],
+  ['a compressed body', 415, { encoding: 'gzip' }],
   ['a body that is too large', 413, { body: `"${'a'.repeat(100_000)}"` }],
   ['a body that is too large, without Content-Length', 413, { body: `"${'b'.repeat(100_000)}"` }],
-])('failed calls count: %s', async (name, status, { type = 'application/json', body = '{}', payer }) => {
-  const account = newId('acct');
-  const key = keyOf(payer ? newDelegateKey(account) : newServiceKey(account));
-  const chunks = async function* () {
-    yield Buffer.from(body);
-  };
-  const quote = async () => {
-    const response = await fetch(`${gateway.url}/v1/quote`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': type },
-      ...(name.endsWith('Content-Length') ? { body: chunks(), duplex: 'half' as const } : { body }),
-    });
-    await response.text();
-    return { status: response.status, quota: response.headers.get('ratelimit') };
-  };
-  expect(await quote()).toEqual({ status, quota: accountQuota(29) });
-  const rest = await times(29, quote);
-  expect(rest.map((each) => each.status)).toEqual(Array(29).fill(status));
-  expect((await quote()).status).toBe(429);
-  // The limit belongs to the account, not to the credential.
-  const other = keyOf(newServiceKey(account));
-  expect((await send('POST', '/v1/quote', { key: other, body: {} })).status).toBe(429);
-});
+])(
+  'failed calls count: %s',
+  async (name, status, { type = 'application/json', encoding = 'identity', body = '{}', payer }) => {
+    const account = newId('acct');
+    const key = keyOf(payer ? newDelegateKey(account) : newServiceKey(account));
+    const chunks = async function* () {
+      yield Buffer.from(body);
+    };
+    const quote = async () => {
+      const response = await fetch(`${gateway.url}/v1/quote`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': type, 'content-encoding': encoding },
+        ...(name.endsWith('Content-Length') ? { body: chunks(), duplex: 'half' as const } : { body }),
+      });
+      await response.text();
+      return { status: response.status, quota: response.headers.get('ratelimit') };
+    };
+    expect(await quote()).toEqual({ status, quota: accountQuota(29) });
+    const rest = await times(29, quote);
+    expect(rest.map((each) => each.status)).toEqual(Array(29).fill(status));
+    expect((await quote()).status).toBe(429);
+    // The limit belongs to the account, not to the credential.
+    const other = keyOf(newServiceKey(account));
+    expect((await send('POST', '/v1/quote', { key: other, body: {} })).status).toBe(429);
+  },
+);
 
 test('failed calls count: a GET with a body', async () => {
   const key = keyOf(newServiceKey());
