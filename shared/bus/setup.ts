@@ -46,6 +46,15 @@ export const streamConfigs = (replicas: number) => [
   },
 ];
 
+/**
+ * Removes from the work queue what is no job. A service can have the server deliver the events that
+ * it reads to any subject, also to one of the queue. They are stored there as events, and no
+ * consumer takes them, so they would fill the queue.
+ */
+const removeStrangers = async (jsm: JetStreamManager): Promise<void> => {
+  await jsm.streams.purge(STREAMS.jobs, { filter: 'evt.>' });
+};
+
 /** The durable consumers of the contract, each with its stream. */
 export const consumerConfigs = () =>
   durables().map(({ stream, durable, filter }) => ({
@@ -123,6 +132,7 @@ export const ensureStreams = async (options: {
   try {
     const jsm = await nc.jetstreamManager();
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);
+    await removeStrangers(jsm);
     await removeStrayed(jsm);
     await ensureConsumers(jsm);
   } finally {

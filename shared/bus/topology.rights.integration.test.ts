@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestBus, refusals, type TestBus } from '../../test/support/bus.ts';
-import { contractList } from '../contract/index.ts';
+import { waitFor } from '../../test/support/wait.ts';
+import { chainSubmitter, contractList } from '../contract/index.ts';
 import { type BusUser, subjects } from '../contract/service.ts';
-import { inboxPrefix, natsRights, replyInbox } from './topology.ts';
+import { ensureStreams } from './setup.ts';
+import { durables, eventDurable, inboxPrefix, natsRights, replyInbox, STREAMS } from './topology.ts';
 
 /**
  * Forged messages from inside: the server allows each user what the contract grants it, and nothing
@@ -82,6 +84,33 @@ test.each(users)('%s may publish what the contract grants it, and nothing else',
   subscription.unsubscribe();
   expect(inOrder(refused)).toEqual(inOrder(forbidden.map((subject) => `publish ${subject}`)));
   expect(heard).toEqual([]);
+});
+
+test('what a service has the server answer into the work queue is no job, and the set-up removes what nobody takes', async () => {
+  const [admin, { nc }] = [await bus.as('admin' as BusUser), await bus.as('webhook')];
+  const jsm = await admin.nc.jetstreamManager();
+  const [queue, read] = [subjects.job('chain-submitter', 'settle'), subjects.event('settlement', 'issued')];
+  const { durable } = eventDurable('webhook', 'settlement', 'issued');
+  await admin.js.publish(read, 'an event');
+  nc.publish(subjects.event('webhook', 'securityNoted'), 'an event of its own', { reply: queue });
+  nc.publish(`$JS.API.CONSUMER.INFO.${STREAMS.events}.${durable}`, '', { reply: queue });
+  const pull = JSON.stringify({ batch: 1, no_wait: true });
+  nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${STREAMS.events}.${durable}`, pull, { reply: queue });
+  const stored = async () => {
+    const { state } = await jsm.streams.info(STREAMS.jobs, { subjects_filter: '>' });
+    return { counts: state.subjects ?? {}, last: state.last_seq };
+  };
+  const { last } = await waitFor(stored, ({ counts }) => counts[queue] === 2 && counts[read] === 1);
+  const takers = durables().filter(({ stream }) => stream === STREAMS.jobs);
+  for (let seq = 1; seq <= last; seq += 1) {
+    const message = await jsm.streams.getMessage(STREAMS.jobs, { seq });
+    // chain-submitter quarantines the server's answers. An event keeps its subject.
+    if (message.subject === queue)
+      expect(chainSubmitter.jobs.settle.payload.safeParse(message.json()).success).toBe(false);
+    else expect(takers.filter(({ filter }) => matches(filter, message.subject))).toEqual([]);
+  }
+  await ensureStreams({ servers: bus.url, user: bus.userOf('admin' as BusUser), pass: bus.password });
+  expect((await stored()).counts).toEqual({ [queue]: 2 });
 });
 
 test.each(users)('%s receives only its own calls and answers', async (user) => {
