@@ -181,6 +181,7 @@ create table withdrawals (
   created_at timestamp with time zone not null,
   pending_until timestamp with time zone not null,
   progressed_at timestamp with time zone default app_now() not null,
+  approver jsonb,
   constraint withdrawals_pkey PRIMARY KEY (withdrawal_id),
   constraint withdrawals_amount_check CHECK (amount > 0),
   constraint withdrawals_check CHECK ((status <> ALL (ARRAY['submitted'::text, 'confirmed'::text, 'finalized'::text])) OR tx_hash IS NOT NULL),

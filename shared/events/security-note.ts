@@ -7,12 +7,14 @@ import { activeTraceparent } from '../lib/trace.ts';
 import { event, type Message } from './event.ts';
 import { insertOutbox } from './outbox.ts';
 
-type Note = Omit<z.infer<typeof SecurityNote>, 'security_event_id' | 'client'>;
+type Note = Omit<z.infer<typeof SecurityNote>, 'security_event_id' | 'client'> &
+  Partial<Pick<z.infer<typeof SecurityNote>, 'client'>>;
 type Noting = 'settlement' | 'wallet' | 'funding' | 'webhook';
 
 /**
  * The message by which a service notes something for the owner of an account. Insert it in the
  * transaction that makes the change.
+ * @param note.client from where it was done; default: from where the active call came
  */
 export const securityNote = (service: Noting, note: Note): Message =>
   event(

@@ -15,6 +15,7 @@ export const failpoints = {
   'settlement.afterIssue': nothing,
   'funding.afterBegun': nothing,
   'funding.beforeFinished': nothing,
+  'funding.afterSubmitted': nothing,
   'outbox.beforePublish': nothing,
   'outbox.afterPublish': nothing,
   'submitter.beforeIntent': nothing,

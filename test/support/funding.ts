@@ -8,6 +8,7 @@ import { networkOf } from '../../deploy/local/stack/networks.ts';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
+import type { Client } from '../../shared/contract/client.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { contracts, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -21,6 +22,7 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus } from './bus.ts';
 import { AUTHORITY, startChainStandIn } from './chain-stand-in.ts';
 import { createTestDatabase } from './database.ts';
+import { collectNotes } from './security-notes.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
 import { waitFor } from './wait.ts';
 
@@ -59,6 +61,7 @@ export const startFundingFixture = async () => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'funding-test-'));
   const keys = environmentKeys(stateDir, 'test');
   const [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
+  const notesOf = await collectNotes(testBus, 'funding');
   const admin = new pg.Pool({ connectionString: database.adminUrl, max: 2 });
   const gateway: Bus = await testBus.as('gateway');
   const chain = startChainStandIn(await testBus.as('chain-submitter'));
@@ -137,7 +140,7 @@ export const startFundingFixture = async () => {
     service: 'funding' | 'settlement',
     operation: string,
     input: object,
-    call: { idempotencyKey?: string; onReplay?: () => void; timeoutMs?: number } = {},
+    call: { idempotencyKey?: string; onReplay?: () => void; timeoutMs?: number; client?: Client } = {},
   ) =>
     forward(gateway, contracts[service], operation, input, principal, {
       ...{ timeoutMs: 10_000, headers: {} },
@@ -233,6 +236,8 @@ export const startFundingFixture = async () => {
       );
       return String(rows[0].refund_reserved);
     },
+    /** What the owner of an account was told, once there is so much. */
+    notesOf,
     restartFunding,
     /**
      * Runs a call in a process that crashes at a failpoint, and restarts the service without it.

@@ -3,6 +3,7 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { erasePaymentUrls } from '../deposits/store/deposits.ts';
 import { eraseRefundReasons } from '../transfers/store/refunds.ts';
+import { eraseApprovers } from '../transfers/store/withdrawals.ts';
 
 /**
  * Erases what the owner of the account or its provider has written: the reasons of its refunds and
@@ -13,4 +14,5 @@ export const accountErased =
   async ({ account_id }: z.infer<typeof identity.events.accountErased>): Promise<void> => {
     await erasePaymentUrls(pool, account_id);
     await eraseRefundReasons(pool, account_id);
+    await eraseApprovers(pool, account_id);
   };

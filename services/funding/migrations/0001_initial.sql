@@ -93,6 +93,9 @@ create table withdrawals (
   created_at timestamptz not null,
   pending_until timestamptz not null,
   progressed_at timestamptz not null default app_now(),
+  -- From where the last call came that submits it (network and kind of program). The owner is told
+  -- once it is accepted, also if that call has ended before.
+  approver jsonb,
   check (status not in ('submitted', 'confirmed', 'finalized') or tx_hash is not null),
   check ((status = 'failed') = (failure_code is not null))
 );

@@ -1,9 +1,9 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { insertSecurityNote } from '../../../shared/events/security-note.ts';
+import { clientOfCall } from '../../../shared/lib/call-client.ts';
 import { requireNotClosed, requirePending } from './model/pending.ts';
 import { type PrepareDeps, prepareWithdrawal } from './prepare-transfer.ts';
-import { getWithdrawal } from './store/withdrawals.ts';
+import { getWithdrawal, recordApprover } from './store/withdrawals.ts';
 import { type SubmitTransferDeps, submitTransfer } from './submit-transfer.ts';
 import { showWithdrawal } from './view.ts';
 
@@ -16,9 +16,8 @@ export const approveWithdrawal =
     const read = () => getWithdrawal(deps.pool, account_id, withdrawal_id);
     if (transaction !== undefined) {
       requireNotClosed('withdrawal', await read());
-      // Before the submission: one that is refused leaves a note too many, and none is missing.
-      const note = { account_id, kind: 'withdrawal_approved' as const, details: { withdrawal_id } };
-      await insertSecurityNote(deps.pool, 'funding', note);
+      // The owner hears of it with the first progress, which shows that it was accepted.
+      await recordApprover(deps.pool, withdrawal_id, clientOfCall());
       return showWithdrawal(
         await submitTransfer(deps, 'withdrawal', { id: withdrawal_id, transaction, read }),
       );

@@ -1,11 +1,14 @@
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
+import { securityNote } from '../../../shared/events/security-note.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { insertMoved } from '../movements/events.ts';
 import { insertTransferChanged } from './events.ts';
 import type { TransferKind } from './model/pending.ts';
+import { type Approved, takeApprover } from './store/withdrawals.ts';
 import { closeTransfer, transitionTransfer } from './store.ts';
 
 /** The key under which a call waits for the progress of a withdrawal or refund. */
@@ -13,6 +16,13 @@ export const wakeKey = (objectId: string): string => `transfer.${objectId}`;
 
 type ClosingDeps = { pool: Pool; relay: Pick<Relay, 'dispatch'> };
 export type RecordProgressDeps = ClosingDeps & { waiting: Pick<Waiting, 'wake'> };
+
+/**
+ * That a withdrawal was accepted. It is noted with its first progress, so exactly once: by the call
+ * that submits it, or by the event if that call has lost the answer.
+ */
+const approvalNote = (withdrawal_id: string, { account_id, client }: Approved) =>
+  securityNote('funding', { account_id, client, kind: 'withdrawal_approved', details: { withdrawal_id } });
 
 /**
  * Records the progress that chain-submitter reports, publishes it, and wakes the calls that wait
@@ -25,10 +35,15 @@ export const recordProgress = async (
 ): Promise<void> => {
   const { object_id, status } = progress;
   const outbox = await pool.transaction(async (tx) => {
+    const approved = kind === 'withdrawal' ? await takeApprover(tx, object_id) : null;
     if (!(await transitionTransfer(tx, kind, progress))) return [];
     // A transaction that is signed, or signed again after a fork, has no outcome to publish yet.
     const moved = isDecided(status) ? await insertMoved(tx, object_id) : [];
-    return [...moved, ...(await insertTransferChanged(tx, kind, object_id))];
+    return [
+      ...(approved === null ? [] : await insertOutbox(tx, [approvalNote(object_id, approved)])),
+      ...moved,
+      ...(await insertTransferChanged(tx, kind, object_id)),
+    ];
   });
   relay.dispatch(outbox);
   waiting.wake(wakeKey(object_id));

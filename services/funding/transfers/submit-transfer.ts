@@ -4,6 +4,7 @@ import { isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import type { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { requireNotClosed, type Transfer, type TransferKind } from './model/pending.ts';
 import { type RecordProgressDeps, recordProgress, wakeKey } from './record-progress.ts';
 
@@ -30,6 +31,7 @@ export const submitTransfer = async <T extends Transfer>(
 ): Promise<T> => {
   requireNotClosed(kind, await read());
   const { tx_hash } = await deps.submitPrepared({ preparation_id: id, transaction });
+  await failpoint('funding.afterSubmitted');
   // The event of chain-submitter has the same content. It may be late, or recorded already.
   await recordProgress(deps, kind, {
     object_id: id,

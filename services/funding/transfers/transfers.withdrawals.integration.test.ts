@@ -176,6 +176,41 @@ test('bytes that were not prepared are refused, and another preparation replaces
   expect((await approve(ada, renewed)).status).toBe('confirmed');
 });
 
+const CLIENT = { address: '203.0.113.0/24', agent: 'Firefox' };
+const approveFrom = (who: Account, { withdrawal_id, transaction }: Withdrawal) => {
+  const input = { withdrawal_id, transaction: signedByOwner(transaction!) };
+  const call = { client: CLIENT, timeoutMs: 3000 };
+  return fixture.as<Withdrawal>({ ...who }, 'funding', 'approveWithdrawal', input, call);
+};
+const noteOf = ({ account_id }: Account, { withdrawal_id }: Withdrawal, client: typeof CLIENT | null) =>
+  expect.objectContaining({ account_id, kind: 'withdrawal_approved', details: { withdrawal_id }, client });
+
+test('the owner hears of a withdrawal once, when it was accepted, and of none that was refused', async () => {
+  const ada = fixture.account();
+  const [refused, accepted, last] = [await create(ada), await create(ada), await create(ada)];
+  expect(await codeOf(approve(ada, { ...refused, transaction: 'AAAA' }))).toBe('validation_error');
+  await approveFrom(ada, accepted);
+  await approve(ada, accepted);
+  // A program other than the gateway submits it, and this one hears of it by the event.
+  await fixture.chain.publishProgress(
+    'withdrawalProgressed',
+    last.withdrawal_id,
+    'confirmed',
+    'A'.repeat(64),
+  );
+  expect(await fixture.notesOf(ada.account_id, 2)).toEqual([
+    noteOf(ada, accepted, CLIENT),
+    noteOf(ada, last, null),
+  ]);
+});
+
+test('the owner hears of a withdrawal whose call ended after its submission, and from where it came', async () => {
+  const ada = fixture.account();
+  const created = await create(ada);
+  await fixture.crashAt('funding.afterSubmitted', () => approveFrom(ada, created));
+  expect(await fixture.notesOf(ada.account_id, 1)).toEqual([noteOf(ada, created, CLIENT)]);
+});
+
 test('after 15 minutes a withdrawal is expired for readers at once, and in the record by the sweep', async () => {
   const ada = fixture.account();
   const created = await create(ada);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Client } from '../../../../shared/contract/client.ts';
 import { notFound } from '../../../../shared/contract/errors.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
@@ -44,6 +45,33 @@ export const getWithdrawal = async (
   if (row === null) throw notFound('withdrawal');
   return row;
 };
+
+/** Records from where the call came that submits a withdrawal, for the note of its acceptance. */
+export const recordApprover = (db: Db, withdrawalId: string, client: Client | null): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update withdrawals set approver = ${client === null ? null : JSON.stringify(client)}::jsonb
+    where withdrawal_id = ${withdrawalId} and ${withdrawalState.is('pending_approval')}`);
+
+const Approved = z.object({ account_id: z.string(), client: Client.nullable() });
+export type Approved = z.infer<typeof Approved>;
+
+/**
+ * Locks a withdrawal that waits for its approval, and returns from where it was approved. Call it
+ * before its first progress is recorded. Null: that was recorded before.
+ */
+export const takeApprover = (tx: Db, withdrawalId: string): Promise<Approved | null> =>
+  tx.maybeOne(sql.type(Approved)`
+    with waiting as (
+      select withdrawal_id, account_id, approver from withdrawals
+      where withdrawal_id = ${withdrawalId} and ${withdrawalState.is('pending_approval')} for update)
+    update withdrawals set approver = null from waiting
+    where withdrawals.withdrawal_id = waiting.withdrawal_id
+    returning waiting.account_id, waiting.approver as client`);
+
+/** Erases from where withdrawals were approved whose approval was refused. */
+export const eraseApprovers = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update withdrawals set approver = null where account_id = ${accountId} and approver is not null`);
 
 type WithdrawalQuery = {
   account_id: string;
