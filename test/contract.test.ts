@@ -225,6 +225,8 @@ const HARMLESS = new Set([
   ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
   // A closed account cannot be closed again: its sign-ins have ended.
   'identity.closeAccount',
+  // A repeat is noted twice.
+  'identity.noteExport',
   // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
   ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
   ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],

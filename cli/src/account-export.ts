@@ -53,9 +53,10 @@ type Exported = { from: string; data: object };
 
 /**
  * All data of an account, object by object, each with the operation that it comes from. It is never
- * in memory as a whole.
+ * in memory as a whole. The owner hears of the export.
  */
 export async function* exportAccount(client: Client): AsyncGenerator<Exported> {
+  await client.identity.noteExport({ of: 'account' });
   for (const [from, read] of Object.entries(OBJECTS)) yield { from, data: await read(client) };
   for (const [from, sources] of Object.entries(LISTS))
     for (const source of sources) for await (const data of source(client)) yield { from, data };

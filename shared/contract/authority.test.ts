@@ -60,3 +60,11 @@ test('the owner hears of every call that needs a recent sign-in', () => {
   const silent = operations.filter(({ op }) => op.stepUp !== undefined && (op.notes ?? []).length === 0);
   expect(silent.map(({ id }) => id)).toEqual(PREPARES_ONLY);
 });
+
+test('each change that needs a recent sign-in has an event of its own', () => {
+  for (const { id, op } of operations) {
+    if (op.stepUp === undefined || op.stepUp === true) continue;
+    const kinds = Object.values(op.stepUp.when);
+    expect([id, kinds.toSorted()]).toEqual([id, (op.notes ?? []).toSorted()]);
+  }
+});

@@ -7,7 +7,7 @@ import { exampleOf, type Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
-import { errorsOf, type HttpOperation, type Limit } from './service.ts';
+import { errorsOf, type HttpOperation, type Limit, stepUpReason } from './service.ts';
 import { placeOf, TAGS } from './tags.ts';
 import { webhooksObject } from './webhook/openapi.ts';
 
@@ -231,8 +231,8 @@ export const limitText = ({ points, windowSeconds, per }: Limit): string => {
 /** The name of an operation, unique in the API, as in the limits file: `quote.create`. */
 export const operationId = (service: string, operation: string): string => `${service}.${operation}`;
 
-const stepUpText = ({ stepUp }: HttpOperation): string | undefined =>
-  stepUp && `Needs a sign-in of the last 5 minutes${stepUp === true ? '' : `, ${stepUp.when}`}.`;
+const stepUpText = (op: HttpOperation): string | undefined =>
+  op.stepUp && `${['Needs a sign-in of the last 5 minutes', stepUpReason(op)].filter(Boolean).join(', ')}.`;
 
 /** Every operation with its name, in the order of the reference. */
 const operationsInOrder = (): [string, HttpOperation][] =>
@@ -295,7 +295,7 @@ const operationObject = (
     ...(op.authorisedBy === undefined || op.authorisedBy === 'nothing'
       ? {}
       : { 'x-authorised-by': op.authorisedBy }),
-    ...(op.stepUp === undefined ? {} : { 'x-step-up': op.stepUp === true || op.stepUp.when }),
+    ...(op.stepUp === undefined ? {} : { 'x-step-up': stepUpReason(op) ?? true }),
     ...(op.onlyIn === undefined ? {} : { 'x-environments': op.onlyIn }),
   };
 };

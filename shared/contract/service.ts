@@ -108,9 +108,10 @@ type OperationDefinition = {
   /**
    * A caller who is a person needs a sign-in of the last 5 minutes; keys do not
    * (docs/spec/decisions.md, Step-up). With `true`, `serve` checks it before the handler runs. With
-   * `when`, the handler checks it for the change that the text names.
+   * `when`, the handler checks it for the changes that the texts name. Each names the event by which
+   * the owner hears of that change.
    */
-  stepUp?: true | { when: string };
+  stepUp?: true | { when: Readonly<Record<string, SecurityEventKind>> };
   /**
    * Whether a frozen account may call this operation. `serve` checks it before the handler runs.
    * Unset: reads (GET) are served, everything else is refused. `handler`: the handler decides, for
@@ -328,6 +329,10 @@ export const isRefusedWhenFrozen = ({
 }: Pick<HttpOperation, 'http' | 'whenFrozen'>): boolean => http.method !== 'GET' && whenFrozen === undefined;
 
 const EVERYWHERE = ['validation_error', 'rate_limited', 'internal_error', 'service_unavailable'] as const;
+
+/** The changes for which a call needs a recent sign-in. Undefined: all, or none. */
+export const stepUpReason = ({ stepUp }: Pick<HttpOperation, 'stepUp'>): string | undefined =>
+  stepUp === undefined || stepUp === true ? undefined : Object.keys(stepUp.when).join(', or ');
 
 /** All error codes that an operation can answer, its own first. */
 export const errorsOf = (op: HttpOperation): ErrorCode[] => {

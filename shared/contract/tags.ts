@@ -170,6 +170,7 @@ export const TAGS: readonly Tag[] = [
       'identity.listSessions',
       'identity.deleteSession',
       'identity.listSecurityEvents',
+      'identity.noteExport',
     ],
   },
   {

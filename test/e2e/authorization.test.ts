@@ -165,6 +165,7 @@ const RECIPES: Record<string, Recipe> = {
     throwaway: true,
   },
   'identity.getAccount': { foreign: 'hidden' },
+  'identity.noteExport': { body: () => ({ of: 'statement' }), foreign: 204 },
   // Closes the account of the caller, which is not Ada's.
   'identity.closeAccount': { foreign: 200, throwaway: true },
   'settlement.updateAccountLimits': { body: () => ({ daily: '30000000' }), foreign: 200 },

@@ -193,6 +193,11 @@ describe('leaving', () => {
       from: 'identity.listServices',
       data: expect.objectContaining({ name: 'Old maps' }),
     });
+    // The owner hears of it, also in the export itself.
+    expect(lines).toContainEqual({
+      from: 'identity.listSecurityEvents',
+      data: expect.objectContaining({ kind: 'export_made', details: { of: 'account' } }),
+    });
     // An existing file is not overwritten.
     expect((await leaver.quittance(['account', 'export', '--output', file])).code).toBe(1);
 

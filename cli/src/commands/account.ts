@@ -62,7 +62,7 @@ export const addAccount = (program: Command, io: Io): void => {
     .command('export')
     .description(
       'Writes the data of your account as lines of JSON. Each line has the operation that it comes from (`from`) and ' +
-        'an object (`data`). Keys and backups of wallets are not in it.',
+        'an object (`data`). Keys and backups of wallets are not in it. The export is a security event, and you get a mail.',
     )
     .option('-o, --output <file>', 'write to a new file that only you can read')
     .action((_options, command: Command) =>

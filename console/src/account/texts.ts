@@ -20,6 +20,7 @@ export const SECURITY = {
     key_revealed: 'The mailed link to a new key of the {owner_kind} “{name}” was used.',
     keys_revoked: 'All keys of the {owner_kind} “{name}” were revoked.',
     payout_changed: 'New quotes of the service “{name}” are paid to {payout_address}.',
+    allowed_ips_changed: 'The keys of the service “{name}” now work from {allowed_ips}.',
     key_mails_off: 'The mails about keys were turned off.',
     account_limits_changed: 'A sign-in may pay {per_payment} USDC at once and {daily} USDC a day.',
     session_reused: 'A sign-in was ended, because its old refresh token was used again.',
@@ -39,6 +40,7 @@ export const SECURITY = {
     endpoint_deleted: 'The webhook endpoint {endpoint_id} was deleted.',
     endpoint_secret_rotated: 'The secret of the webhook endpoint {endpoint_id} was rotated.',
     account_closed: 'The account was closed.',
+    export_made: 'An export was made: {of}.',
     first_payment: 'A first payment, of {amount} USDC, went to {payee}.',
   },
 } as const;

@@ -42,6 +42,7 @@ export const ExportCsv = ({
     setError(null);
     setProgress('Reading the first transactions…');
     try {
+      await client.identity.noteExport({ of: 'transactions' }, { signal: abort.signal });
       const rows = await readAll(client, query, abort.signal, (count) =>
         setProgress(`${count.toLocaleString('en')} transactions read…`),
       );

@@ -2,8 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { useNow } from '../lib/clock.ts';
 import { Countdown } from '../lib/countdown.tsx';
-import { download } from '../lib/csv.ts';
 import type { Items } from '../lib/data.ts';
+import { useExport } from '../lib/export.ts';
 import {
   Badge,
   Button,
@@ -116,14 +116,11 @@ const SalesTable = ({
   nameOf: ReadonlyMap<string, string>;
 }) => {
   const [shown, setShown] = useState(AT_ONCE);
-  const save = () => {
-    const name = `quittance-sales-${new Date().toISOString().slice(0, 10)}.csv`;
-    download(
-      name,
-      salesCsv(sales, refundedOf, (id) => nameOf.get(id)),
-    );
-    toast(`${sales.length.toLocaleString('en')} sales are in ${name}.`);
-  };
+  const exporting = useExport('sales', {
+    name: () => `quittance-sales-${new Date().toISOString().slice(0, 10)}.csv`,
+    lines: () => salesCsv(sales, refundedOf, (id) => nameOf.get(id)),
+    done: (name) => toast(`${sales.length.toLocaleString('en')} sales are in ${name}.`),
+  });
   const items: Items<Sale> = {
     data: sales.slice(0, shown),
     error: null,
@@ -138,7 +135,12 @@ const SalesTable = ({
       title="Every sale"
       actions={
         sales.length > 0 && (
-          <Button size="small" isDisabled={!isWhole} onPress={save}>
+          <Button
+            size="small"
+            isDisabled={!isWhole}
+            busy={exporting.isBusy && 'Exporting…'}
+            onPress={() => void exporting.run(undefined)}
+          >
             Export as CSV
           </Button>
         )
@@ -149,6 +151,7 @@ const SalesTable = ({
           : `${sales.length.toLocaleString('en')} in this view, the newest first.`
       }
     >
+      {exporting.error !== null && <ErrorNotice error={exporting.error} />}
       <Table
         label="Sales"
         items={items}

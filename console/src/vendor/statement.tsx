@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { Client } from '../../../sdk/src/main.ts';
-import { csvRow, download, exactDecimal } from '../lib/csv.ts';
+import { csvRow, exactDecimal } from '../lib/csv.ts';
 import { useAction } from '../lib/data.ts';
+import { useExport } from '../lib/export.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button, Empty, ErrorNotice, Money, Page, Row, Section, Select, Stack, Table } from '../ui/index.ts';
 import type { Settlement } from './sales-figures.ts';
@@ -58,6 +59,10 @@ const StatementPage = () => {
     },
     { done: setMonths },
   );
+  const exporting = useExport('statement', {
+    name: () => `quittance-statement-${environment}.csv`,
+    lines: () => csvOf(months ?? []),
+  });
   return (
     <Page
       title="Statement"
@@ -66,7 +71,7 @@ const StatementPage = () => {
         months !== null &&
         months.length > 0 && (
           <>
-            <Button onPress={() => download(`quittance-statement-${environment}.csv`, csvOf(months))}>
+            <Button busy={exporting.isBusy && 'Exporting…'} onPress={() => void exporting.run(undefined)}>
               Export as CSV
             </Button>
             <Button onPress={() => print()}>Print</Button>
@@ -87,6 +92,7 @@ const StatementPage = () => {
             </Button>
           </Row>
           {build.error !== null && <ErrorNotice error={build.error} />}
+          {exporting.error !== null && <ErrorNotice error={exporting.error} />}
           {months !== null && <Months months={months} />}
         </Stack>
       </Section>

@@ -181,6 +181,8 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     deleteSession(input: Input<'identity.deleteSession'>, options?: CallOptions): Answer<'identity.deleteSession'>;
     /** List the security events of the account. Sign-ins, and changes of passkeys, keys and payout addresses, for 90 days. Revoke what you do not recognise. `GET /v1/accounts/me/security-events`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listSecurityEvents(input?: Input<'identity.listSecurityEvents'>, options?: CallOptions): Listing<'identity.listSecurityEvents'>;
+    /** Note an export of the account’s data, for its owner. Call it before you read lists to keep them elsewhere, as `quittance account export` and the console do. The owner sees it in the security events, and is mailed about an export of the whole account. It reads nothing. `POST /v1/accounts/me/exports`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    noteExport(input: Input<'identity.noteExport'>, options?: CallOptions): Answer<'identity.noteExport'>;
     /** Create a vendor service and its API key. The api_key is shown only in this answer. `POST /v1/services`. Errors: unauthorized, forbidden, conflict, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createService(input: Input<'identity.createService'>, options?: CallOptions): Answer<'identity.createService'>;
     /** List vendor services `GET /v1/services`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -189,7 +191,7 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     getService(input: Input<'identity.getService'>, options?: CallOptions): Answer<'identity.getService'>;
     /** Show the fee of a price and what you receive. Without a service, so that a form can show it before the price is saved. A price whose `net_amount` is 0 cannot be the price of a service. `GET /v1/services/fee`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     showFee(input: Input<'identity.showFee'>, options?: CallOptions): Answer<'identity.showFee'>;
-    /** Change a vendor service. The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Change a vendor service. The owner is notified of a new payout address, and of other `allowed_ips`, by mail. In live a new payout address takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateService(input: Input<'identity.updateService'>, options?: CallOptions): Answer<'identity.updateService'>;
     /** Delete a vendor service, or close it while payments are open. Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window. `DELETE /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteService(input: Input<'identity.deleteService'>, options?: CallOptions): Answer<'identity.deleteService'>;
@@ -337,6 +339,7 @@ export const OPERATIONS = {
     listSessions: {"method":"GET","path":"/v1/accounts/me/sessions","query":["cursor","limit"],"list":true},
     deleteSession: {"method":"DELETE","path":"/v1/accounts/me/sessions/:session_id"},
     listSecurityEvents: {"method":"GET","path":"/v1/accounts/me/security-events","query":["cursor","limit"],"list":true},
+    noteExport: {"method":"POST","path":"/v1/accounts/me/exports","body":true},
     createService: {"method":"POST","path":"/v1/services","body":true,"keyed":true},
     listServices: {"method":"GET","path":"/v1/services","query":["cursor","limit"],"list":true},
     getService: {"method":"GET","path":"/v1/services/:service_id"},

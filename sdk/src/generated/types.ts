@@ -177,9 +177,9 @@ export interface paths {
         head?: never;
         /**
          * Change a vendor service
-         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second.
+         * @description The owner is notified of a new payout address, and of other `allowed_ips`, by mail. In live a new payout address takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address or other allowed_ips. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address, or for other allowed_ips. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateService"];
         trace?: never;
@@ -475,7 +475,7 @@ export interface paths {
          * Change a delegate
          * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, longer, or again after a pause. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, without approval, longer, or again after a pause, or at other vendors. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateDelegate"];
         trace?: never;
@@ -1707,7 +1707,7 @@ export interface paths {
          * Change some of the account’s settings
          * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, to turn mails off, to raise or remove the alert, or to pay from another wallet. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, to turn mails about keys off, or to turn mails about payments off, to raise or remove the alert, or to pay from another wallet. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateSettings"];
         trace?: never;
@@ -1884,6 +1884,28 @@ export interface paths {
         get: operations["identity.listSecurityEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note an export of the account’s data, for its owner
+         * @description Call it before you read lists to keep them elsewhere, as `quittance account export` and the console do. The owner sees it in the security events, and is mailed about an export of the whole account. It reads nothing.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per hour per account.
+         */
+        post: operations["identity.noteExport"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6544,10 +6566,10 @@ export interface components {
         SecurityEvent: {
             security_event_id: components["schemas"]["SecurityEventId"];
             /**
-             * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off. session_reused: an old refresh token was used again, so the sign-in was ended. delegate_widened: a delegate may do more
+             * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off. session_reused: an old refresh token was used again, so the sign-in was ended. delegate_widened: a delegate may do more. allowed_ips_changed: the keys of a service work from other addresses. export_made: a program has announced an export
              * @enum {string}
              */
-            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off" | "account_limits_changed" | "first_payment" | "session_reused" | "delegate_created" | "delegate_widened" | "external_allowed" | "device_allowed" | "wallet_linked" | "default_wallet_changed" | "backup_read" | "backup_replaced" | "warnings_reduced" | "withdrawal_approved" | "refund_created" | "endpoint_created" | "endpoint_changed" | "endpoint_deleted" | "endpoint_secret_rotated" | "account_closed";
+            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "allowed_ips_changed" | "key_mails_off" | "account_limits_changed" | "first_payment" | "session_reused" | "delegate_created" | "delegate_widened" | "external_allowed" | "device_allowed" | "wallet_linked" | "default_wallet_changed" | "backup_read" | "backup_replaced" | "warnings_reduced" | "withdrawal_approved" | "refund_created" | "endpoint_created" | "endpoint_changed" | "endpoint_deleted" | "endpoint_secret_rotated" | "account_closed" | "export_made";
             /**
              * @description What it was about: names, ids, how a sign-in was made
              * @example {
@@ -13179,6 +13201,40 @@ export interface operations {
                         next_cursor: string | null;
                     };
                 };
+            };
+        };
+    };
+    "identity.noteExport": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "of": "account"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What is exported
+                     * @example account
+                     * @enum {string}
+                     */
+                    of: "account" | "transactions" | "sales" | "statement";
+                };
+            };
+        };
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -1,4 +1,5 @@
 import { listSecurityEvents } from '../security/list-security-events.ts';
+import { noteExport } from '../security/note-export.ts';
 import { closeAccount } from './close-account.ts';
 import { createAccount } from './create-account.ts';
 import { getAccount } from './get-account.ts';
@@ -12,6 +13,7 @@ export const accountOperations = (
     Parameters<typeof createAccount>[0] &
     Parameters<typeof getSettings>[0] &
     Parameters<typeof listSecurityEvents>[0] &
+    Parameters<typeof noteExport>[0] &
     Parameters<typeof updateSettings>[0],
 ) => ({
   closeAccount: closeAccount(deps),
@@ -20,5 +22,6 @@ export const accountOperations = (
   getSettings: getSettings(deps),
   isFrozen: isFrozen(deps),
   listSecurityEvents: listSecurityEvents(deps),
+  noteExport: noteExport(deps),
   updateSettings: updateSettings(deps),
 });

@@ -34,6 +34,14 @@ export const SECURITY_TEXTS: Record<string, (details: Details) => Text> = {
       REVOKE,
     ],
   }),
+  allowed_ips_changed: ({ name, service_id, allowed_ips, widened }) => ({
+    subject: `From where the keys of a service work was ${widened === 'yes' ? 'widened' : 'changed'}`,
+    sentences: [
+      `The keys of the service “${name}” (${service_id}) now work from ${allowed_ips}.`,
+      'If this was not you, sign in now, set the addresses back, rotate the key with “revoke the others”, and revoke other sign-ins.',
+      ...(widened === 'yes' ? [NOT_OFF] : []),
+    ],
+  }),
   wallet_linked: ({ public_key, wallet_id }) => ({
     subject: 'A wallet was linked',
     sentences: [`The wallet ${public_key} (${wallet_id}) was linked to your account.`, REVOKE],
@@ -72,6 +80,13 @@ export const SECURITY_TEXTS: Record<string, (details: Details) => Text> = {
       `The webhook endpoint ${endpoint_id} has a new secret. For 24 hours deliveries are signed with both.`,
       REVOKE,
       NOT_OFF,
+    ],
+  }),
+  export_made: () => ({
+    subject: 'The data of your account were exported',
+    sentences: [
+      'A program has announced that it exports everything that the API shows of your account: payments, wallets, names and settings.',
+      'If this was not you, sign in now, and revoke other sign-ins. What was read cannot be taken back.',
     ],
   }),
   endpoint_deleted: ({ endpoint_id }) => ({

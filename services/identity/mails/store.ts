@@ -70,7 +70,7 @@ export const insertNotice = async (
   const { account_id, kind, details, security_event_id, client = clientOfCall() } = notice;
   if (isSecurityEvent(kind)) {
     const isNew = await insertSecurityEvent(db, { security_event_id, account_id, kind, details, client });
-    if (!isNew || !isMailed(kind)) return;
+    if (!isNew || !isMailed(notice)) return;
   }
   await db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, details, expires_at)

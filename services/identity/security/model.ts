@@ -8,25 +8,22 @@ export const isSecurityEvent = (kind: string): kind is SecurityEventKind => kind
 
 /**
  * The events that are recorded and not mailed: another mail follows, or the owner does it often, as
- * to read a backup before each signature.
+ * to read a backup before each signature, or to save a table of payments.
  */
 const UNMAILED: readonly SecurityEventKind[] = [
   ...(['signed_in', 'delegate_created', 'device_allowed'] as const),
   ...(['withdrawal_approved', 'refund_created', 'backup_read'] as const),
 ];
-export const isMailed = (kind: string): boolean => !UNMAILED.some((each) => each === kind);
+type Noted = { kind: string; details: Record<string, string> };
+export const isMailed = ({ kind, details }: Noted): boolean =>
+  !UNMAILED.some((each) => each === kind) && (kind !== 'export_made' || details.of === 'account');
 
 /** What a thief does first. Its mails cannot be turned off: a thief would begin with that. */
 const ALWAYS_MAILED: readonly SecurityEventKind[] = [
   ...(['session_reused', 'external_allowed', 'first_payment'] as const),
   ...(['endpoint_created', 'endpoint_changed', 'endpoint_secret_rotated'] as const),
 ];
-export const isAlwaysMailed = ({
-  kind,
-  details,
-}: {
-  kind: string;
-  details: Record<string, string>;
-}): boolean =>
+export const isAlwaysMailed = ({ kind, details }: Noted): boolean =>
   ALWAYS_MAILED.some((each) => each === kind) ||
-  (kind === 'account_limits_changed' && details.raised === 'yes');
+  (kind === 'account_limits_changed' && details.raised === 'yes') ||
+  (kind === 'allowed_ips_changed' && details.widened === 'yes');

@@ -218,6 +218,31 @@ test('the addresses from which the keys may be used change by a fresh sign-in', 
   expect(await found()).not.toHaveProperty('allowed_ips');
 });
 
+test('other addresses are an event, and their mail cannot be turned off if they are wider', async () => {
+  const { owner, address } = await signedIn();
+  await running.ask('updateSettings', { mail_key_events: false }, owner);
+  const { service_id } = await create(owner);
+  const [home, office] = ['203.0.113.7', '198.51.100.0/24'];
+  const noted = async () =>
+    (await running.ask('listSecurityEvents', {}, owner)).data
+      .filter(({ kind }) => kind === 'allowed_ips_changed')
+      .map(({ details }) => [details.allowed_ips, details.widened]);
+  const lists = [[home, office], [office, home], [home], [home], [office], null, null];
+  for (const allowed_ips of lists) await patch(owner, service_id, { allowed_ips });
+  const events = [
+    ['any address', 'yes'],
+    [office, 'yes'],
+    [home, 'no'],
+    [`${home}, ${office}`, 'no'],
+  ];
+  expect(await noted()).toEqual(events);
+  await untilMailed(address, 'now work from any address');
+  await running.allHandledAndMailed();
+  const mails = running.smtp.mailsTo(address).filter(({ text }) => text.includes('now work from'));
+  expect(mails).toHaveLength(events.filter(([, widened]) => widened === 'yes').length);
+  for (const { text } of mails) expect(text).toContain('cannot be turned off');
+});
+
 test.each([
   [['no address']],
   [['203.0.113.256']],

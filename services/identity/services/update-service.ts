@@ -1,14 +1,30 @@
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Db, Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
+import { isOtherList, widens } from './allowed-ips.ts';
 import { parsePrice } from './price.ts';
-import { findServiceRow, updateServiceRow } from './store.ts';
+import { findServiceRow, type ServiceRow, updateServiceRow } from './store.ts';
 import { showService } from './view.ts';
+
+/** Notes other addresses for the owner: a thief of a key widens them, to use it elsewhere. */
+const noteAllowedIps = async (tx: Db, before: ServiceRow, after: ServiceRow): Promise<void> => {
+  if (!isOtherList(before.allowed_ips, after.allowed_ips)) return;
+  await insertNotice(tx, {
+    account_id: after.account_id,
+    kind: 'allowed_ips_changed',
+    details: {
+      service_id: after.service_id,
+      name: after.name,
+      allowed_ips: after.allowed_ips?.join(', ') ?? 'any address',
+      widened: widens(before.allowed_ips, after.allowed_ips) ? 'yes' : 'no',
+    },
+  });
+};
 
 /**
  * PATCH /v1/services/:service_id. Existing quotes keep the payout address that they were signed
@@ -46,6 +62,7 @@ export const updateService =
         payoutDelayHours: deps.payoutDelayHours,
       });
       if (row === null) throw notFound('service');
+      await noteAllowedIps(tx, before, row);
       const effectiveAt = row.next_payout_at;
       const same = row.payout_address === before.payout_address && effectiveAt === before.next_payout_at;
       if (payout_address !== undefined && !same) {

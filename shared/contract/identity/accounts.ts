@@ -104,7 +104,11 @@ export const accountOperations = {
     authorisedBy: { jwt: 'step_up' },
     notes: ['key_mails_off', 'warnings_reduced', 'default_wallet_changed'],
     stepUp: {
-      when: 'to turn mails off, to raise or remove the alert, or to pay from another wallet',
+      when: {
+        'to turn mails about keys off': 'key_mails_off',
+        'to turn mails about payments off, to raise or remove the alert': 'warnings_reduced',
+        'to pay from another wallet': 'default_wallet_changed',
+      },
     },
     body: z
       .strictObject({

@@ -219,7 +219,11 @@ export const delegateOperations = {
       .meta({ examples: [EXAMPLE] }),
     output: Delegate,
     stepUp: {
-      when: 'for a change that lets the key spend more, at other services, at other vendors, without approval, longer, or again after a pause',
+      when: {
+        'for a change that lets the key spend more, at other services, without approval, longer, or again after a pause':
+          'delegate_widened',
+        'at other vendors': 'external_allowed',
+      },
     },
     errors: ['not_found', 'conflict'],
   }),

@@ -15,6 +15,7 @@ export const SECURITY_EVENT_KINDS = [
   'key_revealed',
   'keys_revoked',
   'payout_changed',
+  'allowed_ips_changed',
   'key_mails_off',
   'account_limits_changed',
   'first_payment',
@@ -35,5 +36,6 @@ export const SECURITY_EVENT_KINDS = [
   'endpoint_deleted',
   'endpoint_secret_rotated',
   'account_closed',
+  'export_made',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];

@@ -3,6 +3,9 @@ import { page, pageQuery, Timestamp } from '../primitives.ts';
 import { operation } from '../service.ts';
 import { SECURITY_EVENT_KINDS, SecurityEventId } from './security-kinds.ts';
 
+/** What an export has, in the words of its event. */
+const EXPORTS = ['account', 'transactions', 'sales', 'statement'] as const;
+
 /** The security events of an account: part of identity's contract. */
 export const securityOperations = {
   listSecurityEvents: operation({
@@ -21,7 +24,8 @@ export const securityOperations = {
             .describe(
               'passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new ' +
                 'key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off. session_reused: an old refresh token was used ' +
-                'again, so the sign-in was ended. delegate_widened: a delegate may do more',
+                'again, so the sign-in was ended. delegate_widened: a delegate may do more. allowed_ips_changed: the keys of a ' +
+                'service work from other addresses. export_made: a program has announced an export',
             ),
           details: z.record(z.string(), z.string()).meta({
             description: 'What it was about: names, ids, how a sign-in was made',
@@ -42,6 +46,24 @@ export const securityOperations = {
         })
         .meta({ id: 'SecurityEvent' }),
     ),
+    errors: [],
+  }),
+  noteExport: operation({
+    summary: 'Note an export of the account’s data, for its owner',
+    description:
+      'Call it before you read lists to keep them elsewhere, as `quittance account export` and the console do. The ' +
+      'owner sees it in the security events, and is mailed about an export of the whole account. It reads nothing.',
+    http: { method: 'POST', path: '/v1/accounts/me/exports', status: 204 },
+    access: ['jwt'],
+    authorisedBy: 'nothing',
+    notes: ['export_made'],
+    // A frozen account may be read, so it may be exported.
+    whenFrozen: 'served',
+    limits: [{ points: 30, windowSeconds: 3600, per: 'account' }],
+    body: z.strictObject({
+      of: z.enum(EXPORTS).meta({ description: 'What is exported', examples: ['account'] }),
+    }),
+    output: z.null(),
     errors: [],
   }),
 };

@@ -219,16 +219,22 @@ export const serviceOperations = {
   updateService: operation({
     summary: 'Change a vendor service',
     description:
-      'The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, ' +
-      'setting the current address again cancels the change. A change of `allowed_ips` applies within a second.',
+      'The owner is notified of a new payout address, and of other `allowed_ips`, by mail. In live a new payout address ' +
+      'takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of ' +
+      '`allowed_ips` applies within a second.',
     http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
-    notes: ['payout_changed'],
+    notes: ['payout_changed', 'allowed_ips_changed'],
     params: byId,
     body: z.strictObject({ ...settings, allowed_ips: AllowedIps }).partial(),
     output: Service,
-    stepUp: { when: 'for a new payout address or other allowed_ips' },
+    stepUp: {
+      when: {
+        'for a new payout address': 'payout_changed',
+        'for other allowed_ips': 'allowed_ips_changed',
+      },
+    },
     errors: ['not_found'],
   }),
   deleteService: operation({

@@ -230,7 +230,7 @@ export const operations = {
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
     notes: ['endpoint_changed'],
-    stepUp: { when: 'for another url' },
+    stepUp: { when: { 'for another url': 'endpoint_changed' } },
     timeoutSeconds: 10,
     params: byId,
     body: z.strictObject(settings).partial(),
