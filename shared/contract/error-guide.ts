@@ -243,7 +243,8 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
   },
   payment_failed: {
     causes: ['The payment failed on chain, finally and proven. Its attempt keeps this answer for ever.'],
-    action: 'Settle the quote with a new `payment_attempt_id` while it is valid, otherwise get a new quote.',
+    action:
+      'Settle the quote with a new `payment_attempt_id` while it is valid, otherwise get a new quote. A buyer of x402 or MPP signs a new transaction.',
     money: ['no'],
     actions: ['new_quote', 'stop'],
     example: { message: 'the payment failed', money_moved: 'no', safe_action: 'new_quote' },

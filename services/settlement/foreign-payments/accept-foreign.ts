@@ -1,11 +1,5 @@
 import type { z } from 'zod';
-import {
-  conflict,
-  type ErrorCode,
-  invalid,
-  type MoneyMoved,
-  ServiceError,
-} from '../../../shared/contract/errors.ts';
+import { conflict, invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
@@ -17,6 +11,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
 import { failedError, moneyMovedBy } from '../settlements/model/refusal.ts';
 import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
+import { acceptErrorOf } from './model/accept-error.ts';
 import { mismatchOf, type Refusal } from './model/refusal.ts';
 import type { ForeignOrder, Presented } from './order.ts';
 import { type PayDeps, pay } from './pay.ts';
@@ -28,32 +23,6 @@ type Answer = z.infer<typeof settlement.operations.acceptForeign.output>;
 
 /** A vendor repeats the call after 202. */
 const WAIT_MS = 8000;
-
-/** Codes of refusals that are not about the bytes. */
-const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
-  simulation_failed: 'payment_failed',
-  blockhash_expired: 'payment_failed',
-  closed: 'payment_failed',
-  budget_exhausted: 'service_unavailable',
-  signing_paused: 'service_unavailable',
-  facilitator_credit_exhausted: 'conflict',
-  other_service: 'conflict',
-  source_blocked: 'conflict',
-  vendor_frozen: 'forbidden',
-  service_closing: 'conflict',
-  payment_identifier_conflict: 'conflict',
-};
-
-const toError = ({ reason, message }: Refusal, money_moved: MoneyMoved): ServiceError => {
-  if (reason === 'insufficient_funds')
-    return new ServiceError('insufficient_funds', message, { money_moved, safe_action: 'top_up' });
-  const code = CODES[reason];
-  if (reason === 'other_service')
-    return conflict(`${reason}: ${message}`, { money_moved, safe_action: 'stop' });
-  // The details name the reason, so that a client can tell the refusals apart.
-  if (code === undefined) return invalid('transaction', `${reason}: ${message}`, { money_moved });
-  return new ServiceError(code, `${reason}: ${message}`, { money_moved });
-};
 
 /** The order of a new payment, with the fee of today. */
 const orderOf = (
@@ -144,7 +113,7 @@ export const acceptForeign =
     if (input.rail === 'mpp' && input.memo === undefined)
       throw invalid('memo', 'is required for the rail mpp, because its offers always have one');
     const outcome = await pay(deps, presented(vendor, input, deps.fee), until);
-    if (outcome.kind === 'refused') throw toError(outcome.refusal, outcome.moved);
+    if (outcome.kind === 'refused') throw acceptErrorOf(outcome.refusal, outcome.moved);
     if (outcome.kind === 'pending')
       return { settlement_id: outcome.row.settlement_id, status: 'pending', tx_hash: outcome.txHash };
     return redeemEnded(deps, outcome.row, input.redeem_id);

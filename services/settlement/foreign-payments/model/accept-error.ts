@@ -1,0 +1,48 @@
+import {
+  conflict,
+  type ErrorCode,
+  invalid,
+  type MoneyMoved,
+  type SafeAction,
+  ServiceError,
+} from '../../../../shared/contract/errors.ts';
+import type { Refusal } from './refusal.ts';
+
+/** Codes of refusals that are not about the bytes. */
+const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
+  simulation_failed: 'payment_failed',
+  blockhash_expired: 'payment_failed',
+  closed: 'payment_failed',
+  budget_exhausted: 'service_unavailable',
+  signing_paused: 'service_unavailable',
+  facilitator_credit_exhausted: 'conflict',
+  other_service: 'conflict',
+  source_blocked: 'conflict',
+  vendor_frozen: 'forbidden',
+  service_closing: 'conflict',
+  payment_identifier_conflict: 'conflict',
+};
+
+/**
+ * What is safe after a refusal, where the gateway's default for the code is not right. These bytes
+ * can never pay any more, so their buyer signs others for a new offer, but only if they have not
+ * paid.
+ */
+const safeActionAfter = (code: ErrorCode, moved: MoneyMoved): SafeAction | undefined =>
+  code === 'payment_failed' && moved === 'no' ? 'new_quote' : undefined;
+
+/** The error of POST /v1/settlements/foreign for a refusal. */
+export const acceptErrorOf = ({ reason, message }: Refusal, money_moved: MoneyMoved): ServiceError => {
+  if (reason === 'insufficient_funds')
+    return new ServiceError('insufficient_funds', message, { money_moved, safe_action: 'top_up' });
+  const code = CODES[reason];
+  if (reason === 'other_service')
+    return conflict(`${reason}: ${message}`, { money_moved, safe_action: 'stop' });
+  // The details name the reason, so that a client can tell the refusals apart.
+  if (code === undefined) return invalid('transaction', `${reason}: ${message}`, { money_moved });
+  const safe_action = safeActionAfter(code, money_moved);
+  return new ServiceError(code, `${reason}: ${message}`, {
+    money_moved,
+    ...(safe_action !== undefined && { safe_action }),
+  });
+};
