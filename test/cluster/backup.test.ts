@@ -10,6 +10,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { chainOf } from '../support/chain.ts';
+import { foreignPayment, type OtherPayment } from '../support/other-rails.ts';
 import { waitFor } from '../support/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
@@ -59,6 +60,12 @@ const paid = async ({ id, quote }: Attempt): Promise<string> => {
   );
   return (body as { tx_hash: string }).tx_hash;
 };
+const place = { api, stack: () => installation.stack as never };
+/** A payment of x402 and one of MPP, of the same wallet. */
+const others = (): Promise<OtherPayment[]> =>
+  Promise.all(
+    (['x402', 'mpp'] as const).map((rail) => foreignPayment(place, { payer: consumer, vendor, rail })),
+  );
 const balance = () =>
   chainOf(installation.stack.environments.test as never).balance(consumer.wallet.publicKey);
 
@@ -66,6 +73,12 @@ test('after a restore, payments since the copy are found on the chain, and nothi
   const before = [await attempt(), await attempt()];
   const hashes = new Map<string, string>();
   for (const each of before) hashes.set(each.id, await paid(each));
+  const shown = new Map<OtherPayment, string>();
+  const payOthers = async (): Promise<void> => {
+    for (const each of await others()) shown.set(each, await each.pay());
+  };
+  await payOthers();
+  const kept = shown.size;
 
   const started = performance.now();
   const written = await backUp(own(), `backup-${run}`);
@@ -77,6 +90,7 @@ test('after a restore, payments since the copy are found on the chain, and nothi
   const after = [await attempt(), await attempt()];
   const lost = await attempt();
   for (const each of [...after, lost]) hashes.set(each.id, await paid(each));
+  await payOthers();
   const left = await balance();
 
   const values = { BACKUP: copy, ACTOR: 'jane', REASON: 'the volume is gone' };
@@ -104,17 +118,22 @@ test('after a restore, payments since the copy are found on the chain, and nothi
 
   await startServices(own());
   await waitForTrial(own(), report);
-  const shown = await operate(own(), 'signing', 'show', '--json');
-  expect(JSON.parse(shown.out)).toMatchObject({ paused: true });
-  // Both sides and the fee of each payment that the copy lacks.
+  const signing = await operate(own(), 'signing', 'show', '--json');
+  expect(JSON.parse(signing.out)).toMatchObject({ paused: true });
+  // Both sides of each payment that the copy lacks, and the fee if it was paid with it.
   const missing = await reconcileTrial(installation);
-  expect(missing.map(({ kind }) => kind)).toEqual(Array(9).fill('unrecorded'));
+  expect(new Set(missing.map(({ kind }) => kind))).toEqual(new Set(['unrecorded']));
+  const sidesOf = (hash: string) => missing.filter(({ what }) => what.includes(hash)).length;
+  expect([...after, lost].map(({ id }) => sidesOf(hashes.get(id)!))).toEqual([3, 3, 3]);
+  const since = [...shown].slice(kept);
+  expect(since.map(([{ name }, hash]) => `${name} ${sidesOf(hash)}`)).toEqual(['x402 2', 'mpp 3']);
   const resumed = await operate(own(), 'signing', 'resume', '--reason', 'restored', '--yes');
   expect(resumed).toMatchObject({ code: 0 });
   const downSeconds = Math.round((performance.now() - stopped) / 100) / 10;
 
   // Their payers repeat them. Each is answered with the payment that was made.
   for (const each of [...before, ...after]) expect(await paid(each)).toBe(hashes.get(each.id));
+  for (const [each, hash] of shown) expect(await each.pay()).toBe(hash);
   expect(await balance()).toBe(left);
   const next = await attempt();
   expect(await paid(next)).not.toBe('');
