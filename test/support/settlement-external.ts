@@ -95,7 +95,11 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
       },
     });
   serve('signExternal', sign);
-  serve('closeExternal', closeExternal);
+  serve('closeExternal', (input: Attempt & { message_hash?: string | null }) =>
+    input.message_hash && !signer.signed.has(keyOf(input))
+      ? { error: { code: 'conflict', message: 'the record of the signed payment is lost' } }
+      : closeExternal(input),
+  );
   serve('observeExternal', (input: Signed & { tx_hash: string | null }) => {
     signer.reported.push(input.tx_hash);
     return closeExternal(input);

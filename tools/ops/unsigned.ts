@@ -60,9 +60,10 @@ export const unsignedCommands: readonly Command[] = [
   {
     name: 'payments unsigned',
     args: '',
-    summary: 'Lists outgoing payments that were accepted and have no bytes after two minutes',
+    summary:
+      'Lists outgoing payments without bytes after two minutes, and any that are under way after fifteen',
     details:
-      'After a restore, the chain may have a payment of which only the payer knows whether it is this one.',
+      'After a restore, the chain may have a payment of which only the payer knows whether it is this one, or the bytes of one may be lost.',
     show: async (operator, _args, { limit }) => {
       const json = await operator.call(settlement, 'listUnsignedPayments', { limit });
       return { json, text: json.length === 0 ? 'None.' : tableText([HEAD, ...json.map(toRow)]) };
@@ -71,8 +72,8 @@ export const unsignedCommands: readonly Command[] = [
   {
     name: 'payments end',
     args: '<settlement_id>',
-    summary: 'Ends an outgoing payment without bytes that the sweep cannot end',
-    details: 'Refused if its bytes were handed out, and if the chain has its payment.',
+    summary: 'Ends an outgoing payment without bytes, or with lost bytes, that the sweep cannot end',
+    details: 'Refused if its bytes were handed out and are not lost, and if the chain has its payment.',
     plan: (operator, [argument]) => planEnd(operator, argument),
   },
 ];

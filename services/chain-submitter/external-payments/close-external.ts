@@ -7,18 +7,22 @@ import { CLOSED } from '../intents/model/failure.ts';
 import { findIntent, insertFailedPayment } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
 import { adoptLost } from './lost-payment.ts';
-import { refuseIfLost, refuseUndecided } from './lost-record.ts';
+import { adoptOrRefuse, refuseUndecided } from './lost-record.ts';
 
 type Deps = Parameters<typeof adoptLost>[0] & Parameters<typeof findPaymentIntent>[0];
 type Input = z.infer<typeof chainSubmitter.internal.closeExternal.input>;
 
-/** @throws ServiceError conflict for a payment that was signed, or may have been */
-const refuseUnlessUnsigned = async (deps: Deps, intentId: string, input: Input): Promise<void> => {
-  const { account_id, settlement_id, lost } = input;
-  refuseIfLost(deps.logger, intentId, input);
-  if (lost === null || lost === undefined) return;
+/**
+ * Adopts a payment that the chain has, and whose record is lost.
+ * @throws ServiceError conflict for one that was signed, or may have been
+ */
+const adoptOrLeaveUnsigned = async (deps: Deps, intentId: string, input: Input): Promise<void> => {
+  const { account_id, settlement_id, message_hash = null, lost = null } = input;
+  const answered = message_hash === null ? null : { message_hash, settlement_id };
+  if (lost === null) return answered === null ? undefined : adoptOrRefuse(deps, answered, intentId, null);
   const { since, until, owners, ...payment } = lost;
   const request = { account_id, settlement_id, ...payment };
+  if (answered !== null) return adoptOrRefuse(deps, answered, intentId, { request, since });
   if ((await adoptLost(deps, { intentId, request }, { since, until, owners })) === 'undecided')
     throw refuseUndecided();
 };
@@ -35,7 +39,7 @@ export const closeExternal =
     const nothing = { generation: 0, tx_hash: null, slot: null };
     const closed: Progress = { object_id: settlementId, status: 'failed', ...nothing, failure: CLOSED };
     const row = { intentId, settlementId, reason: null, failure: CLOSED };
-    if ((await findIntent(deps.pool, intentId)) === null) await refuseUnlessUnsigned(deps, intentId, attempt);
+    if ((await findIntent(deps.pool, intentId)) === null) await adoptOrLeaveUnsigned(deps, intentId, attempt);
     if (await insertFailedPayment(deps.pool, 'external', row)) return closed;
     const intent = await findPaymentIntent(deps, intentId, settlementId);
     const progress = intent === null ? null : toProgress(intent);

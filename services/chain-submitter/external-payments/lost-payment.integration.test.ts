@@ -32,6 +32,11 @@ const lostOf = (...payers: Payer[]): Lost => ({
   owners: payers.map(({ owner }) => owner.publicKey.toBase58()),
 });
 
+const hashOf = (answer: Awaited<ReturnType<typeof sign>>): string => {
+  if (answer.outcome !== 'signed') throw new Error(JSON.stringify(answer));
+  return answer.message_hash;
+};
+
 /** A payment that is on the chain, and has no record. */
 const lostPayment = async (buyer: Payer, changes: Parameters<typeof inputOf>[1] = {}) => {
   const input = inputOf(buyer, changes);
@@ -81,6 +86,33 @@ describe('after a restore', () => {
     expect(await sign(inputOf(buyer, { memo: 'invoice 8', lost: again.lost }))).toMatchObject({
       outcome: 'signed',
     });
+  }, 60_000);
+
+  test('a payment whose bytes were answered is adopted by their message, whatever its memo is', async () => {
+    const buyer = await fixture.payer(2n * PRICE);
+    const acts = [
+      async ({ lost: _, ...input }: Parameters<typeof sign>[0]) =>
+        expect(await sign(input)).toMatchObject({ outcome: 'signed' }),
+      async (input: Parameters<typeof sign>[0]) =>
+        expect(await close(input)).toMatchObject({ status: 'signed', failure: null }),
+    ];
+    for (const [index, act] of acts.entries()) {
+      const { again, answer, tx_hash } = await lostPayment(buyer, { memo: `invoice ${index}` });
+      await act({ ...again, message_hash: hashOf(answer) });
+      expect(await fixture.events.wait(again.settlement_id, 'finalized')).toMatchObject({ tx_hash });
+    }
+    expect(await balanceOf(buyer)).toBe(0n);
+  }, 60_000);
+
+  test('one that no provider has is neither signed nor closed, until an operator ends it', async () => {
+    const buyer = await fixture.payer(PRICE);
+    const input = inputOf(buyer);
+    const message_hash = hashOf(await sign(input));
+    await lose(input);
+    expect(await codeOf(sign({ ...input, message_hash }))).toBe('conflict');
+    expect(await codeOf(close({ ...input, message_hash, lost: lostOf(buyer) }))).toBe('conflict');
+    expect(await intentOf(input)).toBeUndefined();
+    expect(await close(input)).toMatchObject({ status: 'failed' });
   }, 60_000);
 
   test.each<[string, (buyer: Payer) => Promise<Parameters<typeof inputOf>[1]>]>([

@@ -15,6 +15,7 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { ExternalRequest } from '../intents/parse-order.ts';
 import { insertExternalIntent } from '../intents/store/intents.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
+import { findTransactionEverywhere } from '../transactions/find-transaction.ts';
 import { assemble, decodeAnyMessage, hashMessage, type PlainMessage } from '../transactions/message.ts';
 import { listRecorded } from '../transactions/store/transactions.ts';
 import { insertMessage, isOutgoing } from './store/messages.ts';
@@ -138,6 +139,37 @@ const adopt = async (
   });
 };
 
+const logAdopted = (logger: Logger, log: object, { signature }: IncludedTransaction): void => {
+  count('quittance_anomalies_total', 1, { kind: 'adopted' });
+  logger.warn({ ...log, signature }, 'lost outgoing payment adopted from the chain');
+};
+
+/**
+ * Adopts a payment whose bytes were answered before, and whose record is lost: the transaction of
+ * its message proves it.
+ * @param since no transaction of it is older
+ * @returns false when no provider has it. Its bytes are unknown, so nothing proves that they can
+ *   never be included
+ * @throws ServiceError service_unavailable when a provider does not answer
+ */
+export const adoptAnswered = async (
+  deps: LostDeps,
+  { intentId, request, since }: { intentId: string; request: ExternalRequest; since: string },
+  messageHash: string,
+): Promise<boolean> => {
+  const source = tokenAccountOf(request.owner, deps.network.mint);
+  const wanted = { messageHash, source, since: Date.parse(since) };
+  const paid = await unknownOnError(
+    findTransactionEverywhere(deps, wanted).then((found) =>
+      found === null ? null : getIncluded(deps, found),
+    ),
+  );
+  if (paid === null) return false;
+  await adopt(deps, { intentId, request, since }, paid);
+  logAdopted(deps.logger, { intent: intentId, settlement_id: request.settlement_id }, paid);
+  return true;
+};
+
 /**
  * Adopts the payment of an attempt without an intent, if a restore has lost its record and the
  * chain has it.
@@ -161,10 +193,6 @@ export const adoptLost = async (
     return 'undecided';
   }
   await adopt(deps, { intentId, request, since: lost.since }, found.paid);
-  count('quittance_anomalies_total', 1, { kind: 'adopted' });
-  deps.logger.warn(
-    { ...log, signature: found.paid.signature },
-    'lost outgoing payment adopted from the chain',
-  );
+  logAdopted(deps.logger, log, found.paid);
   return 'adopted';
 };

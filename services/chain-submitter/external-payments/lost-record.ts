@@ -1,24 +1,29 @@
 import { conflict, type ServiceError } from '../../../shared/contract/errors.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import type { ExternalRequest } from '../intents/parse-order.ts';
+import { adoptAnswered, type LostDeps } from './lost-payment.ts';
 
 /**
- * Refuses to act on a payment without an intent whose bytes were answered before: this database was
- * restored from a backup. Other bytes would pay twice, and a failure would release a hold that may
- * still be used.
- * @throws ServiceError conflict
+ * Adopts a payment without an intent whose bytes were answered before: this database was restored
+ * from a backup. Other bytes would pay twice, and a failure would release a hold that may still be
+ * used, so nothing else is done for it.
+ * @param payment null: what it was is not known here, and the caller may say it
+ * @throws ServiceError conflict when the chain does not have it
  */
-export const refuseIfLost = (
-  logger: Logger,
+export const adoptOrRefuse = async (
+  deps: LostDeps,
+  { message_hash, settlement_id }: { message_hash: string; settlement_id: string },
   intentId: string,
-  { message_hash, settlement_id }: { message_hash?: string | null | undefined; settlement_id: string },
-): void => {
-  if (message_hash === undefined || message_hash === null) return;
-  count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
-  logger.error(
-    { intent: intentId, settlement_id, message_hash },
-    'outgoing payment was signed before and its record is lost, nothing is signed or closed',
-  );
+  payment: { request: ExternalRequest; since: string } | null,
+): Promise<void> => {
+  if (payment !== null) {
+    if (await adoptAnswered(deps, { intentId, ...payment }, message_hash)) return;
+    count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
+    deps.logger.error(
+      { intent: intentId, settlement_id, message_hash },
+      'outgoing payment was signed before and its record is lost, nothing is signed or closed',
+    );
+  }
   throw conflict('the record of the signed payment is lost; an operator has to end it');
 };
 

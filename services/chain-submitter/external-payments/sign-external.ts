@@ -28,7 +28,7 @@ import { signForCaller } from '../transactions/sign-for-caller.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { checkBalances } from './balances.ts';
 import { adoptLost } from './lost-payment.ts';
-import { refuseIfLost } from './lost-record.ts';
+import { adoptOrRefuse } from './lost-record.ts';
 import { buildExternalMessage } from './message.ts';
 import { checkExternalPolicy, checkParties } from './policy.ts';
 import { ExternalRefusal, refuse } from './refusal.ts';
@@ -217,6 +217,16 @@ const signDistinct = async (deps: Deps, intentId: string, input: Input): Promise
   });
 };
 
+/** Adopts the payment of an attempt whose record is lost, if the chain has it. */
+const adopted = async (deps: Deps, intentId: string, input: Input): ReturnType<typeof adoptLost> => {
+  const { message_hash, settlement_id, accepted_at: since } = input;
+  const request = requestOf(input);
+  if (message_hash === null || message_hash === undefined)
+    return adoptLost(deps, { intentId, request }, input.lost);
+  await adoptOrRefuse(deps, { message_hash, settlement_id }, intentId, { request, since });
+  return 'adopted';
+};
+
 /**
  * Signs an outgoing payment with the delegate authority and commits it before it is answered. The
  * vendor's fee payer signs and sends it. A repeated or concurrent call gets the same bytes.
@@ -227,8 +237,7 @@ export const signExternal =
     const intentId = externalIntentId(input);
     const existing = await findAnswer(deps, intentId, input);
     if (existing !== null) return existing;
-    refuseIfLost(deps.logger, intentId, input);
-    const lost = await adoptLost(deps, { intentId, request: requestOf(input) }, input.lost);
+    const lost = await adopted(deps, intentId, input);
     if (lost === 'undecided') return { outcome: 'undecided' };
     try {
       if (lost === 'none') await signDistinct(deps, intentId, input);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import {
@@ -8,22 +9,41 @@ import {
   type Stalled,
 } from '../settlements/store/external-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
-import { isOutgoing, paymentOf } from './sign.ts';
+import { isOutgoing, type Outgoing, paymentOf, timeOf } from './sign.ts';
 
 type CloseExternal = (typeof chainSubmitter.internal.closeExternal)['input'];
 
 const BATCH = 50;
 
-/** The lost time in which bytes of the payment may have been handed out; null without one. */
-const lostOf = async (
-  pool: Pool,
-  { account_id, payment_attempt_id, message_hash }: Stalled,
-): Promise<z.infer<CloseExternal>['lost']> => {
-  if (message_hash !== null) return null;
-  const lost = await findLostTime(pool, account_id);
-  if (lost === null) return null;
+type Lost = z.infer<CloseExternal>['lost'];
+type Close = (payment: z.infer<CloseExternal>) => Promise<Progress>;
+
+const find = async (pool: Pool, { account_id, payment_attempt_id }: Stalled): Promise<Outgoing | null> => {
   const row = await findExternalAttempt(pool, account_id, payment_attempt_id);
-  return row !== null && isOutgoing(row) ? { ...lost, ...paymentOf(row) } : null;
+  return row !== null && isOutgoing(row) ? row : null;
+};
+
+/** The lost time in which bytes of the payment may have been handed out; null without one. */
+const lostOf = async (pool: Pool, payment: Stalled): Promise<Lost> => {
+  if (payment.message_hash !== null) return null;
+  const lost = await findLostTime(pool, payment.account_id);
+  const row = lost === null ? null : await find(pool, payment);
+  return lost === null || row === null ? null : { ...lost, ...paymentOf(row) };
+};
+
+/**
+ * Ends a payment, or reads its progress. If chain-submitter has lost the record of handed-out
+ * bytes, it is told what they pay, so that it finds their transaction.
+ */
+const end = async (pool: Pool, close: Close, payment: Stalled): Promise<Progress> => {
+  try {
+    return await close({ ...payment, lost: await lostOf(pool, payment) });
+  } catch (error) {
+    const isLost = error instanceof ServiceError && error.code === 'conflict';
+    const row = isLost && payment.message_hash !== null ? await find(pool, payment) : null;
+    if (row === null) throw error;
+    return close({ ...payment, lost: { ...timeOf(row), ...paymentOf(row) } });
+  }
 };
 
 /**
@@ -39,15 +59,13 @@ export const resumeExternal =
   }: {
     pool: Pool;
     logger: Logger;
-    closeExternal: (payment: z.infer<CloseExternal>) => Promise<Progress>;
+    closeExternal: Close;
     applyProgress: (progress: Progress) => Promise<void>;
   }) =>
   async (): Promise<boolean> => {
     const stalled = await claimStalledExternal(pool, BATCH);
     const results = await Promise.allSettled(
-      stalled.map(async (payment) =>
-        applyProgress(await closeExternal({ ...payment, lost: await lostOf(pool, payment) })),
-      ),
+      stalled.map(async (payment) => applyProgress(await end(pool, closeExternal, payment))),
     );
     for (const [index, result] of results.entries())
       if (result.status === 'rejected')

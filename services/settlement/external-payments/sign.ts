@@ -104,6 +104,16 @@ export const paymentOf = (row: Outgoing) => {
   };
 };
 
+/** Much longer than bytes can be included. */
+const INCLUDED_WITHIN_MS = 86_400_000;
+
+/** The time in which the transaction of a payment is on the chain, if ever. */
+export const timeOf = ({ created_at, owner }: Outgoing): Lost => ({
+  since: isoTime(created_at),
+  until: isoTime(created_at + INCLUDED_WITHIN_MS),
+  owners: [owner],
+});
+
 const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing, lost: Lost | null) => {
   try {
     return await signExternal({

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
-import { conflict } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
+import { type Outgoing, paymentOf, timeOf } from '../external-payments/sign.ts';
 import { getSettlement } from '../settlements/store/settlements.ts';
 import { getUnsigned, searchUnsigned, type UnsignedDeps } from './unsigned.ts';
 
@@ -15,6 +16,22 @@ type Deps = UnsignedDeps & {
 };
 
 /**
+ * Whether chain-submitter has the record of handed-out bytes, or has found their transaction.
+ * @throws ServiceError service_unavailable when the chain cannot be searched
+ */
+const isRecorded = async ({ closeExternal, applyProgress }: Deps, row: Outgoing): Promise<boolean> => {
+  const { settlement_id, account_id, payment_attempt_id, message_hash } = row;
+  const attempt = { settlement_id, account_id, payment_attempt_id, message_hash };
+  try {
+    await applyProgress(await closeExternal({ ...attempt, lost: { ...timeOf(row), ...paymentOf(row) } }));
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
+    return false;
+  }
+};
+
+/**
  * Ends a payment of which the chain proves nothing, on the word of the operator. A later or
  * concurrent call of its payer finds the failed intent, or has signed it before.
  */
@@ -23,18 +40,21 @@ export const endUnsignedPayment =
   async ({ settlement_id, ...operator }) => {
     const { pool, closeExternal, applyProgress } = deps;
     const row = await getUnsigned(deps, settlement_id);
+    if (row.message_hash !== null && (await isRecorded(deps, row)))
+      throw conflict('the bytes of the payment were handed out: only the chain ends it');
     const { found, transactions } = await searchUnsigned(deps, row);
     if (found === 'paid')
       throw conflict(
         `the chain has the payment, ${transactions[0]}: it is adopted when its payer repeats it`,
       );
-    const { account_id, payment_attempt_id, message_hash } = row;
+    const { account_id, payment_attempt_id } = row;
     await recordAction(pool, operator, {
       ...{ action: 'settlement.endUnsigned', target: settlement_id },
       before: { status: row.status },
       after: { status: 'failed', transactions },
     });
-    const attempt = { settlement_id, account_id, payment_attempt_id, message_hash };
+    // Without the message: the operator has seen that nobody can use it any more.
+    const attempt = { settlement_id, account_id, payment_attempt_id, message_hash: null };
     await applyProgress(await closeExternal({ ...attempt, lost: null }));
     const { status, chain_status } = await getSettlement(pool, settlement_id);
     return { status, chain_status };

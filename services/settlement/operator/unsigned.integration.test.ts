@@ -30,6 +30,7 @@ const get = (settlement_id: string) => call(operator, settlement, 'getUnsignedPa
 const end = (settlement_id: string) =>
   call(operator, settlement, 'endUnsignedPayment', { settlement_id, ...by });
 const later = <T>(work: () => Promise<T>): Promise<T> => database.withClock('3 minutes', work);
+const muchLater = <T>(work: () => Promise<T>): Promise<T> => database.withClock('20 minutes', work);
 
 /** A payment of which the chain has one that may be it. */
 const undecided = async () => {
@@ -83,7 +84,22 @@ test('a payment whose bytes were handed out is ended by the chain alone', async 
   const payer = consumer();
   const { settlement_id } = await payOut(payer, { attempt: newId('evt'), payTo: newPayee('handed out') });
   expect(await later(list)).not.toContainEqual(expect.objectContaining({ settlement_id }));
-  for (const work of [get, end])
-    expect(await refusal(work(settlement_id))).toMatchObject({ code: 'conflict' });
+  expect(await refusal(end(settlement_id))).toMatchObject({ code: 'conflict' });
   expect(await row(settlement_id)).toMatchObject({ status: 'pending' });
+});
+
+test('a payment whose handed-out bytes are lost is listed, and an operator ends it', async () => {
+  const payer = consumer();
+  const attempt = newId('evt');
+  const { settlement_id } = await payOut(payer, { attempt, payTo: newPayee('lost bytes') });
+  signer.signed.delete(`${payer.account_id}:${attempt}`);
+  expect(await later(list)).not.toContainEqual(expect.objectContaining({ settlement_id }));
+  expect(await muchLater(list)).toContainEqual(expect.objectContaining({ settlement_id }));
+  signer.found = 'paid';
+  signer.candidates = [TRANSACTION];
+  expect(await refusal(end(settlement_id))).toMatchObject({ code: 'conflict' });
+  Object.assign(signer, { found: 'none', candidates: [] });
+  expect(await held(payer)).toBe(USDC);
+  expect(await end(settlement_id)).toEqual({ status: 'failed', chain_status: 'failed' });
+  expect(await held(payer)).toBe(0n);
 });

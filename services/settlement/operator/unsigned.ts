@@ -1,14 +1,15 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { LostDeps } from '../external-payments/lost.ts';
-import { isOutgoing, type Outgoing, paymentOf } from '../external-payments/sign.ts';
+import { isOutgoing, type Outgoing, paymentOf, timeOf } from '../external-payments/sign.ts';
 import { findExternal } from '../settlements/store/external-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
 
 /*
- * Outgoing payments that were accepted and have no bytes. The sweep ends them, unless the chain has
- * a payment that may be theirs: a restore has lost their record then, and only their payer knows
- * which payment it is (docs/adr/0034).
+ * Outgoing payments that were accepted and do not end. Those without bytes are ended by the sweep,
+ * unless the chain has a payment that may be theirs: a restore has lost their record then, and only
+ * their payer knows which payment it is (docs/adr/0034). Those whose bytes were handed out are
+ * ended by the chain, unless a restore of chain-submitter has lost the bytes.
  */
 
 export type UnsignedDeps = Pick<LostDeps, 'pool' | 'findLostExternal'>;
@@ -23,8 +24,8 @@ export const view = (row: Outgoing) => {
 };
 
 /**
- * An outgoing payment that has no bytes.
- * @throws ServiceError not_found; conflict when only the chain ends the payment
+ * An outgoing payment that is under way.
+ * @throws ServiceError not_found; conflict when it has ended
  */
 export const getUnsigned = async (
   { pool }: Pick<UnsignedDeps, 'pool'>,
@@ -34,13 +35,11 @@ export const getUnsigned = async (
   if (row === null || !isOutgoing(row)) throw notFound('outgoing payment here');
   if (row.chain_status !== 'pending')
     throw conflict(`the payment is not under way: ${row.status}, ${row.chain_status} on chain`);
-  if (row.message_hash !== null)
-    throw conflict('the bytes of the payment were handed out: only the chain ends it');
   return row;
 };
 
 /**
- * What the chain has that may be the payment; nothing without a restore.
+ * What the chain has that may be the payment; nothing for one without bytes and without a restore.
  * @throws ServiceError service_unavailable when the chain cannot be searched
  */
 export const searchUnsigned = async (
@@ -48,7 +47,7 @@ export const searchUnsigned = async (
   row: Outgoing,
 ): Promise<Found> => {
   const { account_id, payment_attempt_id } = row;
-  const lost = await findLostTime(pool, account_id);
+  const lost = row.message_hash === null ? await findLostTime(pool, account_id) : timeOf(row);
   if (lost === null) return { found: 'none', transactions: [] };
   const { pay_to, amount, memo } = paymentOf(row);
   const owners = [...new Set([row.owner, ...lost.owners])];

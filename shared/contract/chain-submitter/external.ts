@@ -62,8 +62,9 @@ const Lost = z.strictObject({
 export type Lost = z.infer<typeof Lost>;
 
 /**
- * The message that was answered for the attempt before. If its record is lost, nothing else is
- * signed and nothing is closed, because the bytes may be used.
+ * The message that was answered for the attempt before. If its record is lost, its payment is
+ * adopted from the chain. Nothing else is signed and nothing is closed, because the bytes may be
+ * used.
  */
 const answered = { message_hash: MessageHash.nullable().optional() };
 

@@ -11,7 +11,7 @@ import {
 import { internalOperation } from '../service.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
 
-/** An outgoing payment whose call is over, and whose bytes were not handed out. */
+/** An outgoing payment that does not end. */
 const unsigned = {
   settlement_id: SettlementId,
   account_id: AccountId,
@@ -25,7 +25,8 @@ const unsigned = {
 /** Operations of operators on outgoing payments that a restore leaves undecided. */
 export const unsignedOperations = {
   listUnsignedPayments: internalOperation({
-    summary: 'Outgoing payments without bytes that are older than two minutes, the oldest first',
+    summary:
+      'Outgoing payments without bytes that are older than two minutes, and others older than fifteen, the oldest first',
     callers: ['operator'],
     input: z.strictObject({ limit: z.int().min(1).max(200) }),
     output: z.array(z.strictObject(unsigned)),
@@ -42,7 +43,7 @@ export const unsignedOperations = {
   }),
   endUnsignedPayment: internalOperation({
     summary:
-      'Ends one of them as failed, so that nothing is signed for it and its hold is released. Refused if its bytes were handed out, and if the chain has its payment.',
+      'Ends one of them as failed, so that nothing is signed for it and its hold is released. Refused if its bytes were handed out and are not lost, and if the chain has its payment.',
     callers: ['operator'],
     input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
     output: z.strictObject({ status: SettlementStatus, chain_status: ChainStatus }),

@@ -37,12 +37,16 @@ export const findExternal = (db: Db, settlementId: string): Promise<ExternalRow 
     select ${externalColumns} from settlements
     where settlement_id = ${settlementId} and rail = 'x402_out'`);
 
-/** Outgoing payments whose call is over, and whose bytes were not handed out. */
+/**
+ * Outgoing payments whose call is over, and whose bytes were not handed out. Handed-out bytes have
+ * ended long before they are listed, unless chain-submitter cannot read the chain or has lost their
+ * record.
+ */
 export const listUnsigned = (db: Db, limit: number): Promise<readonly ExternalRow[]> =>
   db.any(sql.type(ExternalRow)`
     select ${externalColumns} from settlements
-    where ${chainState.isOpen} and rail = 'x402_out' and message_hash is null
-      and created_at < app_now() - interval '2 minutes'
+    where ${chainState.is('pending')} and rail = 'x402_out' and created_at < app_now() -
+      case when message_hash is null then interval '2 minutes' else interval '15 minutes' end
     order by created_at limit ${limit}`);
 
 /**
