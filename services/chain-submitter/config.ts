@@ -111,6 +111,11 @@ export const config = z
      * lamports.
      */
     FOREIGN_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1000),
+    /**
+     * Those of MPP while the account has received none in the last day, and one more for each that
+     * it has received. Nothing accrues for such a payment that fails.
+     */
+    FOREIGN_FIRST_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(20),
     REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),
     /**
      * The shortest pause between two polls of in-flight transactions. It bounds the rate of
@@ -147,4 +152,5 @@ export const limitsOf = (values: z.infer<typeof config>): Limits => ({
   cosignatures: BigInt(values.COSIGNATURES_PER_DAY),
   revokes: BigInt(values.REVOKES_PER_DAY),
   foreign_failures: BigInt(values.FOREIGN_FAILURES_PER_DAY),
+  foreign_first_failures: BigInt(values.FOREIGN_FIRST_FAILURES_PER_DAY),
 });

@@ -131,7 +131,7 @@ const parts = {
   cosigning: createCosigning(limited),
   groupCommit: createGroupCommit(pool, workerId),
   simulations: createSimulations({ rpc, logger }),
-  foreignCommit: createForeignCommit(pool, workerId),
+  foreignCommit: createForeignCommit(pool, limits, workerId),
   inFlight: createInFlightTransactions(),
   hints: createHints(),
 };

@@ -63,6 +63,7 @@ create table intents (
 );
 CREATE INDEX intents_failed_by_quote ON intents USING hash (((request ->> 'quote_token'::text))) WHERE ((kind = 'settle'::text) AND (status = 'failed'::text));
 CREATE INDEX intents_foreign_by_source ON intents USING btree (((request ->> 'source_account'::text)), slot) WHERE ((kind = 'foreign'::text) AND (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'reopened'::text])));
+CREATE INDEX intents_foreign_by_vendor ON intents USING btree (((request ->> 'account_id'::text)), slot) WHERE ((kind = 'foreign'::text) AND (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'reopened'::text])) AND (jsonb_array_length((request -> 'legs'::text)) > 1));
 CREATE INDEX intents_foreign_failed ON intents USING btree (((request ->> 'source_account'::text)), created_at) WHERE ((kind = 'foreign'::text) AND (status = 'failed'::text) AND (signature IS NOT NULL));
 CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
 

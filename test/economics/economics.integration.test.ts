@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { type SubmitterFixture, startSubmitterFixture } from '../support/submitter.ts';
-import { attacks, runAttack } from './attack.ts';
+import { type AttackName, attackNames, attackOf, runAttack } from './attack.ts';
 
 /**
  * The short form of `npm run economics` (docs/economics.md): what an attack can cost the platform
@@ -13,7 +13,7 @@ const MOST_FEES = 30_000n;
 /** Settles, approvals and transfers that create a token account cost fees for each one included. */
 const costs = (created: number, others = 0) => ({ created, fees: SIGNATURES * BigInt(created + others) });
 
-const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; refused: number }> = {
+const BOUNDS: Record<AttackName, { rounds: number; created: number; fees: bigint; refused: number }> = {
   'vendor closes its payout account and comes back': { rounds: 20, ...costs(1), refused: 19 },
   'vendor settles old quotes, past the check of the quote': { rounds: 20, ...costs(1), refused: 19 },
   'vendor takes a new payout address each time': { rounds: 20, ...costs(3), refused: 17 },
@@ -33,7 +33,15 @@ const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; re
   'sources are emptied until their vendor is blocked': {
     ...{ rounds: 4, created: 0, fees: 6n * MOST_FEES, refused: 4 },
   },
+  // Twenty failures, three of each source.
+  'sources of MPP are emptied, to a vendor that has received nothing': {
+    ...{ rounds: 8, created: 0, fees: 20n * MOST_FEES, refused: 2 },
+  },
   'x402 payments use up the hour of all vendors': { rounds: 20, ...costs(0, 10), refused: 10 },
+  // Half of the rounds, with five payments each.
+  'x402 payments use up the lamports of all vendors': {
+    ...{ rounds: 20, created: 0, fees: 10n * 5n * MOST_FEES, refused: 10 },
+  },
   // Each of the accounts requests three. Together they may have one each.
   'quotes from a thousand accounts': { rounds: 20, ...costs(20), refused: 13 },
 };
@@ -53,11 +61,11 @@ const restart = async (env: Record<string, string>): Promise<void> => {
   service = await fixture.start(env);
 };
 
-test.each(Object.keys(attacks))(
+test.each(attackNames)(
   '%s: costs its bound and no more, and delays no other payer’s settle',
   async (name) => {
-    const { rounds, created, fees, refused } = BOUNDS[name]!;
-    const { env } = attacks[name]!;
+    const { rounds, created, fees, refused } = BOUNDS[name];
+    const { env } = attackOf(name);
     if (env !== undefined) await restart(env(rounds));
     const result = await runAttack(fixture, name, rounds);
     expect(result.bystanders).toBe(Math.floor(rounds / Math.max(1, Math.floor(rounds / 10))));

@@ -5,18 +5,25 @@ import { startServers } from '../../deploy/local/servers/start-servers.ts';
 import { createTemplate } from '../support/migrated-database.ts';
 import { startSubmitterFixture } from '../support/submitter.ts';
 import { testStateDir } from '../support/test-state.ts';
-import { attacks, type Result, runAttack } from './attack.ts';
+import { type AttackName, attackNames, attackOf, BystanderUnpaid, type Result, runAttack } from './attack.ts';
+import { economicsMutations } from './mutations.ts';
 
 const usage = `Usage: npm run economics -- [options]
 
   --rounds 1000   rounds of each attack; prints the cost of each attack
   --attack text   only the attacks whose name contains the text
+  --mutate        switches off each rule that keeps an attack from stopping the others
   --help          this text`;
 
 const { values } = readCommandLine(usage, {
-  options: { rounds: { type: 'string', default: '1000' }, attack: { type: 'string', default: '' } },
+  options: {
+    rounds: { type: 'string', default: '1000' },
+    attack: { type: 'string', default: '' },
+    mutate: { type: 'boolean', default: false },
+  },
 });
 const rounds = wholeNumber('rounds', values.rounds);
+const MUTANT_ROUNDS = 20;
 
 const HEAD = [
   ...['Attack', 'Rounds', 'Created', 'Refused', 'Rent lost', 'Fees lost'],
@@ -30,6 +37,48 @@ const cells = (result: Result): (string | number | bigint)[] => [
 ];
 const print = (row: readonly unknown[]) => console.log(`| ${row.map(String).join(' | ')} |`);
 
+/** Runs an attack over a chain-submitter and a chain of its own. */
+const withSubmitter = async <T>(
+  name: AttackName,
+  { rounds, mutation }: { rounds: number; mutation?: string },
+  read: (run: () => Promise<Result>) => Promise<T>,
+): Promise<T> => {
+  const fixture = await startSubmitterFixture();
+  try {
+    await fixture.start(attackOf(name).env?.(rounds) ?? {}, undefined, mutation);
+    return await read(() => runAttack(fixture, name, rounds));
+  } finally {
+    await fixture.stop();
+  }
+};
+
+/** The cost of each attack. */
+const measure = async (): Promise<void> => {
+  print(HEAD);
+  print(HEAD.map(() => '---'));
+  for (const name of attackNames.filter((one) => one.includes(values.attack)))
+    print(cells(await withSubmitter(name, { rounds }, (run) => run())));
+};
+
+/** Each rule that bounds an attack, switched off. Its attack must then stop the others. */
+const mutate = async (): Promise<boolean> => {
+  let isEachCaught = true;
+  print(['Rule switched off', 'Rule', 'Attack', 'What broke']);
+  print(Array(4).fill('---'));
+  for (const { name, rule, attack } of economicsMutations) {
+    const found = await withSubmitter(attack, { rounds: MUTANT_ROUNDS, mutation: name }, async (run) =>
+      run().catch((error: unknown) => {
+        if (error instanceof BystanderUnpaid) return error.message;
+        throw error;
+      }),
+    );
+    const isCaught = typeof found === 'string';
+    isEachCaught &&= isCaught;
+    print([name, rule, attack, isCaught ? found : 'NOT CAUGHT']);
+  }
+  return isEachCaught;
+};
+
 const servers = await startServers({ stateDir: testStateDir('economics') });
 process.env.POSTGRES_URL = servers.postgresUrl;
 const template = await createTemplate(servers.postgresUrl).catch(async (error: unknown) => {
@@ -37,18 +86,8 @@ const template = await createTemplate(servers.postgresUrl).catch(async (error: u
   throw error;
 });
 try {
-  print(HEAD);
-  print(HEAD.map(() => '---'));
-  for (const [name, { env }] of Object.entries(attacks)) {
-    if (!name.includes(values.attack)) continue;
-    const fixture = await startSubmitterFixture();
-    try {
-      await fixture.start(env?.(rounds) ?? {});
-      print(cells(await runAttack(fixture, name, rounds)));
-    } finally {
-      await fixture.stop();
-    }
-  }
+  if (!values.mutate) await measure();
+  else if (!(await mutate())) process.exitCode = 1;
 } finally {
   await template.drop();
   await servers.stop();

@@ -64,12 +64,34 @@ export const foreignIntentModels = (
     return { held: off === 'foreign: holds of a source' ? 0n : held, spare, exists: intents.has(intentId) };
   };
 
+  const failuresOf = (accountId: string): bigint =>
+    BigInt(
+      foreign().filter((one) => requestOf(one).account_id === accountId && hasFailedBytes(one.intent_id))
+        .length,
+    );
+  /** The payments of MPP to an account. A run is shorter than a day. */
+  const roomOf = (accountId: string, { first, most }: { first: bigint; most: bigint }) => {
+    const ofMpp = foreign()
+      .filter(({ status }) => status !== 'failed')
+      .map((one) => ({ ...one, request: requestOf(one) }))
+      .filter(({ request }) => request.account_id === accountId && request.legs.length > 1);
+    const paid = BigInt(ofMpp.filter(({ slot }) => slot !== null).length);
+    const allowance = least(BigInt(first) + paid, BigInt(most));
+    const underWay = BigInt(ofMpp.length) - paid;
+    return { allowance, room: allowance - failuresOf(accountId) - underWay };
+  };
+
   return [
     model(/pg_advisory_xact_lock/, '_', () => []),
     model<{ max: bigint; json: string }>(
       /as under_way\s+order by q\.position/,
       'max max max json',
       ({ max, json }) => (JSON.parse(json) as HeldQuery[]).map((query) => heldOf(query, BigInt(max))),
+    ),
+    model<{ first: bigint; most: bigint; accounts: string[] }>(
+      /as allowance,.* as room\s+from unnest/s,
+      'first most first most accounts _',
+      ({ accounts, ...limits }) => accounts.map((account) => roomOf(account, limits)),
     ),
     model<{ source: string }>(
       /^\s*select count\(\*\) as failed from intents i join transactions t/,
@@ -82,12 +104,7 @@ export const foreignIntentModels = (
       ),
     ),
     model<{ accountId: string }>(/'foreign_failures\/' \|\| \$1/, 'accountId', ({ accountId }) => [
-      {
-        reserved: BigInt(
-          foreign().filter((one) => requestOf(one).account_id === accountId && hasFailedBytes(one.intent_id))
-            .length,
-        ),
-      },
+      { reserved: failuresOf(accountId) },
     ]),
   ];
 };

@@ -27,17 +27,18 @@ const MANY = 1000n;
 export const foreignSubmitter = (harness: Harness, { process, deps }: Submitter) => {
   const pause = (ms: number) => harness.sleep(process, ms);
   const isRefused = () => harness.random.chance(harness.faults.lostAnswer);
+  const limits = { foreign_failures: MANY, foreign_first_failures: MANY };
   const parts = {
     ...deps,
     pause,
     simulations: createSimulations(deps, { pause, maxCached: CACHED }),
-    foreignCommit: createForeignCommit(deps.pool, deps.workerId),
+    foreignCommit: createForeignCommit(deps.pool, limits, deps.workerId),
     ownBudgets: { foreignFees: { reserve: async () => ({ release: () => {} }) } as never },
     foreignCaps: {
       reserve: async () =>
         isRefused() ? { reached: 'foreign' as const, capMicro: 0n } : { release: () => {} },
     },
-    limits: { foreign_failures: MANY },
+    limits,
   };
   return {
     process,

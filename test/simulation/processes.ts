@@ -102,7 +102,7 @@ export const startSubmitter = (
         rent_user: 1n,
         fees_revoke: 1n,
       },
-      ...{ cosignatures: 1n, revokes: 1n, foreign_failures: 1n },
+      ...{ cosignatures: 1n, revokes: 1n, foreign_failures: 1n, foreign_first_failures: 1n },
     },
     ownBudgets: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { ServiceName } from '../../shared/contract/service.ts';
 import type { TestBus } from './bus.ts';
 import type { TestDatabase } from './database-handle.ts';
@@ -10,6 +11,15 @@ import { atSuiteClock } from './suite-clock.ts';
 /** Environment of a service with failpoints, see failpoints.ts. */
 export const faults = (failpoints: string | undefined): Record<string, string> =>
   failpoints === undefined ? {} : { TEST_FAILPOINTS: failpoints };
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** Arguments that run the sources of a service with a rule switched off (test/faults/mutate.ts). */
+const mutated = (service: ServiceName, name: string): string[] => {
+  const mutate = pathToFileURL(path.join(root, 'test/faults/mutate.ts'));
+  mutate.searchParams.set('name', name);
+  return ['--import', mutate.href, path.join(root, 'services', service, 'main.ts')];
+};
 
 export type ServiceProcess = {
   pid: number;
@@ -24,16 +34,18 @@ export type ServiceProcess = {
 /**
  * Runs a service as it is deployed: a separate process with its rights, configured by its
  * environment.
+ * @param mutation the rule that is switched off
  * @throws with its output when it ends before it is ready
  */
 export const startService = async (
   service: ServiceName,
   env: Record<string, string>,
-  { testBus, database }: { testBus: TestBus; database: TestDatabase },
+  { testBus, database, mutation }: { testBus: TestBus; database: TestDatabase; mutation?: string },
 ): Promise<ServiceProcess> => {
   const failpoints = path.join(await testPrograms(), 'test/support/failpoints.js');
   const imports = env.TEST_FAILPOINTS === undefined ? [] : ['--import', failpoints];
-  const child = spawn(process.execPath, [...atSuiteClock, ...imports, await programOf(service)], {
+  const program = mutation === undefined ? [await programOf(service)] : mutated(service, mutation);
+  const child = spawn(process.execPath, [...atSuiteClock, ...imports, ...program], {
     env: {
       ...inherited,
       ENVIRONMENT: 'test',

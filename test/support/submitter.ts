@@ -72,12 +72,19 @@ export const startSubmitterFixture = async () => {
   const authority = keys.delegateAuthorities[0]!;
   const services: ServiceProcess[] = [];
 
-  /** Starts the service. `failpoints` as in test/support/failpoints.ts. */
-  const start = async (env: Record<string, string> = {}, failpoints?: string): Promise<ServiceProcess> => {
+  /**
+   * Starts the service. `failpoints` as in test/support/failpoints.ts, `mutation` a rule that is
+   * switched off.
+   */
+  const start = async (
+    env: Record<string, string> = {},
+    failpoints?: string,
+    mutation?: string,
+  ): Promise<ServiceProcess> => {
     const service = await startService(
       'chain-submitter',
       { ...environment(), ...faults(failpoints), ...env },
-      { testBus, database },
+      { testBus, database, ...(mutation !== undefined && { mutation }) },
     );
     services.push(service);
     return service;

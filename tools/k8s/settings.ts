@@ -136,6 +136,7 @@ export const SOURCES: Record<string, Source> = {
   SETTLE_FEES_LAMPORTS_PER_DAY: settings,
   FOREIGN_FEES_LAMPORTS_PER_DAY: settings,
   FOREIGN_FAILURES_PER_DAY: settings,
+  FOREIGN_FIRST_FAILURES_PER_DAY: settings,
   SETTLE_RENT_LAMPORTS_PER_DAY: settings,
   USER_FEES_LAMPORTS_PER_DAY: settings,
   USER_RENT_LAMPORTS_PER_DAY: settings,

@@ -5,7 +5,8 @@ import type { ForeignRequest } from '../intents/parse-order.ts';
 import { commitSigned, type Generation } from '../intents/store/commit-signed.ts';
 import { type IntentRow, insertIntents } from '../intents/store/intents.ts';
 import type { SourceBalance } from './source-balance.ts';
-import { type Held, listHeld, lockSources } from './store/intents.ts';
+import { type Held, listHeld, lockPayments } from './store/intents.ts';
+import { listVendorRoom, type VendorLimits } from './store/vendor-room.ts';
 
 export type ForeignIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
   request: ForeignRequest;
@@ -24,27 +25,56 @@ type SignedForeign = {
 };
 /**
  * `exists`: the message has an intent. `too_many`: the source has as many payments under way as it
- * may have. `not_covered`: other payments need the balance.
+ * may have, `too_many_of_vendor`: so has its vendor. `not_covered`: other payments need the
+ * balance.
  */
-type NotSigned = 'exists' | 'too_many' | 'not_covered';
+type NotSigned = 'exists' | 'too_many' | 'too_many_of_vendor' | 'not_covered';
 /** Outbox rows for `relay.dispatch`, or why the payment was not signed. */
 type ForeignOutcome = readonly OutboxRow[] | NotSigned;
 
 /**
- * Which of the new payments the sources allow and cover, with what is held of them and with the
- * earlier payments of the same list. One whose message is closed at this moment counts too.
+ * The vendor account whose failures a payment counts for, if it fails; null for a payment of x402,
+ * whose fee accrues, and for one that may be the only one of its source.
  */
-const evaluate = (payments: readonly SignedForeign[], held: readonly Held[]): ('covered' | NotSigned)[] => {
+const riskOf = ({ intent: { request }, alone }: SignedForeign): string | null =>
+  alone || request.legs.length === 1 ? null : request.account_id;
+
+/**
+ * Which of the new payments the vendors and sources allow and cover, with what is held of them and
+ * with the earlier payments of the same list. One whose message is closed at this moment counts
+ * too.
+ */
+const evaluate = (
+  payments: readonly SignedForeign[],
+  held: readonly Held[],
+  roomOf: Map<string, bigint>,
+): ('covered' | NotSigned)[] => {
   const taken = new Map<string, { micro: bigint; payments: bigint }>();
-  return payments.map(({ source, totalMicro, balance }, index) => {
+  return payments.map((payment, index) => {
+    const { source, totalMicro, balance } = payment;
+    const vendor = riskOf(payment);
+    const room = vendor === null ? 1n : roomOf.get(vendor)!;
     const before = taken.get(source) ?? { micro: 0n, payments: 0n };
     const { held: heldMicro, spare, exists } = held[index]!;
     if (exists) return 'exists';
     if (heldMicro + before.micro + totalMicro > balance.balanceMicro) return 'not_covered';
     if (before.payments >= spare) return 'too_many';
+    if (room <= 0n) return 'too_many_of_vendor';
+    if (vendor !== null) roomOf.set(vendor, room - 1n);
     taken.set(source, { micro: before.micro + totalMicro, payments: before.payments + 1n });
     return 'covered';
   });
+};
+
+/** How many more payments may be under way, by vendor account. */
+const readRoom = async (
+  tx: Db,
+  vendors: readonly string[],
+  limits: VendorLimits,
+): Promise<Map<string, bigint>> => {
+  const accounts = [...new Set(vendors)];
+  const rooms = accounts.length === 0 ? [] : await listVendorRoom(tx, accounts, limits, vendors.length);
+  return new Map(accounts.map((account, index) => [account, rooms[index]!.room]));
 };
 
 /** That bytes are signed is published when the payment takes long (rebroadcast.ts). */
@@ -71,12 +101,13 @@ const insertSigned = async (
 const commitAll = (
   pool: Pool,
   payments: readonly SignedForeign[],
-  workerId: string,
+  { limits, workerId }: { limits: VendorLimits; workerId: string },
 ): Promise<ForeignOutcome[]> =>
   pool.transaction(async (tx) => {
     const sources = payments.map(({ source }) => source);
-    await lockSources(tx, sources);
-    // A later statement than the lock, so that it sees what the lock has waited for.
+    const vendors = payments.flatMap((payment) => riskOf(payment) ?? []);
+    await lockPayments(tx, [...sources, ...vendors]);
+    // Later statements than the lock, so that they see what the lock has waited for.
     const held = await listHeld(
       tx,
       payments.map(({ intent, source, alone, balance: { slot, contains } }) => ({
@@ -84,7 +115,7 @@ const commitAll = (
         asking: sources.filter((each) => each === source).length,
       })),
     );
-    const evaluated = evaluate(payments, held);
+    const evaluated = evaluate(payments, held, await readRoom(tx, vendors, limits));
     const covered = payments.filter((_, index) => evaluated[index] === 'covered');
     const signed = await insertSigned(tx, covered, workerId);
     return payments.map((payment, index) => {
@@ -98,8 +129,8 @@ const commitAll = (
  * so the payments that arrive meanwhile share the next one. The sources are locked, so that
  * concurrent payments of two replicas do not use the same balance.
  */
-export const createForeignCommit = (pool: Pool, workerId: string) =>
-  batched((payments: readonly SignedForeign[]) => commitAll(pool, payments, workerId), {
+export const createForeignCommit = (pool: Pool, limits: VendorLimits, workerId: string) =>
+  batched((payments: readonly SignedForeign[]) => commitAll(pool, payments, { limits, workerId }), {
     keysOf: ({ intent }) => [intent.intent_id],
   });
 export type ForeignCommit = ReturnType<typeof createForeignCommit>;

@@ -1,16 +1,26 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Limits } from '../limits/fee-budgets.ts';
 import { countFailuresOfVendor } from '../limits/store/foreign-failures.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { refuse } from './refusal.ts';
 import type { SignedPayment } from './signed-payment.ts';
 import { readNewestBalance, readSourceBalance } from './source-balance.ts';
 import { countFailedOnChain, hasPaid, MAX_FAILED } from './store/intents.ts';
+import { getVendorRoom, type VendorLimits } from './store/vendor-room.ts';
 
 type Deps = Parameters<typeof readSourceBalance>[0] & {
   pool: Pool;
-  limits: Pick<Limits, 'foreign_failures'>;
+  limits: VendorLimits;
 };
+
+/** How many payments to a vendor may fail today. The first of MPP need no further count. */
+const allowanceOf = async (
+  { pool, limits }: Deps,
+  { legs }: SignedPayment,
+  { vendor, failed }: { vendor: string; failed: bigint },
+): Promise<bigint> =>
+  legs.length === 1 || failed < limits.foreign_first_failures
+    ? limits.foreign_failures
+    : (await getVendorRoom(pool, vendor, limits)).allowance;
 
 /**
  * What is known of a payment's source and vendor before it is signed. `alone`: too many payments to
@@ -18,7 +28,7 @@ type Deps = Parameters<typeof readSourceBalance>[0] & {
  * one of each at a time. Whoever makes payments to it fail does not refuse the buyers that it has.
  */
 export const readLimits = async (deps: Deps, payment: SignedPayment, vendor: string) => {
-  const { pool, limits } = deps;
+  const { pool } = deps;
   const { source } = payment;
   const [paused, failedOfSource, failedOfVendor, balance, newestMicro] = await Promise.all([
     isPaused(pool),
@@ -28,7 +38,7 @@ export const readLimits = async (deps: Deps, payment: SignedPayment, vendor: str
     // The simulation may be some seconds old.
     readNewestBalance(deps, payment),
   ]);
-  const alone = failedOfVendor >= limits.foreign_failures;
+  const alone = failedOfVendor >= (await allowanceOf(deps, payment, { vendor, failed: failedOfVendor }));
   const isKnown = !alone || (failedOfSource === 0n && (await hasPaid(pool, source)));
   return { paused, failedOfSource, failedOfVendor, alone, isKnown, balance, newestMicro };
 };

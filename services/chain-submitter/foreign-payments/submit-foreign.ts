@@ -28,7 +28,7 @@ import { intents } from '../intents/model/state.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
 import type { Generation } from '../intents/store/commit-signed.ts';
 import { insertFailedPayment } from '../intents/store/intents.ts';
-import { BudgetUsedUp, type Limits } from '../limits/fee-budgets.ts';
+import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import type { ForeignCaps } from '../limits/foreign-caps.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
@@ -44,6 +44,7 @@ import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-p
 import type { Simulations } from './simulations.ts';
 import { readExactSourceBalance, type SourceBalance } from './source-balance.ts';
 import { hasRoom } from './store/intents.ts';
+import { getVendorRoom, type VendorLimits } from './store/vendor-room.ts';
 
 type Deps = {
   pool: Pool;
@@ -58,7 +59,7 @@ type Deps = {
   simulations: Simulations;
   ownBudgets: Pick<OwnBudgets, 'foreignFees'>;
   /** How many payments to a vendor account may fail on the chain in a UTC day. */
-  limits: Pick<Limits, 'foreign_failures'>;
+  limits: VendorLimits;
   foreignCaps: ForeignCaps;
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeNow'>;
@@ -158,19 +159,28 @@ const sign = async (
   };
 };
 
-/** The source has as many payments under way as it may have. Nothing of this one was committed. */
-class SourceBusy extends Error {
-  override name = 'SourceBusy';
-  readonly of: Parameters<typeof hasRoom>[1];
-  constructor(of: Parameters<typeof hasRoom>[1]) {
-    super('as many payments of the paying token account are under way as it may have');
-    this.of = of;
+/**
+ * The source or the vendor has as many payments under way as it may have. Nothing of this one was
+ * committed.
+ */
+class TooManyUnderWay extends Error {
+  override name = 'TooManyUnderWay';
+  readonly reason: ForeignReason;
+  /** Whether one more may be under way now. */
+  readonly hasRoom: () => Promise<boolean>;
+  constructor(
+    of: string,
+    { reason, hasRoom }: { reason: ForeignReason; hasRoom: TooManyUnderWay['hasRoom'] },
+  ) {
+    super(`as many payments ${of} are under way as it may have`);
+    this.reason = reason;
+    this.hasRoom = hasRoom;
   }
 }
 
 /** Whether nothing was committed. Any other error leaves that unknown. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof ForeignRefusal || error instanceof ServiceError || error instanceof SourceBusy;
+  error instanceof ForeignRefusal || error instanceof ServiceError || error instanceof TooManyUnderWay;
 
 /**
  * Commits the payment within its source's balance. A payment that is not covered is compared with
@@ -194,7 +204,17 @@ const commit = async (
       });
     if (outcome === 'not_covered')
       return refuse('insufficient_funds', 'other payments need the balance of the paying account');
-    if (outcome === 'too_many') throw new SourceBusy({ intentId: intent.intent_id, source, alone });
+    const { intent_id: intentId, request } = intent;
+    if (outcome === 'too_many')
+      throw new TooManyUnderWay('of the paying token account', {
+        reason: 'source_blocked',
+        hasRoom: () => hasRoom(deps.pool, { intentId, source, alone }),
+      });
+    if (outcome === 'too_many_of_vendor')
+      throw new TooManyUnderWay('to the vendor', {
+        reason: 'budget_exhausted',
+        hasRoom: async () => (await getVendorRoom(deps.pool, request.account_id, deps.limits)).room > 0n,
+      });
     if (outcome === 'exists') return false;
     deps.relay.dispatch(outcome);
     return true;
@@ -299,12 +319,14 @@ const adoptRefused = async (
   return adoptLost(deps, payment, { messageHash: hashMessage(message), source, since });
 };
 
-/** How long a payment waits for others of its source. A confirmation takes about a second. */
+/**
+ * How long a payment waits for others of its source or vendor. A confirmation takes about a second.
+ */
 const WAIT_MS = 6000;
 const LEAST_PAUSE_MS = 250;
 const MOST_PAUSE_MS = 1000;
 
-/** Submits a payment, after others of its source if it has too many under way. */
+/** Submits a payment, after others of its source or vendor if it has too many under way. */
 const submitInTurn = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const until = performance.now() + WAIT_MS;
   let pauseMs = LEAST_PAUSE_MS;
@@ -312,13 +334,12 @@ const submitInTurn = async (deps: Deps, input: Input): Promise<Submitted | null>
     try {
       return await submit(deps, input);
     } catch (error) {
-      if (!(error instanceof SourceBusy)) throw error;
+      if (!(error instanceof TooManyUnderWay)) throw error;
       do {
-        if (performance.now() > until)
-          refuse('source_blocked', `${error.message}; pay when one is confirmed`);
+        if (performance.now() > until) refuse(error.reason, `${error.message}; pay when one is confirmed`);
         await (deps.pause ?? sleep)(pauseMs);
         pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS);
-      } while (!(await hasRoom(deps.pool, error.of)));
+      } while (!(await error.hasRoom()));
     }
   }
 };

@@ -28,6 +28,8 @@ export type Limits = Record<BudgetName, bigint> & {
   revokes: bigint;
   /** Payments of other clients to one vendor account that may fail on the chain. */
   foreign_failures: bigint;
+  /** Those of MPP, while the account has received none in the last day. */
+  foreign_first_failures: bigint;
 };
 
 /** No account and no vendor uses more than one of these shares of an environment's budget. */

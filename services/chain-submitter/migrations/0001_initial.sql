@@ -52,6 +52,10 @@ create index intents_foreign_failed on intents ((request ->> 'source_account'), 
   where kind = 'foreign' and status = 'failed' and signature is not null;
 create index intents_foreign_by_source on intents ((request ->> 'source_account'), slot)
   where kind = 'foreign' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened');
+-- Payments of MPP under way, and what their vendors have received.
+create index intents_foreign_by_vendor on intents ((request ->> 'account_id'), slot)
+  where kind = 'foreign' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened')
+    and jsonb_array_length(request -> 'legs') > 1;
 
 -- Every transaction that was signed, committed before it is sent (rule 8), and every adopted one.
 create table transactions (

@@ -5,19 +5,21 @@ import { intents } from '../../intents/model/state.ts';
 
 const state = stateColumn(intents, sql.fragment`i.status`);
 /** The predicate of the index intents_foreign_by_source. */
-const isPaying = sql.fragment`i.kind = 'foreign' and ${state.is(
+export const isPaying = sql.fragment`i.kind = 'foreign' and ${state.is(
   ...intents.states.filter((status) => status !== 'failed'),
 )}`;
 
 /**
- * Payments of one source are committed one after the other until the transaction ends. The locks
- * are taken in one order, so that two replicas cannot deadlock.
+ * Payments of one source, and those of MPP to one vendor account, are committed one after the other
+ * until the transaction ends. The locks are taken in one order, so that two replicas cannot
+ * deadlock.
+ * @param names of sources and accounts
  */
-export const lockSources = (tx: Db, sources: readonly string[]): Promise<unknown> =>
+export const lockPayments = (tx: Db, names: readonly string[]): Promise<unknown> =>
   tx.query(sql.type(z.unknown())`
     select pg_advisory_xact_lock(key) from (
-      select distinct hashtextextended('foreign/' || source, 0) as key
-      from unnest(${sql.array([...sources], 'text')}) as source order by key
+      select distinct hashtextextended('foreign/' || name, 0) as key
+      from unnest(${sql.array([...names], 'text')}) as name order by key
     ) as keys`);
 
 /**

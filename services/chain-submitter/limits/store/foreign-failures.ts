@@ -18,8 +18,13 @@ export const countForeignFailures = sql.fragment`, failures as (
     on conflict (scope, period) do update set reserved = f.reserved + excluded.reserved
   )`;
 
+/** Query: payments to a vendor account that failed on the chain in this UTC day; no row: none. */
+export const failuresOfVendor = (accountId: ReturnType<typeof sql.fragment>) => sql.fragment`
+  select reserved from spending
+  where scope = ${SCOPE} || ${accountId} and period = date_trunc('day', app_now(), 'UTC')`;
+
 /** How many payments to a vendor account failed on the chain in the current UTC day. */
 export const countFailuresOfVendor = async (db: Db, accountId: string): Promise<bigint> =>
-  (await db.maybeOneFirst(sql.type(z.object({ reserved: z.bigint() }))`
-    select reserved from spending
-    where scope = ${SCOPE} || ${accountId} and period = date_trunc('day', app_now(), 'UTC')`)) ?? 0n;
+  (await db.maybeOneFirst(
+    sql.type(z.object({ reserved: z.bigint() }))`${failuresOfVendor(sql.fragment`${accountId}`)}`,
+  )) ?? 0n;

@@ -1,0 +1,36 @@
+import type { Mutation } from '../faults/mutation.ts';
+import type { AttackName } from './attack.ts';
+
+/** A rule that bounds an attack, switched off alone. It must then stop the settles of others. */
+type EconomicsMutation = Pick<Mutation, 'name' | 'rule'> & {
+  patches: NonNullable<Mutation['patches']>;
+  attack: AttackName;
+};
+
+/** Rules of docs/economics.md. `npm run economics -- --mutate` runs the attack of each. */
+export const economicsMutations: readonly EconomicsMutation[] = [
+  {
+    name: 'foreign-payments-have-their-own-hour',
+    rule: 'docs/adr/0039: payments of x402 and MPP clients use no hourly cap of settles',
+    patches: [
+      {
+        file: 'services/chain-submitter/limits/foreign-caps.ts',
+        from: "hourlyCap('foreign', 'foreign', limits.foreignMicro)",
+        to: "hourlyCap('foreign', 'environment', limits.foreignMicro)",
+      },
+    ],
+    attack: 'x402 payments use up the hour of all vendors',
+  },
+  {
+    name: 'foreign-payments-have-their-own-lamports',
+    rule: 'docs/adr/0035: a budget that is used up stops its own kind of work and no other',
+    patches: [
+      {
+        file: 'services/chain-submitter/limits/own-budgets.ts',
+        from: "foreignFees: createVendorFees(budgets, limits, 'fees_foreign')",
+        to: "foreignFees: createVendorFees(budgets, limits, 'fees_settle')",
+      },
+    ],
+    attack: 'x402 payments use up the lamports of all vendors',
+  },
+];
