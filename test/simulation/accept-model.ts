@@ -65,6 +65,9 @@ export const acceptModel = (
     const left = (cap: bigint | null) => (cap === null ? null : cap - used);
     return { daily: left(daily), monthly: left(monthly), total: left(total) };
   };
+  /** Whether no limit refuses it: a sign-in of the last minutes may exceed those of its account. */
+  const isUnlimited = ({ delegate_id, is_fresh }: Values): boolean =>
+    is_fresh || (delegate_id === null && off === 'limits of an account');
   const heldOf = (payer: Payer): bigint => (off === 'conditional holds' ? 0n : payer.held);
 
   const evaluate = (values: Values, snapshot: number): string => {
@@ -77,7 +80,7 @@ export const acceptModel = (
     if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
     const delegate = delegates.get(limitsOf(values));
     if (delegate === undefined && values.delegate_id !== null) return 'delegate_unknown';
-    if (delegate !== undefined && !values.is_fresh) {
+    if (delegate !== undefined && !isUnlimited(values)) {
       const left = leftOf(delegate);
       const of = values.delegate_id === null ? 'over_account' : 'over';
       if (isOver(delegate.per_payment, values.quote_amount)) return `${of}_per_payment`;
@@ -142,7 +145,7 @@ export const acceptModel = (
       const { quote_amount: amount } = values;
       const sum = (taken.get(id) ?? 0n) + amount;
       taken.set(id, sum);
-      if (values.is_fresh) return false;
+      if (isUnlimited(values)) return false;
       const { daily, monthly, total } = leftOf(delegates.get(id)!);
       return isOver(daily, sum) || isOver(monthly, sum) || isOver(total, sum);
     };

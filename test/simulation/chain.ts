@@ -95,6 +95,8 @@ export const createChain = (harness: Harness) => {
   const rolledBack = new Set<string>();
   /** The slots that a lying provider has invented for successes, by signature. */
   const claimed = new Map<string, number>();
+  /** The payments that vendors of others have named before they sent them, by signature. */
+  const named = new Map<string, Payment>();
   /** Blockhashes that outgoing payments may have. */
   const finalHashes = new Set<string>();
   let pending: { payment: Payment; slot: number }[] = [];
@@ -234,6 +236,7 @@ export const createChain = (harness: Harness) => {
     rolledBack,
     finalHashes,
     claimed,
+    named,
     blockAt: (index: number): Block => blocks[index]!,
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
     /** Whether a block may have bytes with a blockhash. */

@@ -6,6 +6,17 @@ import type { Delegate } from './settlement-rows.ts';
 /** Numbers of the delegates that several payments share, one for each payer. */
 export const SHARED_DELEGATE = 80;
 
+/** Adds limits of a delegate, or of an account under its own id, unless they exist. */
+export const addLimits = (
+  delegates: Map<string, Delegate>,
+  ids: Pick<Delegate, 'delegate_id' | 'account_id'>,
+  caps: Partial<Delegate>,
+): void => {
+  const none = { per_payment: null, daily: null, monthly: null, total: null, approval_above: null };
+  if (!delegates.has(ids.delegate_id))
+    delegates.set(ids.delegate_id, { ...none, ...ids, held: 0n, spent: 0n, ...caps });
+};
+
 /** The delegate of this number, which is added with these limits if it does not exist. */
 export const addDelegate = (
   delegates: Map<string, Delegate>,
@@ -13,10 +24,7 @@ export const addDelegate = (
   caps: Partial<Delegate>,
 ): string => {
   const delegate_id = actors.delegateId(number);
-  const { account_id } = actors.payers[payer]!;
-  const none = { per_payment: null, daily: null, monthly: null, total: null, approval_above: null };
-  if (!delegates.has(delegate_id))
-    delegates.set(delegate_id, { ...none, delegate_id, account_id, held: 0n, spent: 0n, ...caps });
+  addLimits(delegates, { delegate_id, account_id: actors.payers[payer]!.account_id }, caps);
   return delegate_id;
 };
 

@@ -107,8 +107,11 @@ const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
   const spent = new Map<string, bigint>();
   for (const row of settlements.values()) {
     const { holding, chain_status, quote_amount } = row;
-    if (chain_status === 'failed') continue;
     const id = limitsOf(row);
+    const most = delegates.get(id)?.per_payment ?? quote_amount;
+    require(quote_amount <= most, 'no payment exceeds the limit of one payment', () =>
+      `${id}: ${quote_amount} of ${most}`);
+    if (chain_status === 'failed') continue;
     const counter = holding ? held : spent;
     counter.set(id, (counter.get(id) ?? 0n) + quote_amount);
   }

@@ -72,7 +72,7 @@ export const createProvider = (
   /** The bytes that were sent to it: it can invent an inclusion with all amounts. */
   const sent = new Map<string, Payment>();
   /** Mutation: it confirms whatever the other one says. */
-  const agrees = harness.off === 'foreign: another provider confirms';
+  const agrees = harness.off?.endsWith('another provider confirms') === true;
   const slotNow = () => chain.blockAt(tip()).slot;
   const confirmed = () => chain.indexBehind(profile.lagSlots + CONFIRMED_SLOTS);
   const finalized = () => chain.indexBehind(profile.lagSlots + FINALIZED_SLOTS);
@@ -218,6 +218,9 @@ export const createProvider = (
     included: (signature) =>
       call('included', () => {
         const included = seen(signature, CONFIRMED_SLOTS);
+        const unsent = chain.named.get(signature);
+        if (included === undefined && unsent !== undefined && lies())
+          return includedOf(unsent.wire, { isFalse: false });
         if (included === undefined || isForgetful()) return null;
         return includedOf(included.payment.wire, { isFalse: lies() });
       }),
@@ -232,7 +235,7 @@ export const createProvider = (
       }),
     balances: (signature, commitment) =>
       call('balances', () => {
-        const payment = sent.get(signature);
+        const payment = sent.get(signature) ?? chain.named.get(signature);
         if (payment !== undefined && lies()) return inventedBalances(payment);
         const included = seen(signature, commitment === 'finalized' ? FINALIZED_SLOTS : CONFIRMED_SLOTS);
         const slot = chain.claimed.get(signature);

@@ -14,8 +14,8 @@ type Tables = { chain: Chain; submitter: SubmitterTables; settlement: Settlement
  * chain-submitter's database is restored to an earlier state: it loses intents whose payments are
  * final or can never be included, and settlement will ask about them again. Bytes that were sent
  * and may still be included cannot be queried. An operator waits for their end before a restore
- * (docs/faults.md), and records it. Of outgoing payments settlement's database loses its row too,
- * because bytes that settlement knows are not looked for: without its record an operator ends them.
+ * (docs/faults.md), and records it. Of outgoing payments settlement's database loses its row too.
+ * Those whose message settlement knows are adopted by it, which suites of chain-submitter test.
  */
 export const restore = (
   harness: Harness,

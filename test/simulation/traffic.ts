@@ -1,7 +1,7 @@
 import { actors } from './actors.ts';
 import { checkApprovals, checkOwners, createApprovalAmounts, createOwners } from './approvals.ts';
 import type { Chain } from './chain.ts';
-import { addDelegate, SHARED_DELEGATE } from './choose-by.ts';
+import { addDelegate, addLimits, SHARED_DELEGATE } from './choose-by.ts';
 import type { Attempt, Clients, Quote } from './clients.ts';
 import { checkConsumed, createConsumers } from './consume.ts';
 import type { Harness, Rule } from './harness.ts';
@@ -9,18 +9,32 @@ import { createOutgoing, type Order } from './outgoing.ts';
 import { createOutgoingInvariants } from './outgoing-invariants.ts';
 import type { LostOutgoing } from './outgoing-settlement.ts';
 import type { SettlementReplica } from './processes.ts';
-import { createRandom } from './random.ts';
+import { createRandom, type Random } from './random.ts';
+import type { Delegate } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
 /** Any numbers: the choices of traffic have random sources of their own. */
 const TRAFFIC = 0x51ed270b;
 const OUTGOING = 0x2545f491;
+const LIMITS = 0x3c6ef372;
 /** Numbers of the delegates that pay vendors of others only, one for each payer. */
 const SMALL_DELEGATE = 60;
 const OUTGOING_WITHIN_MS = 30_000;
 /** The rules that only this traffic needs. */
 const OF_TRAFFIC = /approval|consume|outgoing/;
+
+const OF_ACCOUNTS: Rule = 'limits of an account';
+
+/** The lower limits of accounts for what a sign-in pays, in some runs. */
+const createAccountLimits = (random: Random, off: Rule | null) => {
+  const isChosen = off === null ? random.chance(0.25) : off === OF_ACCOUNTS;
+  if (!isChosen) return null;
+  return (): Pick<Delegate, 'per_payment' | 'daily'> => ({
+    per_payment: BigInt(random.int(1, 5)) * 1_000_000n,
+    daily: BigInt(random.int(2, 8)) * 1_000_000n,
+  });
+};
 
 /**
  * The traffic that only some runs have. Its choices are not drawn from the run's random source, so
@@ -42,6 +56,8 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
     approvalAbove: createApprovalAmounts(random, hasApprovals),
     /** The units that a quote prepays. */
     units: () => (hasUnits && random.chance(0.7) ? random.int(1, 7) : null),
+    /** Null: each account has the limits that it begins with, which no payment of a run reaches. */
+    accountLimits: createAccountLimits(createRandom(seed ^ LIMITS), off),
     /** How many payments go to vendors of others. */
     outgoing: hasOutgoing ? ofOutgoing.int(2, 6) : 0,
     random: ofOutgoing,
@@ -53,7 +69,7 @@ type Choices = ReturnType<typeof chooseTraffic>;
 export const createTraffic = (
   harness: Harness,
   {
-    choices: { random, approvalAbove, ...choices },
+    choices: { random, approvalAbove, accountLimits, ...choices },
     replicas,
     clients,
     settlement,
@@ -93,8 +109,11 @@ export const createTraffic = (
   };
 
   return {
-    /** Begins the outgoing payments. */
+    /** Lowers the limits of accounts, and begins the outgoing payments. */
     begin: (): void => {
+      if (accountLimits !== null)
+        for (const { account_id } of actors.payers)
+          addLimits(settlement.delegates, { delegate_id: account_id, account_id }, accountLimits());
       for (let number = 0; number < choices.outgoing; number += 1)
         outgoing.begin(orderOf(number), random.between(0, OUTGOING_WITHIN_MS));
     },
