@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import path from 'node:path';
+import { deviceText, isOpenToDevices } from '../shared/contract/device-access.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { limitText } from '../shared/contract/openapi.ts';
 import { operatorOperations } from '../shared/contract/operator.ts';
@@ -39,6 +40,12 @@ const consumerOf = (service: string, event: string): string => {
 const authorisedBy = ({ authorisedBy = 'nothing' }: HttpOperation): string =>
   authorisedBy === 'nothing' ? '–' : list([...new Set(Object.values(authorisedBy))]);
 
+/** Whether the sign-in of a device may call it: `part` for some inputs only. */
+const byDevice = (op: HttpOperation): string => {
+  if (!op.access.includes('jwt') || !isOpenToDevices(op)) return '–';
+  return deviceText(op) === undefined ? 'yes' : 'part';
+};
+
 const endpointRow = (service: string, name: string, op: HttpOperation): string[] => {
   const { method, path, status, alternative } = op.http;
   return [
@@ -47,6 +54,7 @@ const endpointRow = (service: string, name: string, op: HttpOperation): string[]
     code(`${service}.${name}`),
     list(op.access),
     authorisedBy(op),
+    byDevice(op),
     op.limits.map(limitText).join('; '),
     String(status) + (alternative === undefined ? '' : ` or ${alternative.status}`),
     // The gateway handles its own operations, so no message is sent for them.
@@ -62,7 +70,18 @@ const subscribersOf = (event: string): string[] =>
 
 const endpoints = () =>
   table(
-    ['Method', 'Path', 'Operation', 'Credential', 'Authorised by', 'Limits', 'Status', 'Subject', 'Handler'],
+    [
+      'Method',
+      'Path',
+      'Operation',
+      'Credential',
+      'Authorised by',
+      'By a device',
+      'Limits',
+      'Status',
+      'Subject',
+      'Handler',
+    ],
     rowsOf(({ name, operations }) =>
       Object.entries(operations).map(([operation, op]) => endpointRow(name, operation, op)),
     ),

@@ -30,19 +30,24 @@ create table delegates (
   account_id text collate "C" not null,
   name text not null,
   wallet_id text collate "C" not null,
+  session_id text collate "C",
   expires_at timestamp with time zone,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   constraint delegates_pkey PRIMARY KEY (delegate_id),
-  constraint delegates_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+  constraint delegates_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id),
+  constraint delegates_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(session_id) ON DELETE SET NULL
 );
 CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX delegates_by_session ON delegates USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX delegates_revoked ON delegates USING btree (account_id, delegate_id DESC) WHERE (deleted_at IS NOT NULL);
 
 create table device_sign_ins (
   device_hash text collate "C" not null,
   user_code text collate "C" not null,
   client_name text not null,
+  address text,
+  agent text,
   account_id text collate "C",
   allowed boolean,
   used_at timestamp with time zone,
@@ -284,6 +289,7 @@ create table sessions (
   account_id text collate "C" not null,
   amr text[] not null,
   client_name text,
+  granted_micro bigint default 0 not null,
   signed_in_at timestamp with time zone default app_now() not null,
   generation integer default 1 not null,
   rotated_at timestamp with time zone default app_now() not null,
@@ -292,6 +298,7 @@ create table sessions (
   revoked_at timestamp with time zone,
   constraint sessions_pkey PRIMARY KEY (session_id),
   constraint sessions_generation_check CHECK (generation > 0),
+  constraint sessions_granted_micro_check CHECK (granted_micro >= 0),
   constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );
 CREATE INDEX sessions_by_account ON sessions USING btree (account_id, session_id DESC);

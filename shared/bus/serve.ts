@@ -104,7 +104,9 @@ const answer = async (
   if (caller.kind !== 'none' && caller.frozen && isRefusedWhenFrozen(operation))
     throw accountFrozen({ safe_action: 'stop' });
   // Before the input is parsed: a caller that has to sign in again gets this error first.
-  if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
+  if (operation.stepUp === true && caller.kind === 'jwt')
+    // What the contract opens to a device needs a recent sign-in of it, too.
+    requireFresh(operation.fromDevice === undefined ? caller : { auth_time: caller.auth_time }, now());
   const input = checked(envelope.input);
   if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
     return { ok: reported(await withClient(client, () => handler(input, caller))) };

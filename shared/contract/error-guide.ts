@@ -99,6 +99,7 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
       'The call exists in another environment only, for instance `POST /v1/dev/fund` in test.',
       'The delegate may not pay this service.',
       'The key may not be used from this address: its service has `allowed_ips`.',
+      'The sign-in is that of a device, for instance of the command line, and a person has to do it in the console.',
       'The account is frozen.',
     ],
     action:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { authorityText } from './authority.ts';
 import { codeSamples } from './code-samples.ts';
+import { deviceText } from './device-access.ts';
 import { errorSchema, exampleReference } from './error-schema.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { exampleOf, type Json } from './examples.ts';
@@ -276,7 +277,9 @@ const operationObject = (
     summary: op.summary,
     description: [
       op.description,
-      [credential, stepUpText(op), authorityText(op.authorisedBy), limits].filter(Boolean).join(' '),
+      [credential, stepUpText(op), authorityText(op.authorisedBy), deviceText(op), limits]
+        .filter(Boolean)
+        .join(' '),
     ]
       .filter(Boolean)
       .join('\n\n'),

@@ -31,6 +31,8 @@ export const Principal = z.discriminatedUnion('kind', [
     session_id: z.string(),
     /** Unix time of the sign-in in seconds. A refresh does not renew it (step-up). */
     auth_time: z.int().min(0).max(4102444800),
+    /** Present if a device signed in by a code that a person has confirmed (docs/adr/0046). */
+    device: z.literal(true).optional(),
     frozen,
   }),
 ]);

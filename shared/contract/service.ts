@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AuthorisedBy } from './authority.ts';
+import type { DeviceAccess } from './device-access.ts';
 import type { ErrorCode } from './errors.ts';
 import type { CallKey, Idempotency } from './idempotency.ts';
 import type { SecurityEventKind } from './identity/security-kinds.ts';
@@ -112,6 +113,11 @@ type OperationDefinition = {
    * the owner hears of that change.
    */
   stepUp?: true | { when: Readonly<Record<string, SecurityEventKind>> };
+  /**
+   * What of a write the sign-in of a device may call. The gateway checks it. Unset: nothing. Reads
+   * (a GET without `stepUp`) are open to it.
+   */
+  fromDevice?: DeviceAccess;
   /**
    * Whether a frozen account may call this operation. `serve` checks it before the handler runs.
    * Unset: reads (GET) are served, everything else is refused. `handler`: the handler decides, for

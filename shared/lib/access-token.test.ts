@@ -34,6 +34,7 @@ const valid = await signAccessToken(claims, session);
 const expected = {
   accountId: claims.accountId,
   sessionId: claims.sessionId,
+  amr: claims.amr,
   authTime: claims.authTime,
   env: 'test',
   expiresAt: NOW + ACCESS_TOKEN_SECONDS * 1000,
@@ -102,6 +103,9 @@ test.each([
   ['not valid yet', await forged({ nbf: NOW / 1000 + 60 }), NOW, invalid],
   ['no jti', await forged({ jti: undefined }), NOW, invalid],
   ['no session', await forged({ sid: undefined }), NOW, invalid],
+  // It could be that of a device, which may do less.
+  ['no method of the sign-in', await forged({ amr: undefined }), NOW, invalid],
+  ['an empty list of methods', await forged({ amr: [] }), NOW, invalid],
   ['subject is no account', await forged({ sub: 'root' }), NOW, invalid],
   [
     'payload altered',

@@ -19,7 +19,8 @@ type AccessClaims = {
   sessionId: string;
   environment: Environment;
   /**
-   * The method of the sign-in: `email` for a link, `passkey` (RFC 8176 has no value for either).
+   * The method of the sign-in: `email` for a link, `passkey`, `device` for a confirmed code (RFC
+   * 8176 has no value for any of them).
    */
   amr: readonly string[];
   /** The time of the sign-in in seconds since 1970. A refresh does not change it. */
@@ -31,6 +32,7 @@ type AccessClaims = {
 type VerifiedAccess = {
   accountId: string;
   sessionId: string;
+  amr: readonly string[];
   authTime: number;
   env: Environment;
   /** Epoch milliseconds of the expiry. */
@@ -67,6 +69,7 @@ const Payload = z.object({
   sub: AccountId,
   sid: z.string().min(1).max(64),
   env: Environment,
+  amr: z.array(z.string()).min(1),
   auth_time: z.int().min(0).max(4102444800),
   iat: z.int(),
   exp: z.int(),
@@ -104,8 +107,8 @@ export const verifyAccessToken = async (
     });
     const claims = Payload.safeParse(payload);
     if (!claims.success || claims.data.env !== key.env) return INVALID;
-    const { sub, sid, auth_time, env, exp } = claims.data;
-    return { accountId: sub, sessionId: sid, authTime: auth_time, env, expiresAt: exp * 1000 };
+    const { sub, sid, amr, auth_time, env, exp } = claims.data;
+    return { accountId: sub, sessionId: sid, amr, authTime: auth_time, env, expiresAt: exp * 1000 };
   } catch (error) {
     // Thrown after the signature was verified.
     return error instanceof errors.JWTExpired && error.claim === 'exp'

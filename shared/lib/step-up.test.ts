@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { requireFresh } from './step-up.ts';
+import { isFresh, requireFresh } from './step-up.ts';
 
 const SIGN_IN = 1_800_000_000;
 
@@ -16,4 +16,12 @@ test.each([
     outcome = (error as { code: string }).code;
   }
   expect(outcome).toBe(expected);
+});
+
+test('the sign-in of a device is never fresh, and is told that a person has to do it', () => {
+  const device = { auth_time: SIGN_IN, device: true } as const;
+  expect(isFresh(device, SIGN_IN * 1000)).toBe(false);
+  expect(() => requireFresh(device, SIGN_IN * 1000)).toThrow(
+    expect.objectContaining({ code: 'forbidden', message: expect.stringContaining('in the console') }),
+  );
 });

@@ -1,3 +1,4 @@
+import { DEVICE_REFUSAL } from '../contract/device-access.ts';
 import { ServiceError } from '../contract/errors.ts';
 
 /**
@@ -6,20 +7,24 @@ import { ServiceError } from '../contract/errors.ts';
  */
 const FRESH_MS = 5 * 60_000;
 
-/**
- * Whether a caller has signed in recently.
- * @param now epoch milliseconds of the database's clock
- */
-export const isFresh = ({ auth_time }: { auth_time: number }, now: number): boolean =>
-  now - auth_time * 1000 <= FRESH_MS;
+type SignedIn = { auth_time: number; device?: true | undefined };
 
 /**
- * Refuses a caller whose sign-in is too old for a sensitive call.
+ * Whether a person has signed in recently. The sign-in of a device is never fresh, because the
+ * person at the device may be another one than the person who confirmed its code.
  * @param now epoch milliseconds of the database's clock
- * @throws ServiceError reauthentication_required
  */
-export const requireFresh = (caller: { auth_time: number }, now: number): void => {
+export const isFresh = ({ auth_time, device }: SignedIn, now: number): boolean =>
+  device !== true && now - auth_time * 1000 <= FRESH_MS;
+
+/**
+ * Refuses a caller whose sign-in is too old for a sensitive call, or is that of a device.
+ * @param now epoch milliseconds of the database's clock
+ * @throws ServiceError reauthentication_required; forbidden for a device
+ */
+export const requireFresh = (caller: SignedIn, now: number): void => {
   if (isFresh(caller, now)) return;
+  if (caller.device === true) throw new ServiceError('forbidden', DEVICE_REFUSAL);
   throw new ServiceError(
     'reauthentication_required',
     'this call needs a sign-in of the last 5 minutes; sign in again, then repeat it',

@@ -84,11 +84,13 @@ export const tokenIn = (text: string): string => /#token=(ml_test_[A-Za-z0-9_-]{
 /** The caller that the gateway would make of a session's access token. */
 export const callerOf = ({ access_token, account }: Session): Principal & { kind: 'jwt' } => {
   const [, payload] = access_token.split('.');
-  const { sid, auth_time } = JSON.parse(Buffer.from(payload!, 'base64url').toString()) as {
+  const { sid, amr, auth_time } = JSON.parse(Buffer.from(payload!, 'base64url').toString()) as {
     sid: string;
+    amr: string[];
     auth_time: number;
   };
-  return { kind: 'jwt', account_id: account.account_id, session_id: sid, auth_time };
+  const device = amr.includes('device') ? { device: true as const } : {};
+  return { kind: 'jwt', account_id: account.account_id, session_id: sid, auth_time, ...device };
 };
 
 /** The error code of a refused call, or `ok`. */

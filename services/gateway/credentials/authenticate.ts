@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEVICE_REFUSAL, deviceRefusal, isOpenToDevices } from '../../../shared/contract/device-access.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { CredentialKind, Principal } from '../../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
@@ -102,7 +103,7 @@ export const createAuthenticate = ({ environments, publicKeys, refusedKeys, now 
     if (environment === undefined) return unserved(access.env);
     const { open, frozen, limit_factor: limitFactor } = await environment.findSession(access);
     if (!open) return { refusal: ENDED_SIGN_IN };
-    const { accountId, sessionId, authTime } = access;
+    const { accountId, sessionId, amr, authTime } = access;
     return {
       environment,
       principal: {
@@ -110,6 +111,7 @@ export const createAuthenticate = ({ environments, publicKeys, refusedKeys, now 
         account_id: accountId,
         session_id: sessionId,
         auth_time: authTime,
+        ...(amr.includes('device') && { device: true }),
         ...(frozen && { frozen }),
       },
       limitFactor,
@@ -130,14 +132,17 @@ export const createAuthenticate = ({ environments, publicKeys, refusedKeys, now 
   };
 };
 
+/** Whether the caller is a device that a person has signed in. */
+const isDevice = ({ principal }: Authenticated): boolean =>
+  principal.kind === 'jwt' && principal.device === true;
+
 /**
  * Checks that an operation is open to the credential.
- * @throws ServiceError forbidden for another kind of credential or another environment
+ * @throws ServiceError forbidden for another kind of credential, another environment, or a device
  */
-export const authorize = (
-  { principal, environment }: Authenticated,
-  { access, onlyIn }: Pick<HttpOperation, 'access' | 'onlyIn'>,
-): void => {
+export const authorize = (caller: Authenticated, operation: HttpOperation): void => {
+  const { principal, environment } = caller;
+  const { access, onlyIn } = operation;
   if (!access.some((kind) => kind === principal.kind)) {
     const accepted = access.map((kind) => KIND_NAMES[kind]).join(' or ');
     throw new ServiceError('forbidden', `this call requires ${accepted}`);
@@ -148,4 +153,14 @@ export const authorize = (
       `this call is available only in the environment ${onlyIn.join(', ')}; use a credential of it`,
     );
   }
+  if (isDevice(caller) && !isOpenToDevices(operation)) throw new ServiceError('forbidden', DEVICE_REFUSAL);
+};
+
+/**
+ * Checks the input of a call by the sign-in of a device.
+ * @throws ServiceError forbidden
+ */
+export const authorizeInput = (caller: Authenticated, operation: HttpOperation, input: unknown): void => {
+  const refusal = isDevice(caller) ? deviceRefusal(operation, input) : null;
+  if (refusal !== null) throw new ServiceError('forbidden', refusal);
 };

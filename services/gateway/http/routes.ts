@@ -5,7 +5,12 @@ import { contractList, gateway, identity } from '../../../shared/contract/index.
 import type { Handlers, HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { loggedIds } from '../../../shared/lib/trace.ts';
-import { type Authenticate, type Authenticated, authorize } from '../credentials/authenticate.ts';
+import {
+  type Authenticate,
+  type Authenticated,
+  authorize,
+  authorizeInput,
+} from '../credentials/authenticate.ts';
 import { withBrowserNonce } from '../credentials/browser-cookie.ts';
 import { moveTokenIntoCookie, withRefreshToken } from '../credentials/refresh-cookie.ts';
 import type { GatewayEnvironment } from '../environments/environment.ts';
@@ -174,6 +179,7 @@ const createAnswerCounted = (deps: RouteDeps) => {
     const checked = validateInput(operation, request, body);
     request.ids = loggedIds(checked);
     const caller = request.caller ?? anonymous(environmentNameOf(operation, input));
+    authorizeInput(caller, operation, checked);
     const answer = await forward(contract, name, checked, caller, {
       requestId: request.id,
       client: clientOf(request.origin.address, request.headers['user-agent']),

@@ -65,6 +65,8 @@ const closeNow = async (tx: Db, accountId: string, erasureDays: number) => {
     details: { at, erase_at },
     always: true,
   });
+  // The sign-ins come first, in the order of every change that locks them with their delegates.
+  const sessions = await revokeSessions(tx, accountId, 'all');
   await endServicesOf(tx, accountId);
   await deleteDelegatesOf(tx, accountId);
   await deletePasskeysOf(tx, accountId);
@@ -72,7 +74,6 @@ const closeNow = async (tx: Db, accountId: string, erasureDays: number) => {
   await deleteLoginLinks(tx, email);
   await deleteKnownBrowsersOf(tx, email);
   const key_hashes = [...(await revokeKeysOfAccount(tx, accountId))];
-  const sessions = await revokeSessions(tx, accountId, 'all');
   const events = await insertOutbox(tx, [
     ...(key_hashes.length === 0 ? [] : [event('identity.keysRevoked', { key_hashes })]),
     event('identity.accountClosed', { account_id: accountId, at }),

@@ -1,8 +1,9 @@
-import { invalid, notFound } from '../../../shared/contract/errors.ts';
+import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
+import { dailyGrant } from '../../../shared/contract/identity/device-delegates.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Db, Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
@@ -10,6 +11,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { mintFirstKey } from '../keys/mint-key.ts';
 import { insertNotice } from '../mails/store.ts';
+import { grantToDevice } from '../sessions/store/sessions.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
 import { EXTERNAL_WITH_SERVICES, isContradictory, withLimits } from './model.ts';
@@ -18,6 +20,23 @@ import { insertDelegate } from './store.ts';
 import { showDelegate } from './view.ts';
 
 const NO_LIMITS = { per_payment: null, daily: null, monthly: null, total: null };
+
+/**
+ * Counts the limits of a new delegate in those of all delegates of its device.
+ * @throws ServiceError forbidden
+ */
+const countGrant = async (
+  tx: Db,
+  session: { account_id: string; session_id: string },
+  limits: Parameters<typeof dailyGrant>[0],
+): Promise<void> => {
+  const amount = dailyGrant(limits);
+  if (amount !== null && (await grantToDevice(tx, session, amount))) return;
+  throw new ServiceError(
+    'forbidden',
+    'the delegates of this sign-in would have limits of more than 25 USDC together, or it has ended; create the delegate in the console',
+  );
+};
 
 /**
  * POST /v1/delegates. Settlement stores the limits before the key exists, so that no key can spend
@@ -53,11 +72,13 @@ export const createDelegate =
     const spending = await deps.upsertDelegate({ delegate_id, account_id, ...caps, expected_version: 0 });
     if (spending === null) throw new Error(`settlement already has the new delegate ${delegate_id}`);
     const { created, outbox } = await deps.pool.transaction(async (tx) => {
+      if (caller.device === true) await countGrant(tx, caller, caps.limits);
       const row = await insertDelegate(tx, {
         delegate_id,
         account_id,
         name: input.name,
         wallet_id: input.wallet_id,
+        session_id: caller.device === true ? caller.session_id : null,
         expires_at,
         created_at: deps.clock(),
       });

@@ -2,12 +2,10 @@ import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { revokeAllKeys } from '../keys/revoke-all-keys.ts';
 import { lockKeyOwner } from '../keys/store/keys.ts';
-import { delegateChanged } from './events.ts';
+import { endDelegate } from './end-delegates.ts';
 import { deleteDelegateRow } from './store.ts';
 
 /**
@@ -28,8 +26,7 @@ export const deleteDelegate =
       const locked = await lockKeyOwner(tx, owner, account_id);
       const row = locked === null ? null : await deleteDelegateRow(tx, account_id, delegate_id);
       if (row === null) throw notFound('delegate');
-      const revoked = await revokeAllKeys(tx, deps, owner, row);
-      return [...revoked, ...(await insertOutbox(tx, [delegateChanged(deps, 'deleted', row)]))];
+      return endDelegate(tx, deps, row);
     });
     deps.relay.dispatch(outbox);
     deps.pokeMails();

@@ -7,6 +7,8 @@ const Row = z.object({
   account_id: z.string(),
   name: z.string(),
   wallet_id: z.string(),
+  /** Null: a person made it, not a device. */
+  session_id: z.string().nullable(),
   expires_at: z.number().nullable(),
   expired: z.boolean(),
   created_at: z.number(),
@@ -15,7 +17,7 @@ const Row = z.object({
 });
 export type DelegateRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`delegate_id, account_id, name, wallet_id, expires_at,
+const columns = sql.fragment`delegate_id, account_id, name, wallet_id, session_id, expires_at,
   coalesce(expires_at <= app_now(), false) as expired, created_at, deleted_at`;
 const toTimestamp = (epochMs: number | null) =>
   epochMs === null ? sql.fragment`null::timestamptz` : sql.fragment`to_timestamp(${epochMs}::float8 / 1000)`;
@@ -26,9 +28,9 @@ export const insertDelegate = (
   row: Omit<DelegateRow, 'expired' | 'deleted_at'>,
 ): Promise<DelegateRow> =>
   db.one(sql.type(Row)`
-    insert into delegates (delegate_id, account_id, name, wallet_id, expires_at, created_at)
-    values (${row.delegate_id}, ${row.account_id}, ${row.name}, ${row.wallet_id}, ${toTimestamp(row.expires_at)},
-      ${toTimestamp(row.created_at)})
+    insert into delegates (delegate_id, account_id, name, wallet_id, session_id, expires_at, created_at)
+    values (${row.delegate_id}, ${row.account_id}, ${row.name}, ${row.wallet_id}, ${row.session_id},
+      ${toTimestamp(row.expires_at)}, ${toTimestamp(row.created_at)})
     returning ${columns}`);
 
 /**
@@ -82,6 +84,18 @@ export const deleteDelegateRow = (
   db.maybeOne(sql.type(Row)`
     update delegates set deleted_at = app_now()
     where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null
+    returning ${columns}`);
+
+/** Marks the delegates that sign-ins of the account have made as deleted. */
+export const deleteDelegatesOfSessions = (
+  tx: Db,
+  accountId: string,
+  sessionIds: readonly string[],
+): Promise<readonly DelegateRow[]> =>
+  tx.any(sql.type(Row)`
+    update delegates set deleted_at = app_now()
+    where account_id = ${accountId} and session_id = any(${sql.array(sessionIds, 'text')})
+      and deleted_at is null
     returning ${columns}`);
 
 /** Marks all delegates of an account as deleted. */

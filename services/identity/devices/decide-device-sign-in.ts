@@ -3,7 +3,6 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertNotice } from '../mails/store.ts';
-import { requirePerson } from '../sessions/require-person.ts';
 import { findDecision, recordDecision } from './store/device_sign_ins.ts';
 
 const statusOf = (allow: boolean) => (allow ? 'allowed' : 'denied');
@@ -11,8 +10,7 @@ const statusOf = (allow: boolean) => (allow ? 'allowed' : 'denied');
 /** POST /v1/auth/device/decide. A repeat of the same decision changes nothing. */
 export const decideDeviceSignIn =
   ({ pool }: { pool: Pool }): Handler<typeof identity.operations.decideDeviceSignIn> =>
-  async ({ user_code, allow }, { account_id, session_id }) => {
-    if (allow) await requirePerson(pool, session_id);
+  async ({ user_code, allow }, { account_id }) => {
     const isDecidedNow = await pool.transaction(async (tx) => {
       if (!(await recordDecision(tx, { user_code, account_id, allow }))) return false;
       if (allow) await insertNotice(tx, { account_id, kind: 'device_allowed', details: {} });

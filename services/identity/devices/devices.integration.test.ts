@@ -194,14 +194,23 @@ test('a sign-in of more than five minutes ago cannot decide', async () => {
   expect(await poll(device_code)).toEqual({ status: 'pending' });
 });
 
-test('a device can neither allow another device nor add a passkey, and may deny one', async () => {
+test('a person sees from which network and program the device asked', async () => {
+  const person = await running.signIn();
+  const client = { address: '203.0.113.0/24', agent: 'Quittance command line' };
+  const begun = await running.ask('startDeviceSignIn', { client_name: 'x' }, { kind: 'none' }, { client });
+  expect(await read(person, begun.user_code)).toMatchObject(client);
+  const unknown = await start();
+  expect(await read(person, unknown.user_code)).toMatchObject({ address: null, agent: null });
+});
+
+test('a service that is asked by a device, whatever asked it, lets it neither allow another device nor add a passkey', async () => {
   const person = await running.signIn();
   const [first, second] = [await start(), await start()];
   await decide(person, first.user_code, true);
   const device = await authorized(first.device_code);
-  expect(await codeOf(decide(device, second.user_code, true))).toBe('forbidden');
+  for (const allow of [true, false])
+    expect(await codeOf(decide(device, second.user_code, allow))).toBe('forbidden');
   expect(await codeOf(running.ask('passkeyRegisterOptions', {}, callerOf(device)))).toBe('forbidden');
-  expect(await decide(device, second.user_code, false)).toEqual({ status: 'denied' });
 });
 
 test('a frozen account cannot allow a device, and a device that it has allowed waits for the end of the freeze', async () => {
@@ -221,7 +230,7 @@ test('a frozen account cannot allow a device, and a device that it has allowed w
 });
 
 test('two sign-ins never have the same short code', async () => {
-  const row = { device_hash: 'a', user_code: 'BBBB-BBBB', client_name: 'A device' };
+  const row = { device_hash: 'a', user_code: 'BBBB-BBBB', client_name: 'A device', client: null };
   expect(await insertDeviceSignIn(running.deps.pool, row)).toBe(true);
   expect(await insertDeviceSignIn(running.deps.pool, { ...row, device_hash: 'b' })).toBe(false);
 });

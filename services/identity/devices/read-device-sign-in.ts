@@ -11,6 +11,6 @@ export const readDeviceSignIn =
   async ({ user_code }) => {
     const found = await findUndecidedSignIn(pool, user_code);
     if (found === null) throw notFound('code');
-    const { client_name, created_at, expires_at } = found;
-    return { client_name, created_at: isoTime(created_at), expires_at: isoTime(expires_at) };
+    const { created_at, expires_at } = found;
+    return { ...found, created_at: isoTime(created_at), expires_at: isoTime(expires_at) };
   };

@@ -3,6 +3,7 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { clientOfCall } from '../../../shared/lib/call-client.ts';
 import { tokenHash } from '../sessions/model/tokens.ts';
 import { newDeviceCode, newUserCode } from './codes.ts';
 import { insertDeviceSignIn } from './store/device_sign_ins.ts';
@@ -23,7 +24,7 @@ export const startDeviceSignIn =
     const device_code = newDeviceCode(deps.environment);
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const user_code = newUserCode();
-      const row = { device_hash: tokenHash(device_code), user_code, client_name };
+      const row = { device_hash: tokenHash(device_code), user_code, client_name, client: clientOfCall() };
       if (!(await insertDeviceSignIn(deps.pool, row))) continue;
       const query = new URLSearchParams({ code: user_code, environment: deps.environment });
       return {

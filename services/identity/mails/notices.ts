@@ -223,7 +223,7 @@ const TEXTS: Record<string, (details: Details) => Text> = {
     subject: 'A device was signed in',
     sentences: [
       `At ${at} a device that calls itself ${quoted(client_name)}was signed in to your account, because its code was ` +
-        'confirmed in the console. It can act for your account until you revoke its sign-in.',
+        'confirmed in the console. It can read your account, pay within its limits, and create delegates with limits. They end when you revoke its sign-in.',
       'If somebody else sent you that code, or this was not you, revoke the sign-in now: it is listed under “Account” in the console.',
       IF_NOT_YOU,
     ],

@@ -14,7 +14,7 @@ export const SECURITY_TEXTS: Record<string, (details: Details) => Text> = {
     subject: 'A sign-in was ended, because it may be stolen',
     sentences: [
       'An old refresh token of a sign-in was used again. A program that lost an answer does this, or somebody who has copied the token.',
-      'The sign-in was ended at once, so that neither can go on.',
+      'The sign-in was ended at once, with the delegates that its device made, so that neither can go on.',
       'If you do not know why, revoke your other sign-ins, and look at the security events of your account.',
       NOT_OFF,
     ],

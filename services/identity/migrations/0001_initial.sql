@@ -62,6 +62,8 @@ create table sessions (
   amr text[] not null,
   -- The name of the device that a person has confirmed; null for a sign-in by mail or passkey.
   client_name text,
+  -- What the limits of the delegates that a device has made allow in a day, in micro-units.
+  granted_micro bigint not null default 0 check (granted_micro >= 0),
   -- The time of the sign-in (auth_time). A refresh does not change it.
   signed_in_at timestamptz not null default app_now(),
   -- The generation of the current refresh token. Each use increments it.
@@ -110,6 +112,9 @@ create table device_sign_ins (
   device_hash text collate "C" primary key,
   user_code text collate "C" not null unique,
   client_name text not null,
+  -- The network and the program of the device, for the person who decides.
+  address text,
+  agent text,
   account_id text collate "C" references accounts,
   -- Null: nobody has decided.
   allowed boolean,
@@ -151,10 +156,13 @@ create table delegates (
   account_id text collate "C" not null references accounts,
   name text not null,
   wallet_id text collate "C" not null,
+  -- The sign-in of the device that made it, with which its owner ends it. Null: a person made it.
+  session_id text collate "C" references sessions on delete set null,
   expires_at timestamptz,
   created_at timestamptz not null,
   deleted_at timestamptz
 );
+create index delegates_by_session on delegates (session_id) where session_id is not null;
 create index delegates_by_account on delegates (account_id, delegate_id desc) where deleted_at is null;
 create index delegates_revoked on delegates (account_id, delegate_id desc) where deleted_at is not null;
 

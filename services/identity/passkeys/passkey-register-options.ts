@@ -4,7 +4,6 @@ import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { getAccountRow } from '../accounts/store.ts';
-import { requirePerson } from '../sessions/require-person.ts';
 import { requireEnvironment } from './require-environment.ts';
 import { insertChallenge } from './store/passkey_challenges.ts';
 import { listAllPasskeyRows, MAX_PASSKEYS } from './store/passkeys.ts';
@@ -19,7 +18,6 @@ export const passkeyRegisterOptions =
   }): Handler<typeof identity.operations.passkeyRegisterOptions> =>
   async ({ environment }, { account_id, session_id }) => {
     requireEnvironment(deps, environment);
-    await requirePerson(deps.pool, session_id);
     const existing = await listAllPasskeyRows(deps.pool, account_id);
     if (existing.length >= MAX_PASSKEYS) {
       throw conflict(`the account has ${MAX_PASSKEYS} passkeys; remove one first`);

@@ -2,7 +2,7 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
-import { listOpenSessions } from './store/sessions.ts';
+import { listSessionRows } from './store/sessions.ts';
 import { showSession } from './view.ts';
 
 /** GET /v1/accounts/me/sessions. */
@@ -12,7 +12,7 @@ export const listSessions = (deps: {
 }): Handler<typeof identity.operations.listSessions> =>
   listHandler(deps, 'sessions', {
     scope: ofAccount,
-    rows: listOpenSessions,
+    rows: listSessionRows,
     place: (row) => row.session_id,
     show: (rows, { session_id }) => rows.map((row) => showSession(row, session_id)),
   });

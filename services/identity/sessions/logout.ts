@@ -9,7 +9,8 @@ import { revokeSessions } from './store/sessions.ts';
 /**
  * POST /v1/auth/logout: revokes the session of the access token. It also revokes the session of the
  * refresh token when that is another one of the same account: a client that signed in twice may
- * hold a mixed pair. An invalid refresh token revokes nothing.
+ * hold a mixed pair. An invalid refresh token revokes nothing. The delegates of a device stay: a
+ * program signs out when its work is done, and they are listed with its sign-in until their end.
  */
 export const logout =
   (deps: {

@@ -5,10 +5,11 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { insertNotice } from '../mails/store.ts';
+import { endSessions } from './end-sessions.ts';
 import { issueSession, type SessionIssuer } from './issue-session.ts';
 import { refreshOutcome } from './model/session.ts';
 import { openRefreshToken } from './model/tokens.ts';
-import { findSessionState, revokeSessions, rotateSession } from './store/sessions.ts';
+import { findSessionState, rotateSession } from './store/sessions.ts';
 
 const refuse = () => new ServiceError('unauthorized', 'the sign-in has ended; sign in again');
 
@@ -39,9 +40,9 @@ export const refresh =
     if (outcome === 'reuse') {
       const { account_id } = state;
       const outbox = await deps.pool.transaction(async (tx) => {
-        const revoked = await revokeSessions(tx, account_id, [sessionId]);
-        if (revoked.length > 0) await insertNotice(tx, { account_id, kind: 'session_reused', details: {} });
-        return revoked;
+        const ended = await endSessions(tx, deps, account_id, [sessionId]);
+        if (ended.length > 0) await insertNotice(tx, { account_id, kind: 'session_reused', details: {} });
+        return ended;
       });
       deps.relay.dispatch(outbox);
       deps.pokeMails();

@@ -70,6 +70,19 @@ test('the same attempt is accepted after a new sign-in, and counts in the day', 
   await underWay(delegate, quote(20n * USDC));
 });
 
+test('a device that has just signed in pays within the limits of the account', async () => {
+  const device: SignedIn = { ...fresh(aged()), device: true };
+  expect(await refusal(pay(device, quote(10n * USDC + 1n)))).toMatchObject({
+    limit: { name: 'account_per_payment' },
+  });
+  expect(await refusal(payOut(device, { amount: 40n * USDC }))).toMatchObject({
+    limit: { name: 'account_per_payment' },
+  });
+  await underWay(device, quote(10n * USDC));
+  const { device: _device, ...person } = device;
+  await underWay(person, quote(40n * USDC));
+});
+
 test('payments to other vendors have the same limits', async () => {
   const payer = aged();
   expect(await refusal(payOut(payer, { amount: 40n * USDC }))).toMatchObject({

@@ -39,7 +39,7 @@ const until = ({ resetsAt }: Figures): string => (resetsAt === null ? '' : ` unt
 const RAISE = 'the owner of the delegate can raise the limit';
 /** A payment that was refused recorded nothing, so the same attempt may be repeated. */
 const STEP_UP =
-  'sign in again and repeat the call within 5 minutes, raise the limit of the account, or pay with a delegate key';
+  'sign in again by mail or with a passkey and repeat the call within 5 minutes, raise the limit of the account, or pay with a delegate key';
 const MESSAGES: Record<LimitName, (payment: string, figures: Figures) => string> = {
   per_payment: (payment, { limitMicro }) =>
     `per_payment: ${payment} is above the ${displayUsdc(limitMicro)} that the delegate may spend in one payment; ${RAISE}`,

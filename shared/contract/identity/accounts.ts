@@ -167,7 +167,10 @@ export const accountOperations = {
     ),
   }),
   listSessions: operation({
-    summary: 'List the account’s open sign-ins',
+    summary: 'List the account’s open sign-ins, with the delegates that devices made',
+    description:
+      'A sign-in of a device that has ended, by itself or by its program, is listed while a delegate that it made ' +
+      'works. DELETE of it ends them.',
     http: { method: 'GET', path: '/v1/accounts/me/sessions', status: 200 },
     ...me,
     query: z.strictObject(pageQuery),
@@ -176,6 +179,7 @@ export const accountOperations = {
         .strictObject({
           session_id: SessionId,
           current: z.boolean().meta({ description: 'Whether this call was made with it' }),
+          open: z.boolean().meta({ description: 'false: it has ended, and its delegates have not' }),
           method: z
             .enum(['email', 'passkey', 'device'])
             .describe('How it was made. device: confirmed in the console for a command line'),
@@ -184,13 +188,19 @@ export const accountOperations = {
             .meta({ description: 'Of a device: the name that it gave itself' }),
           signed_in_at: Timestamp.describe('When the person signed in'),
           last_refreshed_at: Timestamp.describe('When it was last used to get an access token'),
-          expires_at: Timestamp.describe('When it ends if it is not refreshed'),
+          expires_at: Timestamp.describe('When it ends if it is not refreshed, or has ended'),
+          delegates: z
+            .array(z.strictObject({ delegate_id: DelegateId, name: label(80, 'Research agent') }))
+            .describe('The delegates that a device made with it and that work. They end with it'),
         })
         .meta({ id: 'SignIn' }),
     ),
   }),
   deleteSession: operation({
     summary: 'End a sign-in immediately, on every device that uses it',
+    description:
+      'The delegates that a device made with it are deleted, and their keys are revoked. This is so for a sign-in ' +
+      'that has ended before, too.',
     http: { method: 'DELETE', path: '/v1/accounts/me/sessions/:session_id', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',

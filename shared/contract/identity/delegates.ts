@@ -14,6 +14,7 @@ import {
   WalletId,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
+import { DEVICE_DELEGATE } from './device-delegates.ts';
 import { revealing, rotating, verifyingReveal } from './services.ts';
 
 const caps = {
@@ -137,6 +138,7 @@ export const delegateOperations = {
     authorisedBy: { jwt: 'step_up' },
     notes: ['delegate_created', 'key_created', 'external_allowed'],
     stepUp: true,
+    fromDevice: DEVICE_DELEGATE,
     body: z
       .strictObject({
         name: delegateName(label(80, 'Research agent')),
@@ -225,6 +227,7 @@ export const delegateOperations = {
         'at other vendors': 'external_allowed',
       },
     },
+    fromDevice: 'served',
     errors: ['not_found', 'conflict'],
   }),
   deleteDelegate: operation({
@@ -233,6 +236,7 @@ export const delegateOperations = {
     http: { method: 'DELETE', path: '/v1/delegates/:delegate_id', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',
+    fromDevice: 'served',
     whenFrozen: 'served',
     params: byId,
     output: z.null(),

@@ -29,6 +29,23 @@ const clientName = label(80, 'quittance on build-7').meta({
   description: 'Shown to the person who confirms',
 });
 
+const askedFrom = {
+  address: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'The network from which the device asked. Null: unknown',
+      examples: ['203.0.113.0/24'],
+    }),
+  agent: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'The kind of program that asked, by its own word',
+      examples: ['Quittance command line'],
+    }),
+};
+
 const Authorized = z.strictObject({
   status: z.literal('authorized').describe('The person has allowed it'),
   ...Session.shape,
@@ -62,7 +79,9 @@ export const deviceOperations = {
         examples: ['https://console.example.com/device'],
       }),
       verification_uri_complete: z.string().meta({
-        description: 'The same page with the code filled in',
+        description:
+          'The same page, for this environment. It does not fill the code in: the person types what the device shows, ' +
+          'because a link is how codes are phished (RFC 8628, 5.4)',
         examples: ['https://console.example.com/device?code=WDJB-MJHT'],
       }),
       expires_in: z.int().meta({ description: 'Seconds until the codes expire', examples: [600] }),
@@ -113,6 +132,7 @@ export const deviceOperations = {
     body: z.strictObject({ user_code: UserCode }),
     output: z.strictObject({
       client_name: clientName,
+      ...askedFrom,
       created_at: Timestamp.describe('When the device asked'),
       expires_at: Timestamp.describe('Until when it can be decided'),
     }),
@@ -122,7 +142,8 @@ export const deviceOperations = {
     summary: 'Allow or deny the sign-in of a device',
     description:
       'An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first ' +
-      'decision stands: another one is conflict. A device cannot allow another device (forbidden).',
+      'decision stands: another one is conflict. The device reads, pays within the limits of the account, and creates ' +
+      'delegates with limits, which end with its sign-in.',
     http: { method: 'POST', path: '/v1/auth/device/decide', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },

@@ -56,6 +56,7 @@ export const securityOperations = {
     http: { method: 'POST', path: '/v1/accounts/me/exports', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',
+    fromDevice: 'served',
     notes: ['export_made'],
     // A frozen account may be read, so it may be exported.
     whenFrozen: 'served',

@@ -361,6 +361,7 @@ export const signInOperations = {
     http: { method: 'POST', path: '/v1/auth/logout', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',
+    fromDevice: 'served',
     whenFrozen: 'served',
     refreshCookie: 'clear',
     body: z.strictObject({ refresh_token: token('rt', 'The refresh token of this sign-in').optional() }),

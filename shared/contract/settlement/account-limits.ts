@@ -25,8 +25,8 @@ export const accountLimitOperations = {
   getAccountLimits: operation({
     summary: 'Get what a sign-in may pay',
     description:
-      'These limits bind payments with an access token, to services and to other vendors. A sign-in of the last ' +
-      '5 minutes may exceed them. Its payments count in the day, too. A delegate has limits of its own.',
+      'These limits bind payments with an access token, to services and to other vendors. A person’s sign-in of the ' +
+      'last 5 minutes may exceed them, that of a device never does. Its payments count in the day, too. A delegate has limits of its own.',
     http: { method: 'GET', path: '/v1/accounts/me/limits', status: 200 },
     access: ['jwt'],
     output: AccountLimits,

@@ -84,6 +84,7 @@ export const approvalOperations = {
     http: { method: 'POST', path: '/v1/approvals/:approval_id/deny', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',
+    fromDevice: 'served',
     whenFrozen: 'served',
     params: byId,
     repeatable: true,

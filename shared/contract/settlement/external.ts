@@ -86,6 +86,7 @@ export const externalOperations = {
     http: { method: 'POST', path: '/v1/payments', status: 200 },
     access: ['jwt', 'delegate_key'],
     authorisedBy: { jwt: 'account_limits', delegate_key: 'delegate_limits' },
+    fromDevice: 'served',
     whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
@@ -129,6 +130,7 @@ export const externalOperations = {
     http: { method: 'POST', path: '/v1/payments/:settlement_id/report', status: 200 },
     access: ['jwt', 'delegate_key'],
     authorisedBy: 'nothing',
+    fromDevice: 'served',
     whenFrozen: 'served',
     limits: [{ points: 60, windowSeconds: 60, per: 'account' }],
     params: byId,

@@ -35,6 +35,7 @@ export const feeOperations = {
     http: { method: 'POST', path: '/v1/accounts/me/fee-quote', status: 201 },
     access: ['jwt'],
     authorisedBy: 'nothing',
+    fromDevice: 'served',
     repeatable: true,
     output: Quote,
     errors: ['conflict'],

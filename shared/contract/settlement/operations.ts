@@ -144,6 +144,7 @@ export const operations = {
     },
     access: ['jwt', 'delegate_key'],
     authorisedBy: { jwt: 'account_limits', delegate_key: 'delegate_limits' },
+    fromDevice: 'served',
     whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({

@@ -309,6 +309,7 @@ export const operations = {
     http: { method: 'POST', path: '/v1/webhook-endpoints/:endpoint_id/test', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',
+    fromDevice: 'served',
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
     params: byId,
     bodyOptional: true,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Client } from '../../../../shared/contract/client.ts';
 import { DEVICE_MINUTES } from '../../../../shared/contract/identity/devices.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { isFrozen } from '../../accounts/store.ts';
@@ -8,21 +9,27 @@ const isValid = sql.fragment`expires_at > app_now()`;
 /** Writes a sign-in that waits for a person. False if another one has the short code. */
 export const insertDeviceSignIn = async (
   db: Db,
-  row: { device_hash: string; user_code: string; client_name: string },
+  row: { device_hash: string; user_code: string; client_name: string; client: Client | null },
 ): Promise<boolean> =>
   (await db.maybeOneFirst(sql.typeAlias('id')`
-    insert into device_sign_ins (device_hash, user_code, client_name, expires_at)
-    values (${row.device_hash}, ${row.user_code}, ${row.client_name},
-      app_now() + ${DEVICE_MINUTES} * interval '1 minute')
+    insert into device_sign_ins (device_hash, user_code, client_name, address, agent, expires_at)
+    values (${row.device_hash}, ${row.user_code}, ${row.client_name}, ${row.client?.address ?? null},
+      ${row.client?.agent ?? null}, app_now() + ${DEVICE_MINUTES} * interval '1 minute')
     on conflict (user_code) do nothing
     returning user_code as id`)) !== null;
 
-const Undecided = z.object({ client_name: z.string(), created_at: z.number(), expires_at: z.number() });
+const Undecided = z.object({
+  client_name: z.string(),
+  address: z.string().nullable(),
+  agent: z.string().nullable(),
+  created_at: z.number(),
+  expires_at: z.number(),
+});
 
 /** The sign-in of this short code while nobody has decided about it, or null. */
 export const findUndecidedSignIn = (db: Db, userCode: string): Promise<z.infer<typeof Undecided> | null> =>
   db.maybeOne(sql.type(Undecided)`
-    select client_name, created_at, expires_at from device_sign_ins
+    select client_name, address, agent, created_at, expires_at from device_sign_ins
     where user_code = ${userCode} and allowed is null and ${isValid}`);
 
 type Decision = { user_code: string; account_id: string; allow: boolean };

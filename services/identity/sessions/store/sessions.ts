@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEVICE_GRANT } from '../../../../shared/contract/identity/device-delegates.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { event } from '../../../../shared/events/event.ts';
 import { insertOutbox, type OutboxRow } from '../../../../shared/events/outbox.ts';
@@ -98,6 +99,22 @@ export const revokeSessions = async (
   );
 };
 
+/**
+ * Adds to what the delegates of a device may spend in a day. False if the session is not open, or
+ * if it would be more than all of them may. The row stays locked, so that no end of the session
+ * misses the delegate that the transaction inserts.
+ */
+export const grantToDevice = async (
+  tx: Db,
+  { account_id, session_id }: { account_id: string; session_id: string },
+  amountMicro: bigint,
+): Promise<boolean> =>
+  (await tx.maybeOneFirst(sql.typeAlias('id')`
+    update sessions set granted_micro = granted_micro + ${amountMicro}
+    where session_id = ${session_id} and account_id = ${account_id} and ${isOpen}
+      and granted_micro + ${amountMicro} <= ${DEVICE_GRANT}
+    returning session_id as id`)) !== null;
+
 const Listed = z.object({
   session_id: z.string(),
   amr: z.array(z.string()),
@@ -105,37 +122,48 @@ const Listed = z.object({
   signed_in_at: z.number(),
   rotated_at: z.number(),
   expires_at: z.number(),
+  open: z.boolean(),
+  delegates: z.array(z.object({ delegate_id: z.string(), name: z.string() })),
 });
 export type ListedSession = z.infer<typeof Listed>;
 
+/** The delegates that a session has made and that work. Null: there is none. */
+const workingDelegates = sql.fragment`(
+  select jsonb_agg(jsonb_build_object('delegate_id', delegate_id, 'name', name) order by delegate_id)
+  from delegates
+  where delegates.session_id = sessions.session_id and delegates.deleted_at is null
+    and (delegates.expires_at is null or delegates.expires_at > app_now()))`;
+
 /**
- * A page of the account's open sessions, newest first, and one more. `expires_at` is the time at
- * which the session expires without another refresh.
+ * A page of the account's sessions, newest first, and one more: those that are open, and ended ones
+ * whose delegates work. `expires_at` is the time at which the session expires without another
+ * refresh, or has ended.
  */
-export const listOpenSessions = (
+export const listSessionRows = (
   db: Db,
   { account_id }: { account_id: string },
   page: Page,
 ): Promise<readonly ListedSession[]> =>
   db.any(sql.type(Listed)`
     select session_id, amr, client_name, signed_in_at, rotated_at,
-      least(expires_at, idle_expires_at) as expires_at
-    from sessions
-    where account_id = ${account_id} and ${isOpen} ${pageBy('session_id', page)}`);
+      least(revoked_at, expires_at, idle_expires_at) as expires_at, ${isOpen} as open,
+      coalesce(made.delegates, '[]') as delegates
+    from sessions cross join lateral (select ${workingDelegates} as delegates) as made
+    where account_id = ${account_id} and (${isOpen} or made.delegates is not null)
+      ${pageBy('session_id', page)}`);
 
 /** Whether the account has or had this session. */
 export const hasSession = (db: Db, accountId: string, sessionId: string): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ has: z.boolean() }))`
     select exists (select from sessions where session_id = ${sessionId} and account_id = ${accountId}) as has`);
 
-/** Whether a device has this session, and not a person at a page. */
-export const isDeviceSession = (db: Db, sessionId: string): Promise<boolean> =>
-  db.oneFirst(sql.type(z.object({ is: z.boolean() }))`
-    select exists (select from sessions where session_id = ${sessionId} and 'device' = any(amr)) as is`);
-
-/** Deletes old sessions. They stay for 90 days, because a theft is investigated later. */
+/**
+ * Deletes old sessions. They stay for 90 days, because a theft is investigated later, and while
+ * their owner can end the delegates that they made.
+ */
 export const purgeSessions = (db: Db): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`delete from sessions where expires_at < app_now() - interval '90 days'`);
+  db.query(sql.typeAlias('void')`
+    delete from sessions where expires_at < app_now() - interval '90 days' and ${workingDelegates} is null`);
 
 /** Deletes all sessions of an account. */
 export const deleteSessionsOf = (tx: Db, accountId: string): Promise<unknown> =>
