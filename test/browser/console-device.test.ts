@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/seed/api.ts';
+import { createConsumer } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
@@ -22,26 +23,33 @@ const poll = async ({ device_code }: Begun) => {
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
 const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
+const typeCode = (console: ConsolePage, text: string) =>
+  console.page.getByRole('textbox', { name: 'Code' }).fill(text);
 const path = ({ verification_uri_complete }: Begun): string => {
   const { pathname, search } = new URL(verification_uri_complete);
   return `${pathname.replace('/console', '')}${search}`;
 };
 
-test('a link fills the code in and allows nothing; Allow signs the device in, and the page of the account lists it', async () => {
+test('a link fills nothing in; the page shows who asks from where, and Allow signs the device in, which the account lists', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   const begun = await begin('quittance on <b>build-7</b>');
   await page.go(path(begun));
-  expect(await page.page.getByRole('textbox', { name: 'Code' }).inputValue()).toBe(begun.user_code);
+  expect(begun.verification_uri_complete).toContain(begun.user_code);
+  expect(await page.page.getByRole('textbox', { name: 'Code' }).inputValue()).toBe('');
+  expect(await page.page.textContent('main')).not.toContain(begun.user_code);
   await page.shoot('device-code');
   expect(await page.findings()).toEqual([]);
   expect((await poll(begun)).status).toBe(202);
 
+  await typeCode(page, begun.user_code);
   await button(page, 'Go on').click();
   await heading(page, 'Sign this device in?').waitFor();
   const text = (await page.page.textContent('main')) ?? '';
   expect(text).toContain('“quittance on <b>build-7</b>”');
   expect(text).toContain('If somebody sent you this code');
+  // The network of this machine, and the program of this test.
+  expect(text).toContain('127.0.0.0/24, Node');
   expect(text).toContain(person.email);
   await page.shoot('device-decide');
   expect(await page.findings()).toEqual([]);
@@ -64,12 +72,10 @@ test('a code is typed in any spelling, and Deny refuses the device', async () =>
   const page = await opened({ person: await signInPerson(stack), width: 'phone' });
   const begun = await begin('A stranger');
   await page.go('/device');
-  await page.page.getByRole('textbox', { name: 'Code' }).fill('not a code');
+  await typeCode(page, 'not a code');
   await button(page, 'Go on').click();
   await page.page.getByText('This is no code').waitFor();
-  await page.page
-    .getByRole('textbox', { name: 'Code' })
-    .fill(begun.user_code.toLowerCase().replace('-', ' '));
+  await typeCode(page, begun.user_code.toLowerCase().replace('-', ' '));
   await button(page, 'Go on').click();
   await heading(page, 'Sign this device in?').waitFor();
   expect(await page.wider()).toEqual([]);
@@ -78,6 +84,7 @@ test('a code is typed in any spelling, and Deny refuses the device', async () =>
   expect((await poll(begun)).status).toBe(403);
 
   await page.go(path(begun));
+  await typeCode(page, begun.user_code);
   await button(page, 'Go on').click();
   await page.page.getByText('This code is not valid').waitFor();
   expect(await page.findings()).toEqual([]);
@@ -87,6 +94,7 @@ test('Allow needs a fresh sign-in', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   const begun = await begin('quittance');
   await page.go(path(begun));
+  await typeCode(page, begun.user_code);
   await button(page, 'Go on').click();
   await page.page.route(
     '**/v1/auth/device/decide',
@@ -104,7 +112,7 @@ test('Allow needs a fresh sign-in', async () => {
   expect((await poll(begun)).status).toBe(202);
 });
 
-test('a visitor signs in first and then finds the code filled in; a link for the other environment names it', async () => {
+test('a visitor signs in first; a link for the other environment names it', async () => {
   const page = await opened();
   const begun = await begin('quittance');
   await page.go(path(begun));
@@ -115,4 +123,47 @@ test('a visitor signs in first and then finds the code filled in; a link for the
   await signedIn.go(`/device?code=${begun.user_code}&environment=live`);
   await signedIn.page.getByText('The device asks for the live environment').waitFor();
   expect(await signedIn.findings()).toEqual([]);
+});
+
+test('the owner sees what a device made, and ends it with its sign-in', async () => {
+  const consumer = await createConsumer(api, stack);
+  const { account, access_token: token } = consumer.signIn;
+  const begun = await begin('quittance on build-7');
+  const decide = { token, body: { user_code: begun.user_code, allow: true } };
+  await must(api('POST /v1/auth/device/decide', decide), 'allow the device');
+  const { access_token: device } = (await poll(begun)).answer as { access_token: string };
+  const limits = { per_payment: '500000', daily: '5000000' };
+  const body = { name: 'Night agent', wallet_id: consumer.walletId, limits };
+  const made = await must(
+    api<{ api_key: string }>('POST /v1/delegates', { token: device, body }),
+    'create the delegate',
+  );
+
+  const page = await opened({ person: await signInPerson(stack, { email: account.email }) });
+  await page.go('/account');
+  const row = page.page.getByRole('row').filter({ hasText: 'quittance on build-7' });
+  await row.getByText('“Night agent”').waitFor();
+  await page.shoot('sign-ins-delegates');
+  expect(await page.findings()).toEqual([]);
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await page.page.getByText('Its delegates end with it').waitFor();
+  await page.shoot('sign-ins-revoke');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Revoke it').click();
+  await page.page.getByText('That sign-in is revoked.').waitFor();
+  expect((await api('GET /v1/delegates/me', { token: made.api_key })).status).toBe(401);
+});
+
+test('the owner closes the account by typing its address', async () => {
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  await page.go('/account');
+  await button(page, 'Close the account').click();
+  await button(page, 'Close it').click();
+  await page.page.getByText('Type the address of this account first.').waitFor();
+  await page.page.getByRole('textbox', { name: 'Your e-mail address' }).fill(person.email);
+  await page.shoot('account-close');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Close it').click();
+  await heading(page, 'Sign in').waitFor();
 });

@@ -15,6 +15,7 @@ import {
   Stack,
   Time,
 } from '../ui/index.ts';
+import { CloseAccount } from './close-account.tsx';
 import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { SecurityEvents } from './security-events.tsx';
@@ -47,6 +48,7 @@ const AccountPage = () => {
       />
       <SecurityEvents />
       <AccessToken />
+      <CloseAccount />
     </Page>
   );
 };

@@ -26,8 +26,9 @@ const asUserCode = (text: string): string | null => {
 };
 
 /**
- * The page where a person confirms the sign-in of a command line or a device (RFC 8628). A link
- * with a code only fills the code in: the person compares it with the device and decides here.
+ * The page where a person confirms the sign-in of a command line or a device (RFC 8628). The code
+ * of a link is not filled in. Codes are phished by links, so the person must read it on the device
+ * (RFC 8628, 5.4).
  */
 const DevicePage = () => {
   const [asks, setAsks] = useState<Asks | null>(null);
@@ -62,7 +63,7 @@ const OtherEnvironment = ({ wanted }: { wanted: string | null }) => {
 const EnterCode = ({ onFound }: { onFound: (asks: Asks) => void }) => {
   const { environment } = useSession();
   const query = new URLSearchParams(location.search);
-  const [text, setText] = useState(query.get('code')?.slice(0, 16) ?? '');
+  const [text, setText] = useState('');
   const [wrong, setWrong] = useState(false);
   const read = useAction(
     async (client, user_code: string) => ({
@@ -78,7 +79,10 @@ const EnterCode = ({ onFound }: { onFound: (asks: Asks) => void }) => {
     if (code !== null) void read.run(code);
   };
   return (
-    <Section title="The code" about="Your device shows a code. Compare it with the one here, or enter it.">
+    <Section
+      title="The code"
+      about="Type the code that your own device shows. If somebody sent you a code or a link, close this page."
+    >
       <form onSubmit={submit}>
         <Stack>
           <OtherEnvironment wanted={query.get('environment')} />
@@ -115,7 +119,7 @@ const EnterCode = ({ onFound }: { onFound: (asks: Asks) => void }) => {
 };
 
 const Decide = ({
-  asks: { user_code, client_name, created_at, expires_at },
+  asks: { user_code, client_name, address, agent, created_at, expires_at },
   onDecided,
   onBack,
 }: {
@@ -139,15 +143,17 @@ const Decide = ({
             ['It calls itself', `“${client_name}”`],
             ['Its code', <code key="code">{user_code}</code>],
             ['It asked', <Time key="asked" at={created_at} />],
+            ['From', `${address ?? 'an unknown network'}, ${agent ?? 'an unknown program'}`],
             ['Until', <Time key="until" at={expires_at} />],
             ['Your account', account?.email],
             ['Environment', environment],
           ]}
         />
         <Notice tone="wait" title="Did you start this yourself, just now?">
-          The device will act as you: it sees your account, and it can create and change services and keys. If
-          somebody sent you this code or a link with it, press Deny. The name above was given by the device
-          and proves nothing.
+          The device will read your account, pay within its limits, and create delegates of at most 25 USDC a
+          day together, which end with its sign-in. If somebody sent you this code or a link, or if the
+          network is not that of your device, press Deny. The device gave the name and the program itself, so
+          they prove nothing.
         </Notice>
         {decide.error !== null && <ErrorNotice error={decide.error} />}
         <Row>

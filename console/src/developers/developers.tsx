@@ -98,7 +98,7 @@ const CommandLine = () => (
           'npm install --global @quittance/cli',
           `quittance login --url ${location.origin}`,
           'quittance listen --forward-to localhost:8080/hooks',
-          'quittance trigger settlement.redeemed',
+          'QUITTANCE_KEY=vendor_test_… quittance trigger settlement.redeemed --service …',
         ].join('\n')}
       />
       <Properties of={COMMANDS.map(([name, does]) => [name, does] as const)} />
