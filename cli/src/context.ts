@@ -3,6 +3,7 @@ import { type Client, createClient, type Fetch } from '../../sdk/src/main.ts';
 import { NotSignedInError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { configFolder, createSignIns, type Environment, type SignIns } from './sign-ins.ts';
+import { VERSION } from './version.ts';
 
 /** The gateway of `npm start`. */
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
@@ -64,6 +65,16 @@ export type Context = {
   fetch: Fetch;
 };
 
+/**
+ * The name of this program in the security events of its owner, and on the page that confirms its
+ * sign-in. Vendors do not get it.
+ */
+const USER_AGENT = `quittance-cli/${VERSION}`;
+const named =
+  (fetch: Fetch): Fetch =>
+  (address, init) =>
+    fetch(address, { ...init, headers: { ...init.headers, 'user-agent': USER_AGENT } as HeadersInit });
+
 const SIGN_IN = 'Run `quittance login`.';
 
 /** What every command begins with. */
@@ -80,7 +91,7 @@ export const contextOf = (io: Io, command: Command): Context => {
   const clientOf = (credential?: Parameters<typeof createClient>[0]['credential']) =>
     createClient({
       baseUrl: url,
-      fetch: signIns.fetch(fetch),
+      fetch: signIns.fetch(named(fetch)),
       ...(credential === undefined ? {} : { credential }),
     });
   const signedIn = async () => {
@@ -102,7 +113,7 @@ export const contextOf = (io: Io, command: Command): Context => {
       if (key?.kind !== 'service')
         throw new NotSignedInError(
           'this needs a service key',
-          'Set QUITTANCE_KEY to a key that begins with vendor_. `quittance services create` makes one.',
+          'Set QUITTANCE_KEY to a key that begins with vendor_. Create a service in the console, under Services.',
         );
       return clientOf(key.text);
     },
@@ -113,3 +124,9 @@ export const contextOf = (io: Io, command: Command): Context => {
 /** Prints a result: as JSON, or as the text of a person. */
 export const print = ({ io, isJson }: Context, result: unknown, text: () => string): void =>
   io.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : `${text()}\n`);
+
+/** Prints the page of the console where a person does what the sign-in of a device may not. */
+export const printPage = (context: Context, path: string, does: string): void => {
+  const page = `${context.url}/console${path}`;
+  print(context, { page }, () => `${does} on this page:\n\n  ${page}`);
+};

@@ -71,8 +71,6 @@ export const createSignIns = (folder: string, url: string, environment: Environm
         address === `${url}${REFRESH_PATH}`
           ? withLock(lock, () => exchange(fetch, address, init))
           : fetch(address, init),
-    /** Another private file of this address and environment. */
-    file: (suffix: string) => path.join(folder, `${name}.${suffix}`),
   };
 };
 export type SignIns = ReturnType<typeof createSignIns>;

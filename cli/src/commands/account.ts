@@ -4,10 +4,8 @@ import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { Client } from '../../../sdk/src/main.ts';
 import { exportAccount } from '../account-export.ts';
-import { type Context, contextOf, print } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { type Context, contextOf, print, printPage } from '../context.ts';
 import type { Io } from '../io.ts';
-import { plain } from '../text.ts';
 
 /** Writes the export as lines of JSON. Only their owner can read the file. */
 const writeExport = async (client: Client, file: string): Promise<number> => {
@@ -36,23 +34,6 @@ const exportTo = async (context: Context, file: string | undefined): Promise<voi
   print(context, { file, lines }, () => `Wrote ${lines} lines to ${file}.`);
 };
 
-const close = async (context: Context, confirm: string): Promise<void> => {
-  const client = await context.signedIn();
-  const { email } = await client.identity.getAccount();
-  if (confirm !== email)
-    throw new UsageError(
-      `--confirm: the account that is signed in to ${context.environment} has another address`,
-      'Check it with `quittance whoami`.',
-    );
-  const closed = await client.identity.closeAccount();
-  await context.signIns.remove();
-  print(
-    context,
-    closed,
-    () => `The account of ${plain(email)} is closed. Its personal data are erased on ${closed.erase_at}.`,
-  );
-};
-
 export const addAccount = (program: Command, io: Io): void => {
   const account = program
     .command('account')
@@ -70,12 +51,8 @@ export const addAccount = (program: Command, io: Io): void => {
     );
   account
     .command('close')
-    .description(
-      'Closes your account for good. Refused while something is open, which is named. Needs a sign-in of the last 5 ' +
-        'minutes (`quittance login`). Export your data first.',
-    )
-    .requiredOption('--confirm <address>', 'the e-mail address of the account')
+    .description('Shows where an account is closed: in the console. Export your data first.')
     .action((_options, command: Command) =>
-      close(contextOf(io, command), command.opts<{ confirm: string }>().confirm),
+      printPage(contextOf(io, command), '/account', 'Close the account'),
     );
 };

@@ -45,7 +45,7 @@ export const addKeys = (program: Command, io: Io): void => {
       const client = await context.signedIn();
       const items = await newest(client.identity.listKeys({}), command.opts<{ limit: string }>().limit);
       printList(context, items, {
-        empty: 'No key yet. `quittance services create` and `quittance delegates create` make one.',
+        empty: 'No key yet. `quittance delegates create` makes one, and the console, under Services.',
         headings: ['KEY', 'OF', 'NAME', 'LAST USE', 'ENDS'],
         row: ({ beginning, service_id, delegate_id, name, last_used_at, expires_at }) => [
           `${beginning}…`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Client, Output } from '../../../sdk/src/main.ts';
-import { type Context, contextOf, print } from '../context.ts';
+import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
 import { plain, properties } from '../text.ts';
@@ -39,7 +39,7 @@ export const addServices = (program: Command, io: Io): void => {
       const client = await context.signedIn();
       const items = await newest(client.identity.listServices({}), command.opts<{ limit: string }>().limit);
       printList(context, items, {
-        empty: 'No service yet. `quittance services create` makes one.',
+        empty: 'No service yet. Create one in the console, under Services.',
         headings: ['SERVICE', 'NAME', 'PRICE', 'YOU RECEIVE', 'STATUS'],
         right: [2, 3],
         row: ({ service_id, name, price, net_amount, status }) => [
@@ -62,21 +62,10 @@ export const addServices = (program: Command, io: Io): void => {
     });
   services
     .command('create')
-    .description('Creates a service and shows its key, once.')
-    .requiredOption('--name <text>', 'its name, which buyers see')
-    .requiredOption('--price <usdc>', 'its default price')
-    .requiredOption('--payout <address>', 'the Solana address that is paid')
-    .action(async (_options, command: Command) => {
-      const context = contextOf(io, command);
-      const { name, price, payout } = command.opts<{ name: string; price: string; payout: string }>();
-      const micro = parseUsdc(price, '--price');
-      const created = await (await context.signedIn()).identity.createService({
-        name,
-        price: micro,
-        payout_address: payout,
-      });
-      print(context, created, () => `${serviceText(created)}\n${keyLine(io, created)}`);
-    });
+    .description('Shows where a service is created: in the console, because its key lasts.')
+    .action((_options, command: Command) =>
+      printPage(contextOf(io, command), '/services', 'Create the service'),
+    );
 };
 
 // ---------- delegates ----------
@@ -98,8 +87,7 @@ const externalOf = ({ external, origins }: DelegateOptions) => {
     if (origins !== undefined) throw new UsageError('--origins needs --external');
     return {};
   }
-  const pay_to = external.length === 1 && external[0] === 'any' ? ('any' as const) : external;
-  return { external: { pay_to, origins: origins ?? null } };
+  return { external: { pay_to: external, origins: origins ?? null } };
 };
 
 const walletOf = async (client: Client, given: string | undefined): Promise<string> => {
@@ -184,28 +172,28 @@ export const addDelegates = (program: Command, io: Io): void => {
         ],
       });
     });
-  for (const [name, paused, does] of [
-    ['pause', true, 'Pauses a delegate: its new payments are refused until you resume it.'],
-    [
-      'resume',
-      false,
-      'Lets a paused delegate pay again. Needs a sign-in of the last 5 minutes (`quittance login`).',
-    ],
-  ] as const)
-    delegates
-      .command(name)
-      .description(does)
-      .argument('<id>', 'the delegate')
-      .action(async (delegate_id: string, _options, command: Command) => {
-        const context = contextOf(io, command);
-        const client = await context.signedIn();
-        const changed = await client.identity.updateDelegate({ delegate_id, paused });
-        print(context, changed, () => `“${changed.name}” is ${changed.status}.`);
-      });
+  delegates
+    .command('pause')
+    .description('Pauses a delegate: its new payments are refused until you resume it.')
+    .argument('<id>', 'the delegate')
+    .action(async (delegate_id: string, _options, command: Command) => {
+      const context = contextOf(io, command);
+      const client = await context.signedIn();
+      const changed = await client.identity.updateDelegate({ delegate_id, paused: true });
+      print(context, changed, () => `“${changed.name}” is ${changed.status}.`);
+    });
+  delegates
+    .command('resume')
+    .description('Shows where a paused delegate is resumed: in the console.')
+    .action((_options, command: Command) =>
+      printPage(contextOf(io, command), '/delegates', 'Resume the delegate'),
+    );
   delegates
     .command('create')
     .description(
-      'Creates a delegate and shows its key, once. Needs a sign-in of the last 5 minutes (`quittance login`).',
+      'Creates a delegate and shows its key, once. Needs a sign-in of the last 5 minutes (`quittance login`), which may ' +
+        'give its delegates 25 USDC a day together: each needs --per-payment of at most 10 USDC, and --daily, --monthly ' +
+        'or --total. It ends when you end the sign-in in the console. Create others in the console.',
     )
     .requiredOption('--name <text>', 'its name')
     .option('--wallet <id>', 'the wallet that pays; default: that of the account')
@@ -214,7 +202,7 @@ export const addDelegates = (program: Command, io: Io): void => {
     .option('--monthly <usdc>', 'the most that it may spend in a month (UTC)')
     .option('--total <usdc>', 'the most that it may ever spend')
     .option('--services <id...>', 'pay these services only')
-    .option('--external <address...>', 'pay vendors of x402 elsewhere: these addresses, or `any`')
+    .option('--external <address...>', 'pay vendors of x402 elsewhere, at these addresses')
     .option('--origins <origin...>', 'with --external: at these origins only')
     .option('--approval-above <usdc>', 'wait for your approval above this amount')
     .option('--expires <time>', 'when the key ends, like 2027-01-31T00:00:00Z')
@@ -321,7 +309,6 @@ export const addApprovals = (program: Command, io: Io): void => {
       if (!/^apr_[0-9a-z]{26}$/.test(approval_id))
         throw new UsageError(`"${approval_id}" is not the id of an approval`);
       const context = contextOf(io, command);
-      const page = `${context.url}/console/approvals/${approval_id}`;
-      print(context, { approval_id, page }, () => `Approve it with your passkey on this page:\n\n  ${page}`);
+      printPage(context, `/approvals/${approval_id}`, 'Approve it with your passkey');
     });
 };

@@ -66,7 +66,7 @@ const login = async (context: Context): Promise<void> => {
   const begun = await client.identity.startDeviceSignIn({ client_name: clientName(), environment });
   io.err(
     [
-      `To sign in to ${environment}, open this page and compare the code:`,
+      `To sign in to ${environment}, open this page and type the code:`,
       '',
       `  ${begun.verification_uri_complete}`,
       '',
@@ -104,7 +104,8 @@ export const addLogin = (program: Command, io: Io): void => {
     .command('login')
     .summary('sign in, confirmed in the console')
     .description(
-      'Signs in. It shows a code and the address of a page. You confirm the code there, signed in to the console. ' +
+      'Signs in. It shows a code and the address of a page. You type the code there, signed in to the console. ' +
+        'It reads your account, pays within the limits of the account, and creates delegates with limits. ' +
         'The sign-in is stored in a file that only you can read, for each address and environment.',
     )
     .action((_options, command: Command) => login(contextOf(io, command)));

@@ -1,18 +1,10 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import {
-  ApiError,
-  type Client,
-  createClient,
-  type Output,
-  UnauthorizedError,
-} from '../../../sdk/src/main.ts';
-import { base58 } from '../base58.ts';
+import { ApiError, type Client, createClient, type Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print } from '../context.ts';
 import { FailedError, UsageError } from '../errors.ts';
 import { type Io, withProgress } from '../io.ts';
-import { readPrivate, writePrivate } from '../private-file.ts';
 import { properties, table } from '../text.ts';
 
 /** Causes events by real calls of the account, so that they are what they will be in live. */
@@ -23,57 +15,25 @@ const DELEGATE_NAME = 'quittance trigger';
 /** The shortest window in which a settlement can be redeemed. */
 const REDEEM_SECONDS = 30;
 
-type StoredService = { account_id: string; service_id: string; api_key: string };
 type Made = { object_id: string; note?: string };
-type Maker = { context: Context; client: Client };
+type Maker = { context: Context; client: Client; serviceId: string | undefined };
 type Quote = Output<'quote.create'>;
 
-/** An address on the curve that nobody has used: the payout address of the service. */
-const newAddress = (): string => {
-  const { publicKey } = generateKeyPairSync('ed25519');
-  return base58(publicKey.export({ type: 'spki', format: 'der' }).subarray(-32));
-};
-
-/** The service of this command in the account. Its key is stored as the sign-in is. */
-const createServices = ({ context, client }: Maker) => {
-  const file = context.signIns.file('trigger.json');
-  const vendorOf = (stored: StoredService) =>
-    createClient({ baseUrl: context.url, credential: stored.api_key, fetch: context.fetch });
-  const create = async (account_id: string): Promise<StoredService> => {
-    const created = await client.identity.createService({
-      name: 'Events of quittance trigger',
-      price: PRICE,
-      payout_address: newAddress(),
-    });
-    if (!('api_key' in created)) throw new FailedError('the key of the new service was not shown');
-    const stored = { account_id, service_id: created.service_id, api_key: created.api_key };
-    await writePrivate(file, stored);
-    return stored;
-  };
-  const isUsable = async (stored: StoredService): Promise<boolean> => {
-    try {
-      await vendorOf(stored).quote.list({ limit: '1' });
-      return true;
-    } catch (error) {
-      if (error instanceof UnauthorizedError) return false;
-      throw error;
-    }
-  };
-  return {
-    get: async () => {
-      const { account_id } = await client.identity.getAccount();
-      const held = await readPrivate<StoredService>(file);
-      const usable = held !== null && held.account_id === account_id && (await isUsable(held));
-      const stored = usable ? held : await create(account_id);
-      return { ...stored, vendor: vendorOf(stored) };
-    },
-    saveKey: (stored: StoredService) => writePrivate(file, stored),
-  };
+/** The service that is paid. A sign-in of the command line cannot create one. */
+const serviceOf = ({ context, serviceId }: Maker) => {
+  const vendor = context.vendor();
+  if (serviceId === undefined)
+    throw new UsageError(
+      'name the service of QUITTANCE_KEY with --service',
+      'Its page in the console has its id.',
+    );
+  return { service_id: serviceId, vendor };
 };
 
 const quoteOf = async (maker: Maker, more: object = {}) => {
-  const service = await createServices(maker).get();
-  const quote: Quote = await service.vendor.quote.create({ service_id: service.service_id, ...more });
+  const service = serviceOf(maker);
+  const { service_id, vendor } = service;
+  const quote: Quote = await vendor.quote.create({ service_id, quote_amount: PRICE, ...more });
   return { service, quote };
 };
 
@@ -92,7 +52,7 @@ const settled = async (maker: Maker, more: object = {}) => {
 /** Runs `work` with a delegate of its own, and deletes it afterwards. */
 const withDelegate = async <T>(
   { client }: Maker,
-  rights: { approval_above?: string; limits?: { total: string } },
+  { total = PRICE, ...rights }: { approval_above?: string; total?: string },
   work: (delegate: { delegate_id: string; api_key: string }) => Promise<T>,
 ): Promise<T> => {
   const { default_wallet_id: wallet_id } = await client.identity.getSettings();
@@ -101,7 +61,7 @@ const withDelegate = async <T>(
   const created = await client.identity.createDelegate({
     name: DELEGATE_NAME,
     wallet_id,
-    limits: { total: PRICE },
+    limits: { per_payment: PRICE, total },
     ...rights,
   });
   const { delegate_id } = created;
@@ -143,7 +103,7 @@ const approvalOf = (maker: Maker): Promise<Made> =>
 
 /** A payment that the limit of a delegate refuses. */
 const declined = (maker: Maker): Promise<{ decline_id: string; delegate_id: string }> =>
-  withDelegate(maker, { limits: { total: '1' } }, async ({ delegate_id, api_key }) => {
+  withDelegate(maker, { total: '1' }, async ({ delegate_id, api_key }) => {
     const refused = await refusalOf(maker, api_key);
     if (refused === null) throw new FailedError('the payment was not refused');
     const { error, quote, buyer } = refused;
@@ -158,14 +118,6 @@ const delegateOf = (maker: Maker): Promise<Made> =>
     await maker.client.identity.updateDelegate({ delegate_id, limits: { daily: '1' } });
     return { object_id: delegate_id };
   });
-
-const rotated = async (maker: Maker): Promise<Made> => {
-  const services = createServices(maker);
-  const { service_id, vendor, ...stored } = await services.get();
-  const next = await vendor.identity.rotateServiceKey({ service_id });
-  if ('api_key' in next) await services.saveKey({ ...stored, service_id, api_key: next.api_key });
-  return { object_id: service_id };
-};
 
 const tested = async ({ client }: Maker): Promise<Made> => {
   const { data } = await client.webhook.listEndpoints({ limit: '100' });
@@ -196,7 +148,7 @@ const paidSettlement = async (maker: Maker): Promise<Made> => ({
   object_id: (await settled(maker)).paid.settlement_id,
 });
 
-const SETTLES = 'pays a quote of a service of its own';
+const SETTLES = 'pays a quote of your service';
 const DELEGATES = 'creates, changes and deletes a delegate';
 const DECLINES = 'a delegate tries to pay more than its limit';
 const ASKS = 'a delegate asks for an approval, which is denied';
@@ -234,7 +186,6 @@ const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Prom
   'delegate.exhausted': [DECLINES, async (maker) => ({ object_id: (await declined(maker)).delegate_id })],
   'approval.requested': [ASKS, approvalOf],
   'approval.decided': [ASKS, approvalOf],
-  'key.rotated': ['rotates the key of a service of its own', rotated],
   'webhook.test': ['sends a test to your first webhook endpoint', tested],
 };
 
@@ -245,6 +196,7 @@ const WITHOUT: Record<string, string> = {
   'refund.*': 'needs the signature of the payout address',
   'withdrawal.*': 'needs the signature of your wallet',
   'deposit.*': 'needs a purchase at a provider',
+  'key.rotated': 'needs a rotation, which would replace your key',
   'key.revealed': 'needs a link that is mailed to you',
   'key.ended': 'needs a revocation by its owner in the console',
 };
@@ -282,17 +234,19 @@ export const addTrigger = (program: Command, io: Io): void => {
     .summary('cause an event, in the test environment')
     .description(
       'Causes an event by real calls of your account, in the test environment only. Payments cost 0.02 USDC of test ' +
-        'money of your wallet and go to a service that this command creates once.',
+        'money of your wallet and go to the service of the key in QUITTANCE_KEY.',
     )
+    .option('--service <id>', 'the service that is paid')
     .option('--list', 'show the events that it can cause')
     .action(async (type: string | undefined, _options, command: Command) => {
       const context = contextOf(io, command);
-      if (command.opts<{ list?: true }>().list === true) return showList(context);
+      const { list, service } = command.opts<{ list?: true; service?: string }>();
+      if (list === true) return showList(context);
       if (type === undefined) throw new UsageError('name an event', 'See `quittance trigger --list`.');
       const make = makerOf(type);
       if (context.environment !== 'test')
         throw new UsageError('trigger works in the test environment only, because it pays');
-      const made = await make({ context, client: await context.signedIn() });
+      const made = await make({ context, client: await context.signedIn(), serviceId: service });
       print(context, { type, ...made }, () =>
         properties([
           ['Event', type],
