@@ -17,7 +17,7 @@ export interface paths {
          * Create a vendor service and its API key
          * @description The api_key is shown only in this answer.
          *
-         *     Credential: the access token of a sign-in. Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 10 per minute per account.
          */
         post: operations["identity.createService"];
         delete?: never;
@@ -170,7 +170,7 @@ export interface paths {
          * Delete a vendor service, or close it while payments are open
          * @description Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.
          *
-         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         delete: operations["identity.deleteService"];
         options?: never;
@@ -179,7 +179,7 @@ export interface paths {
          * Change a vendor service
          * @description The owner is notified of a new payout address, and of other `allowed_ips`, by mail. In live a new payout address takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address, or for other allowed_ips. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address, or for other allowed_ips. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateService"];
         trace?: never;
@@ -219,7 +219,7 @@ export interface paths {
          * Rotate the key
          * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
-         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a service key it is authorised by the key that is replaced. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 3 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a service key it is authorised by the key that is replaced. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 3 per minute per account.
          */
         post: operations["identity.rotateServiceKey"];
         delete?: never;
@@ -241,7 +241,7 @@ export interface paths {
          * Mail a link that replaces the key
          * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 5 per 5 minutes per account.
          */
         post: operations["identity.revealServiceKey"];
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
          * Create a delegate and its key
          * @description The api_key is shown only in this answer.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may call it only with a limit per_payment of at most 10 USDC, and a limit daily, monthly or total of at most 25 USDC, and without external payments to any address. Limit: 30 per minute per account.
          */
         post: operations["identity.createDelegate"];
         delete?: never;
@@ -475,7 +475,7 @@ export interface paths {
          * Change a delegate
          * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, without approval, longer, or again after a pause, or at other vendors. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, without approval, longer, or again after a pause, or at other vendors. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may call it only for what needs no recent sign-in. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateDelegate"];
         trace?: never;
@@ -513,7 +513,7 @@ export interface paths {
          * Rotate the key
          * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
-         *     Credential: a delegate key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a delegate key it is authorised by the key that is replaced. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 3 per minute per account.
+         *     Credential: a delegate key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a delegate key it is authorised by the key that is replaced. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 3 per minute per account.
          */
         post: operations["identity.rotateDelegateKey"];
         delete?: never;
@@ -535,7 +535,7 @@ export interface paths {
          * Mail a link that replaces the key
          * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 5 per 5 minutes per account.
          */
         post: operations["identity.revealDelegateKey"];
         delete?: never;
@@ -619,7 +619,7 @@ export interface paths {
          * Begin to approve a payment with a passkey
          * @description The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.
          *
-         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["identity.approvalOptions"];
         delete?: never;
@@ -641,7 +641,7 @@ export interface paths {
          * Approve a payment with a passkey
          * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
          *
-         *     Credential: the access token of a sign-in. With an access token it is authorised by a passkey. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. With an access token it is authorised by a passkey. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["identity.approve"];
         delete?: never;
@@ -689,7 +689,7 @@ export interface paths {
          * Link an existing wallet
          * @description A public key belongs to one account. A repeat that changes nothing returns the same wallet.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["wallet.link"];
         delete?: never;
@@ -711,7 +711,7 @@ export interface paths {
          * Provision a wallet for a key pair that the user’s client has generated
          * @description Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 5 per minute per account.
          */
         post: operations["wallet.provision"];
         delete?: never;
@@ -731,7 +731,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare the transaction that lets the platform spend up to an allowance
-         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["wallet.onboarding"];
         delete?: never;
@@ -751,7 +751,7 @@ export interface paths {
         put?: never;
         /**
          * Submit the signed delegation, or prepare it again
-         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["wallet.delegate"];
         delete?: never;
@@ -771,7 +771,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare or submit the transaction that ends the delegation
-         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["wallet.revoke"];
         delete?: never;
@@ -791,7 +791,7 @@ export interface paths {
          * Get the backup of a provisioned wallet
          * @description Returns the stored ciphertext.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 120 per minute per account.
          */
         get: operations["wallet.backup"];
         put?: never;
@@ -803,7 +803,7 @@ export interface paths {
          * Replace the backup of a provisioned wallet
          * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         patch: operations["wallet.replaceBackup"];
         trace?: never;
@@ -821,7 +821,7 @@ export interface paths {
          * Put test USDC into a wallet
          * @description Test environment only. At most 10,000 USDC per call.
          *
-         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["funding.devFund"];
         delete?: never;
@@ -887,7 +887,7 @@ export interface paths {
          * Buy USDC with money from a bank or card
          * @description Opens a payment at MoonPay or Coinbase Onramp. The provider sends the USDC directly to the wallet. Send the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.
          *
-         *     Credential: the access token of a sign-in. Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 5 per minute per account.
          */
         post: operations["funding.createDeposit"];
         delete?: never;
@@ -953,7 +953,7 @@ export interface paths {
          * Prepare a withdrawal from a wallet
          * @description The destination is a wallet or a token account of the mint. No money moves until the withdrawal is approved: sign the transaction and submit it to `approve` within 15 minutes.
          *
-         *     Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. With an access token it is authorised by the signature of the wallet whose money moves. The sign-in of a device may not call it. Limit: 5 per minute per account.
          */
         post: operations["funding.createWithdrawal"];
         delete?: never;
@@ -975,7 +975,7 @@ export interface paths {
          * Submit the signed withdrawal, or prepare it again
          * @description A repeat with the same transaction returns the same result.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["funding.approveWithdrawal"];
         delete?: never;
@@ -997,7 +997,7 @@ export interface paths {
          * Cancel a withdrawal that was not submitted
          * @description Final. None of its transactions can be submitted any more.
          *
-         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["funding.cancelWithdrawal"];
         delete?: never;
@@ -1067,7 +1067,7 @@ export interface paths {
          * Prepare a refund of a settlement
          * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. A service key needs no recent sign-in.
          *
-         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a service key it is authorised by the signature of the wallet whose money moves. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 5 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. With a service key it is authorised by the signature of the wallet whose money moves. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 5 per minute per account.
          */
         post: operations["funding.createRefund"];
         delete?: never;
@@ -1089,7 +1089,7 @@ export interface paths {
          * Submit the signed refund, or prepare it again
          * @description A repeat with the same transaction returns the same result.
          *
-         *     Credential: a service key or the access token of a sign-in. With a service key it is authorised by the signature of the wallet whose money moves. With an access token it is authorised by the signature of the wallet whose money moves. Limit: 30 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. With a service key it is authorised by the signature of the wallet whose money moves. With an access token it is authorised by the signature of the wallet whose money moves. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["funding.submitRefund"];
         delete?: never;
@@ -1111,7 +1111,7 @@ export interface paths {
          * Cancel a refund that was not submitted
          * @description Final. The reserved part of the settlement is released.
          *
-         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["funding.cancelRefund"];
         delete?: never;
@@ -1201,7 +1201,7 @@ export interface paths {
          * Create a webhook endpoint
          * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["webhook.createEndpoint"];
         delete?: never;
@@ -1226,7 +1226,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint with its log
-         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         delete: operations["webhook.deleteEndpoint"];
         options?: never;
@@ -1235,7 +1235,7 @@ export interface paths {
          * Change a webhook endpoint
          * @description An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for another url. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for another url. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         patch: operations["webhook.updateEndpoint"];
         trace?: never;
@@ -1273,7 +1273,7 @@ export interface paths {
          * Rotate the secret of a webhook endpoint
          * @description For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["webhook.rotateEndpointSecret"];
         delete?: never;
@@ -1315,7 +1315,7 @@ export interface paths {
          * Deliver one event, or all events since a time, again
          * @description Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most 10000, the oldest first.
          *
-         *     Credential: the access token of a sign-in. Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 10 per minute per account.
          */
         post: operations["webhook.redeliver"];
         delete?: never;
@@ -1507,7 +1507,7 @@ export interface paths {
          * Begin to register a passkey
          * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 10 per minute per account.
          */
         post: operations["identity.passkeyRegisterOptions"];
         delete?: never;
@@ -1529,7 +1529,7 @@ export interface paths {
          * Register a passkey
          * @description An account may have several passkeys. The owner is notified by mail.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 10 per minute per account.
          */
         post: operations["identity.passkeyRegisterVerify"];
         delete?: never;
@@ -1593,7 +1593,7 @@ export interface paths {
         put?: never;
         /**
          * Get what a device asks for, by the code that it shows
-         * @description Credential: the access token of a sign-in. Limit: 20 per 10 minutes per account.
+         * @description Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 20 per 10 minutes per account.
          */
         post: operations["identity.readDeviceSignIn"];
         delete?: never;
@@ -1613,9 +1613,9 @@ export interface paths {
         put?: never;
         /**
          * Allow or deny the sign-in of a device
-         * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. A device cannot allow another device (forbidden).
+         * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. The device reads, pays within the limits of the account, and creates delegates with limits, which end with its sign-in.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 20 per 10 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 20 per 10 minutes per account.
          */
         post: operations["identity.decideDeviceSignIn"];
         delete?: never;
@@ -1707,7 +1707,7 @@ export interface paths {
          * Change some of the account’s settings
          * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, to turn mails about keys off, or to turn mails about payments off, to raise or remove the alert, or to pay from another wallet. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, to turn mails about keys off, or to turn mails about payments off, to raise or remove the alert, or to pay from another wallet. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateSettings"];
         trace?: never;
@@ -1721,7 +1721,7 @@ export interface paths {
         };
         /**
          * Get what a sign-in may pay
-         * @description These limits bind payments with an access token, to services and to other vendors. A sign-in of the last 5 minutes may exceed them. Its payments count in the day, too. A delegate has limits of its own.
+         * @description These limits bind payments with an access token, to services and to other vendors. A person’s sign-in of the last 5 minutes may exceed them, that of a device never does. Its payments count in the day, too. A delegate has limits of its own.
          *
          *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
@@ -1735,7 +1735,7 @@ export interface paths {
          * Change what a sign-in may pay
          * @description Omitted fields are unchanged. A change is mailed to the owner. A limit that is lowered never undoes a payment.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         patch: operations["settlement.updateAccountLimits"];
         trace?: never;
@@ -1757,7 +1757,7 @@ export interface paths {
          *
          *     At `erase_at` the personal data are erased. Payments are kept under the id of the account. The address can open a new account at once. Export the data first: `quittance account export`.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["identity.closeAccount"];
         delete?: never;
@@ -1798,7 +1798,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a passkey, which can then no longer sign in
-         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         delete: operations["identity.deletePasskey"];
         options?: never;
@@ -1836,8 +1836,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the account’s open sign-ins
-         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         * List the account’s open sign-ins, with the delegates that devices made
+         * @description A sign-in of a device that has ended, by itself or by its program, is listed while a delegate that it made works. DELETE of it ends them.
+         *
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.listSessions"];
         put?: never;
@@ -1860,7 +1862,9 @@ export interface paths {
         post?: never;
         /**
          * End a sign-in immediately, on every device that uses it
-         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         * @description The delegates that a device made with it are deleted, and their keys are revoked. This is so for a sign-in that has ended before, too.
+         *
+         *     Credential: the access token of a sign-in. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         delete: operations["identity.deleteSession"];
         options?: never;
@@ -2033,7 +2037,7 @@ export interface paths {
          * Allow the success of an undelivered x402 payment to be handed out once more
          * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement.
          *
-         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. The sign-in of a device may not call it. Limit: 30 per minute per account.
          */
         post: operations["settlement.reissueForeign"];
         delete?: never;
@@ -6769,6 +6773,8 @@ export interface components {
             session_id: components["schemas"]["SessionId"];
             /** @description Whether this call was made with it */
             current: boolean;
+            /** @description false: it has ended, and its delegates have not */
+            open: boolean;
             /**
              * @description How it was made. device: confirmed in the console for a command line
              * @enum {string}
@@ -6780,8 +6786,14 @@ export interface components {
             signed_in_at: components["schemas"]["Timestamp"];
             /** @description When it was last used to get an access token */
             last_refreshed_at: components["schemas"]["Timestamp"];
-            /** @description When it ends if it is not refreshed */
+            /** @description When it ends if it is not refreshed, or has ended */
             expires_at: components["schemas"]["Timestamp"];
+            /** @description The delegates that a device made with it and that work. They end with it */
+            delegates: {
+                delegate_id: components["schemas"]["DelegateId"];
+                /** @example Research agent */
+                name: string;
+            }[];
         };
         /**
          * @description Base58 address
@@ -12431,7 +12443,7 @@ export interface operations {
                          */
                         verification_uri: string;
                         /**
-                         * @description The same page with the code filled in
+                         * @description The same page, for this environment. It does not fill the code in: the person types what the device shows, because a link is how codes are phished (RFC 8628, 5.4)
                          * @example https://console.example.com/device?code=WDJB-MJHT
                          */
                         verification_uri_complete: string;
@@ -12582,6 +12594,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "client_name": "quittance on build-7",
+                     *       "address": "203.0.113.0/24",
+                     *       "agent": "Quittance command line",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "expires_at": "2026-11-21T10:00:00.000Z"
                      *     }
@@ -12592,6 +12606,16 @@ export interface operations {
                          * @example quittance on build-7
                          */
                         client_name: string;
+                        /**
+                         * @description The network from which the device asked. Null: unknown
+                         * @example 203.0.113.0/24
+                         */
+                        address: string | null;
+                        /**
+                         * @description The kind of program that asked, by its own word
+                         * @example Quittance command line
+                         */
+                        agent: string | null;
                         /** @description When the device asked */
                         created_at: components["schemas"]["Timestamp"];
                         /** @description Until when it can be decided */
@@ -13110,11 +13134,18 @@ export interface operations {
                      *         {
                      *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "current": false,
+                     *           "open": false,
                      *           "method": "email",
                      *           "client_name": "quittance on build-7",
                      *           "signed_in_at": "2026-11-21T10:00:00.000Z",
                      *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z"
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "delegates": [
+                     *             {
+                     *               "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *               "name": "Research agent"
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "next_cursor": null
