@@ -13,11 +13,12 @@ import { createTestDatabase } from '../test/support/database.ts';
 import type { TestDatabase } from '../test/support/database-handle.ts';
 import { inherited } from '../test/support/inherited.ts';
 import { atSuiteClock } from '../test/support/suite-clock.ts';
+import { newNkeySeed, nkeyOf } from './bus/nkey.ts';
 import { ensureStreams } from './bus/setup.ts';
 
 /** The answers to probes of a complete process while its real Postgres and NATS stop and start. */
 const root = path.resolve(import.meta.dirname, '..');
-const user = 'wallet';
+const seed = newNkeySeed();
 let database: TestDatabase;
 let stateDir: string;
 let natsPort: number;
@@ -38,8 +39,7 @@ beforeAll(async () => {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: String(healthPort),
       NATS_URL: `nats://127.0.0.1:${natsPort}`,
-      NATS_USER: user,
-      NATS_PASSWORD: 'test',
+      NATS_NKEY_SEED: seed,
       POSTGRES_URL: database.url('wallet'),
       CURSOR_KEY: randomBytes(32).toString('base64url'),
     },
@@ -70,9 +70,9 @@ const until = async (probe: string, wanted: object) => {
 const startNats = async () => {
   const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
   supervisors.push(supervisor);
-  const accounts = [{ name: 'TEST', users: [{ user, password: 'test' }] }];
+  const accounts = [{ name: 'TEST', users: [{ nkeys: [nkeyOf(seed)] }] }];
   await supervisor.start([natsServer({ stateDir, port: natsPort, accounts })]);
-  await ensureStreams({ servers: `127.0.0.1:${natsPort}`, user, pass: 'test' });
+  await ensureStreams({ servers: `127.0.0.1:${natsPort}`, seed });
   return supervisor;
 };
 const onServer = async (statement: string) => {

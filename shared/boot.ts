@@ -35,8 +35,7 @@ type Config = TelemetryConfig & {
   LOG_LEVEL: string;
   LOG_FORMAT?: LogFormat | undefined;
   NATS_URL: string;
-  NATS_USER: string;
-  NATS_PASSWORD: string;
+  NATS_NKEY_SEED: string;
   POSTGRES_URL: string;
   POSTGRES_POOL: number;
   TLS_CA_FILE?: string | undefined;
@@ -52,8 +51,7 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
     connectBus({
       url: config.NATS_URL,
       user: service,
-      natsUser: config.NATS_USER,
-      password: config.NATS_PASSWORD,
+      seed: config.NATS_NKEY_SEED,
       caFile: config.TLS_CA_FILE,
       logger,
     }),

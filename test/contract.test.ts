@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { natsRights } from '../shared/bus/topology.ts';
+import { natsRights, operatorRights } from '../shared/bus/topology.ts';
 import { ERRORS } from '../shared/contract/errors.ts';
 import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
-import { errorsOf, subjects } from '../shared/contract/service.ts';
+import { errorsOf, type InternalOperation, isForOperators, subjects } from '../shared/contract/service.ts';
 
 /**
  * The contract has what the documents and the code assume, and what docs/spec/interface.md
@@ -345,12 +345,13 @@ test('no service may publish to all subjects, to the API of streams, or in anoth
         expect.stringMatching(/^([>*]|\$JS\.API\.(>|\*|STREAM\.))/),
       ]);
       // An event is the service's own, and so is an answer: `_INBOX_<caller>.<responder>.>`.
-      if (/^(evt\.|_INBOX_)/.test(subject)) expect(subject.split('.')[1]).toBe(user);
+      if (/^(evt\.|_INBOX_)/.test(subject))
+        expect(subject.replace('_operator.*', '').split('.')[1]).toBe(user);
     }
     const live = contractList.find(({ name }) => name === user)?.subscribesLive ?? [];
     for (const subject of subscribe) {
       if (live.some((event) => subject === `evt.${event}`)) continue;
-      const [kind, owner] = subject.split('.');
+      const [kind, owner] = subject.replace('op.*.', 'op.').split('.');
       expect([user, kind === `_INBOX_${user}` || owner === user]).toEqual([user, true]);
     }
   }
@@ -371,10 +372,21 @@ test('only a job’s service consumes it, and only the services that the contrac
 
 test('an internal operation is called by the users that the contract names', () => {
   for (const { name, internal } of contractList) {
-    for (const [operation, { callers }] of Object.entries(internal)) {
+    for (const [operation, one] of Object.entries<InternalOperation>(internal)) {
       const may = rights.filter(([, { publish }]) => publish.includes(subjects.internal(name, operation)));
+      // An operation is either for services or for operators, who have subjects of their own.
+      const callers = isForOperators(one) ? [] : one.callers;
       expect(inOrder(may.map(([user]) => user))).toEqual(inOrder(callers));
     }
+  }
+});
+
+test('an operator calls in the own name only, and only the service of an operation hears it', () => {
+  expect(operatorRights('jane')).toEqual({ publish: ['op.jane.>'], subscribe: ['_INBOX_operator.jane.>'] });
+  for (const [user, { publish, subscribe }] of rights) {
+    expect([user, publish.filter((subject) => subject.startsWith('op.'))]).toEqual([user, []]);
+    const heard = subscribe.filter((subject) => subject.startsWith('op.'));
+    expect([user, heard]).toEqual([user, user === 'gateway' ? [] : [`op.*.${user}.*`]]);
   }
 });
 

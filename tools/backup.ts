@@ -8,7 +8,7 @@ import { readCommandLine } from '../deploy/local/processes/command-line.ts';
 import type { Stack } from '../deploy/local/stack/stack-file.ts';
 import { dump } from '../shared/backup/dump.ts';
 import { restore } from '../shared/backup/restore.ts';
-import { operatorFields } from '../shared/contract/operator.ts';
+import { restoreFields } from '../shared/contract/operator.ts';
 import { Refusal } from '../shared/lib/refusal.ts';
 
 const USAGE = `Usage
@@ -50,8 +50,8 @@ const main = async (): Promise<number> => {
     throw new Refusal('restore requires POSTGRES_URL and SOLANA_RPC_URLS: set both');
   if (values.reason === undefined) throw new Refusal('--reason is missing: it is recorded with the change');
   const signed = {
-    actor: operatorFields.actor.parse(values.actor ?? userInfo().username),
-    reason: operatorFields.reason.parse(values.reason),
+    actor: restoreFields.actor.parse(values.actor ?? userInfo().username),
+    reason: restoreFields.reason.parse(values.reason),
   };
   const rpcUrls = SOLANA_RPC_URLS.split(',').map((url) => url.trim());
   const done = await restore(POSTGRES_URL, folder, { rpcUrls, signed, print: (line) => console.error(line) });

@@ -4,7 +4,13 @@ import { deviceText, isOpenToDevices } from '../shared/contract/device-access.ts
 import { contractList } from '../shared/contract/index.ts';
 import { limitText } from '../shared/contract/openapi.ts';
 import { operatorOperations } from '../shared/contract/operator.ts';
-import { type HttpOperation, type ServiceContract, subjects } from '../shared/contract/service.ts';
+import {
+  type HttpOperation,
+  type InternalOperation,
+  isForOperators,
+  type ServiceContract,
+  subjects,
+} from '../shared/contract/service.ts';
 
 /** docs/map.md: the place of everything, one table per kind of thing. */
 
@@ -91,10 +97,14 @@ const internal = () =>
   table(
     ['Subject', 'Callers', 'What', 'Handler'],
     rowsOf(({ name, internal }) =>
-      Object.entries(internal).map(([operation, { callers, summary }]) => [
-        code(subjects.internal(name, operation)),
-        list(callers),
-        summary,
+      Object.entries<InternalOperation>(internal).map(([operation, one]) => [
+        code(
+          isForOperators(one)
+            ? subjects.operator('<name>', name, operation)
+            : subjects.internal(name, operation),
+        ),
+        list(one.callers),
+        one.summary,
         code(
           Object.hasOwn(operatorOperations, operation)
             ? 'shared/operator/handlers.ts'

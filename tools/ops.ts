@@ -1,10 +1,12 @@
 // `npm run ops -- <command>`: what operators read and change in a running system
-// (docs/operations.md). It calls the services over NATS as the user `operator`, which may call only
-// the operations that name it as a caller.
+// (docs/operations.md). It calls the services over NATS as the operator's own user, which may call
+// only the operations for operators, and only in the operator's own name.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Stack } from '../deploy/local/stack/stack-file.ts';
+import { OperatorName } from '../shared/contract/service.ts';
+import { NkeySeed } from '../shared/lib/config.ts';
 import { commands } from './ops/commands.ts';
 import { connectOperator, type Login, type Operator } from './ops/connect.ts';
 import { helpOf, helpText } from './ops/help.ts';
@@ -14,7 +16,7 @@ const OPTIONS = {
   environment: { type: 'string' },
   stack: { type: 'string' },
   reason: { type: 'string' },
-  actor: { type: 'string' },
+  as: { type: 'string' },
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
   all: { type: 'boolean' },
@@ -26,15 +28,20 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
+type Where = { stack?: string; environment?: string; as?: string };
+
 const stackFileOf = (env: NodeJS.ProcessEnv, { stack }: { stack?: string }): string =>
   stack ?? env.STACK_FILE ?? path.join(import.meta.dirname, '..', '.local', 'stack.json');
 
-/** NATS_URL, NATS_USER and NATS_PASSWORD if they are set, otherwise the stack on this machine. */
-const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?: string }): Login => {
-  const { NATS_URL: url, NATS_USER: user, NATS_PASSWORD: password } = env;
+/** Of NATS_URL, NATS_OPERATOR and NATS_NKEY_SEED if they are set, otherwise of the local stack. */
+const loginOf = (env: NodeJS.ProcessEnv, values: Where): Login => {
+  const { NATS_URL: url, NATS_NKEY_SEED, NATS_OPERATOR } = env;
   if (url !== undefined) {
-    if (!user || !password) throw new Refusal('NATS_URL requires NATS_USER and NATS_PASSWORD');
-    return { environment: env.ENVIRONMENT ?? 'as NATS_URL says', url, user, password };
+    const operator = values.as ?? NATS_OPERATOR;
+    if (!OperatorName.safeParse(operator).success || !NkeySeed.safeParse(NATS_NKEY_SEED).success)
+      throw new Refusal('NATS_URL requires NATS_OPERATOR, your name, and NATS_NKEY_SEED, your seed (SU…)');
+    const environment = env.ENVIRONMENT ?? 'as NATS_URL says';
+    return { environment, url, operator: operator!, seed: NATS_NKEY_SEED! };
   }
   const file = stackFileOf(env, values);
   let stack: Stack;
@@ -42,7 +49,7 @@ const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?:
     stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
   } catch {
     throw new Refusal(
-      `no stack is running (${file}): start one, or set NATS_URL, NATS_USER and NATS_PASSWORD`,
+      `no stack is running (${file}): start one, or set NATS_URL, NATS_OPERATOR and NATS_NKEY_SEED`,
     );
   }
   const environment = values.environment ?? Object.keys(stack.environments)[0]!;
@@ -51,13 +58,12 @@ const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?:
     throw new Refusal(
       `this stack has no environment ${environment}; it has ${Object.keys(stack.environments).join(', ')}`,
     );
-  const at = new URL(found.operator_nats_url);
-  return {
-    environment,
-    url: `nats://${at.host}`,
-    user: decodeURIComponent(at.username),
-    password: decodeURIComponent(at.password),
-  };
+  const names = Object.keys(found.operators);
+  const operator = values.as ?? names[0]!;
+  const seed = found.operators[operator];
+  if (seed === undefined)
+    throw new Refusal(`this stack has no operator ${operator}; it has ${names.join(', ')}`);
+  return { environment, url: stack.nats_url, operator, seed };
 };
 
 const main = async (): Promise<number> => {

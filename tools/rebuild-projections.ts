@@ -11,15 +11,16 @@ import type { Stack } from '../deploy/local/stack/stack-file.ts';
 const root = path.resolve(import.meta.dirname, '..');
 
 /** The configuration of the wallet service, as an operator with all rights. */
-const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'environments'>) => {
-  const [nats, postgres] = [new URL(stack.nats_url), new URL(stack.postgres_url)];
+const rebuildEnvironment = (
+  stack: Pick<Stack, 'nats_url' | 'nats_nkey_seed' | 'postgres_url' | 'environments'>,
+) => {
+  const postgres = new URL(stack.postgres_url);
   postgres.searchParams.set('options', '-c search_path=wallet,public');
   return {
     ENVIRONMENT: Object.keys(stack.environments)[0]!,
     HTTP_PORT: '0',
-    NATS_URL: `nats://${nats.host}`,
-    NATS_USER: decodeURIComponent(nats.username),
-    NATS_PASSWORD: decodeURIComponent(nats.password),
+    NATS_URL: stack.nats_url,
+    NATS_NKEY_SEED: stack.nats_nkey_seed,
     POSTGRES_URL: postgres.href,
     // The rebuild creates no cursor.
     CURSOR_KEY: randomBytes(32).toString('base64url'),

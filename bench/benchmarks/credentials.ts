@@ -54,13 +54,11 @@ export const credentials: Benchmark = {
 };
 
 const checking = async (bench: BenchStack): Promise<{ check: Check; close: () => Promise<void> }> => {
-  const nats = new URL(bench.stack.nats_url);
   const environment = openEnvironment(
     {
       name: 'test',
-      nats_url: `nats://${nats.host}`,
-      nats_user: decodeURIComponent(nats.username),
-      nats_password: decodeURIComponent(nats.password),
+      nats_url: bench.stack.nats_url,
+      nats_nkey_seed: bench.stack.nats_nkey_seed,
     },
     createLogger('bench', 'fatal'),
   );

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection } from 'nats';
+import { loginWith } from '../../shared/bus/nkey.ts';
 import pg from 'pg';
 import { signal } from '../../deploy/local/processes/process-identity.ts';
 import { type Api, createApi } from '../../deploy/local/seed/api.ts';
@@ -103,14 +104,7 @@ export const startBenchStack = async (
     keys: environmentKeys(stateDir, 'test'),
     api: createApi(stack.gateway_url),
     db,
-    nats: () => {
-      const { host, username, password } = new URL(stack.nats_url);
-      return connect({
-        servers: host,
-        user: decodeURIComponent(username),
-        pass: decodeURIComponent(password),
-      });
-    },
+    nats: () => connect({ servers: stack.nats_url, ...loginWith(stack.nats_nkey_seed) }),
     pids,
     profiled: async (work) => {
       if (!run.options.profile) return work();

@@ -2,10 +2,11 @@
 // NATS request. No validation, no credentials, no limits, no logs.
 import Fastify from 'fastify';
 import { connect } from 'nats';
+import { loginWith } from '../../shared/bus/nkey.ts';
 
-const settings = JSON.parse(process.argv[2]!) as { servers: string; user: string; pass: string };
+const { servers, seed } = JSON.parse(process.argv[2]!) as { servers: string; seed: string };
 // A stack trace for each request would take a tenth of this process' time.
-const nc = await connect({ ...settings, inboxPrefix: '_INBOX_bench', noAsyncTraces: true });
+const nc = await connect({ servers, ...loginWith(seed), inboxPrefix: '_INBOX_bench', noAsyncTraces: true });
 const app = Fastify();
 app.post<{ Params: { operation: string } }>('/:operation', async ({ params, body }, reply) => {
   const answer = await nc.request(`bench.${params.operation}`, JSON.stringify(body));

@@ -3,11 +3,12 @@
 // and `$new` is a new id.
 import { connect, JSONCodec } from 'nats';
 import pg from 'pg';
+import { loginWith } from '../../shared/bus/nkey.ts';
 import { newId } from '../../shared/lib/id.ts';
 import type { SkeletonSettings } from './skeleton.ts';
 
-const { statements, postgresUrl, ...nats } = JSON.parse(process.argv[2]!) as SkeletonSettings;
-const nc = await connect({ ...nats, inboxPrefix: '_INBOX_bench' });
+const { statements, postgresUrl, servers, seed } = JSON.parse(process.argv[2]!) as SkeletonSettings;
+const nc = await connect({ servers, ...loginWith(seed), inboxPrefix: '_INBOX_bench' });
 // The same number of connections as each of our services.
 const pool = new pg.Pool({ connectionString: postgresUrl, max: 10 });
 const json = JSONCodec<Record<string, unknown>>();

@@ -6,8 +6,7 @@ import type { BenchStack } from '../harness/stack.ts';
 export type Statement = { text: string; values: readonly unknown[] };
 export type SkeletonSettings = {
   servers: string;
-  user: string;
-  pass: string;
+  seed: string;
   postgresUrl: string;
   statements: Record<string, Statement>;
 };
@@ -23,8 +22,7 @@ export const startSkeleton = async (
   { stack }: BenchStack,
   statements: Record<string, Statement>,
 ): Promise<{ origin: string; pids: Record<string, number> }> => {
-  const { host, username, password } = new URL(stack.nats_url);
-  const nats = { servers: host, user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const nats = { servers: stack.nats_url, seed: stack.nats_nkey_seed };
   const settings: SkeletonSettings = { ...nats, postgresUrl: stack.postgres_url, statements };
   const service = await startChild(new URL('./service.ts', import.meta.url), settings);
   run.defer(service.stop);

@@ -6,10 +6,11 @@ import { parseEnv } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import { nkeyOf } from '../../shared/bus/nkey.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
+import type { Program } from '../../shared/contract/service.ts';
 import { syntheticConfig } from '../../shared/synthetic/config.ts';
 import { type Reach, workloads } from '../../tools/k8s/workloads.ts';
-import { natsUserName } from '../local/servers/nats-conf.ts';
 import { programNames } from '../local/stack/programs.ts';
 import { composeFiles } from './init.ts';
 
@@ -215,12 +216,15 @@ test('compose.yaml holds no secret, and the files with secrets are not in git', 
 test('only chain-submitter gets Solana keys, and each service gets its own database role and NATS user', () => {
   const holding = programNames.filter((name) => files[`${name}.env`]!.includes('FEE_PAYER_KEYS'));
   expect(holding).toEqual(['chain-submitter']);
+  const seeds = new Set<string>();
   for (const name of programNames) {
     if (name === 'gateway') continue;
-    const { POSTGRES_URL, NATS_USER } = parseEnv(files[`${name}.env`]!);
+    const { POSTGRES_URL, NATS_NKEY_SEED } = parseEnv(files[`${name}.env`]!);
     expect(new URL(POSTGRES_URL!).username).toBe(`quittance_test_${name.replaceAll('-', '_')}`);
-    expect(NATS_USER).toBe(`test-${name}`);
+    seeds.add(NATS_NKEY_SEED!);
   }
+  expect(seeds.size).toBe(programNames.length - 1);
+  for (const seed of seeds) expect(files['nats.conf']).not.toContain(seed);
 });
 
 test('the users of nats.conf have the rights of the contract and no others', () => {
@@ -228,8 +232,12 @@ test('the users of nats.conf have the rights of the contract and no others', () 
   const lines = files['nats.conf']!.split('\n');
   const quoted = (subjects: readonly string[]) =>
     `{ allow: [${subjects.map((each) => JSON.stringify(each)).join(', ')}] }`;
+  const seedOf = (name: Program): string => {
+    const { NATS_NKEY_SEED, ENVIRONMENTS } = parseEnv(files[`${name}.env`]!);
+    return NATS_NKEY_SEED ?? JSON.parse(ENVIRONMENTS!)[0].nats_nkey_seed;
+  };
   for (const name of programNames) {
-    const at = lines.findIndex((line) => line.includes(`user: "${natsUserName('test', name)}"`));
+    const at = lines.findIndex((line) => line.includes(nkeyOf(seedOf(name))));
     expect(lines[at + 1]!.trim()).toBe(`publish: ${quoted(rights[name].publish)}`);
     expect(lines[at + 2]!.trim()).toBe(`subscribe: ${quoted(rights[name].subscribe)}`);
   }

@@ -10,9 +10,9 @@ import { createLedger } from '../local/chain/ledger.ts';
 import { writeAtomically } from '../local/processes/atomic-file.ts';
 import { readCommandLine } from '../local/processes/command-line.ts';
 import { urlAs } from '../local/servers/database.ts';
-import { natsConf, natsUserName } from '../local/servers/nats-conf.ts';
+import { natsConf } from '../local/servers/nats-conf.ts';
 import { superuserPassword } from '../local/servers/postgres-server.ts';
-import { natsAccounts } from '../local/stack/bus.ts';
+import { natsAccounts, natsOf } from '../local/stack/bus.ts';
 import { type EnvironmentKeys, environmentKeys, genesisMint } from '../local/stack/keys.ts';
 import {
   gatewayEnvironment,
@@ -86,14 +86,8 @@ const composeEnvironment = (
     fee_payer: keys.feePayer.address,
     moonpay_url: 'http://onramps:8090/moonpay',
     coinbase_url: 'http://onramps:8090/coinbase',
-    operator_nats_url: urlAs(NATS_URL, natsUserName(ENVIRONMENT, 'operator'), keys.natsPasswords.operator),
-    nats: {
-      url: NATS_URL,
-      credentials: (service) => ({
-        user: natsUserName(ENVIRONMENT, service),
-        password: keys.natsPasswords[service],
-      }),
-    },
+    operators: keys.operatorSeeds,
+    nats: natsOf({ url: NATS_URL }, { name: ENVIRONMENT, keys }),
     databaseUrl: (service) => urlAs(adminUrl, roleName(DATABASE, service), keys.databasePasswords[service]),
   };
 };
@@ -148,8 +142,7 @@ export const composeFiles = (folder: string): Record<string, string> => {
     },
     'setup-bus': {
       NATS_URL: environment.nats.url,
-      NATS_USER: natsUserName(ENVIRONMENT, 'admin'),
-      NATS_PASSWORD: keys.natsPasswords.admin,
+      NATS_NKEY_SEED: keys.natsSeeds.admin,
     },
     postgres: { POSTGRES_PASSWORD: password, POSTGRES_DB: DATABASE },
     chain: {

@@ -18,6 +18,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'nats';
 import pg from 'pg';
+import { loginWith, newNkeySeed, nkeyOf } from '../../shared/bus/nkey.ts';
 import { durables } from '../../shared/bus/topology.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { schemaName } from '../../shared/db/names.ts';
@@ -178,12 +179,13 @@ test('the job `setup-bus` creates streams and consumers in an empty NATS', async
   const stateDir = path.join(folder, 'bus');
   mkdirSync(stateDir);
   const port = await createPortPicker().any();
-  const accounts = [{ name: 'TEST', users: [{ user: 'admin', password: 'p' }] }];
+  const seed = newNkeySeed();
+  const accounts = [{ name: 'TEST', users: [{ nkeys: [nkeyOf(seed)] }] }];
   const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
   await supervisor.start([natsServer({ stateDir, port, accounts })]);
   const servers = `nats://127.0.0.1:${port}`;
-  await runOnce('setup-bus', { NATS_URL: servers, NATS_USER: 'admin', NATS_PASSWORD: 'p' });
-  const nc = await connect({ servers, user: 'admin', pass: 'p' });
+  await runOnce('setup-bus', { NATS_URL: servers, NATS_NKEY_SEED: seed });
+  const nc = await connect({ servers, ...loginWith(seed) });
   const jsm = await nc.jetstreamManager();
   for (const { stream, durable } of durables())
     expect((await jsm.consumers.info(stream, durable)).name).toBe(durable);

@@ -1,5 +1,7 @@
 // `npm start`: the whole system on this machine, until Ctrl-C.
 import path from 'node:path';
+import { z } from 'zod';
+import { OperatorName } from '../../shared/contract/service.ts';
 import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { readCommandLine } from './processes/command-line.ts';
 import { identify, isRunning } from './processes/process-identity.ts';
@@ -22,6 +24,7 @@ Environment variables:
   CHAIN_CONTROL=1              enables the control methods of the local chain, for tests
   WALLET_HOURLY_CAP_MICRO, ENVIRONMENT_HOURLY_CAP_MICRO, HOURLY_CAPS_OF_WALLETS
                                the hourly caps on payments
+  OPERATORS                    names of the operators, comma separated (default: local)
   STATE_DIR                    folder of all state (default: .local)
   OTEL_EXPORTER_OTLP_ENDPOINT  the collector that receives traces
   POSTGRES_URL, NATS_URL, REDIS_URL
@@ -90,8 +93,9 @@ function fromCommandLine() {
 }
 
 function fromVariables(env: NodeJS.ProcessEnv) {
-  const { POSTGRES_URL, NATS_URL, REDIS_URL, STATE_DIR, CHAIN_CONTROL, LOG_LEVEL } = env;
+  const { POSTGRES_URL, NATS_URL, REDIS_URL, STATE_DIR, CHAIN_CONTROL, LOG_LEVEL, OPERATORS } = env;
   return {
+    ...(OPERATORS ? { operators: operatorsIn(OPERATORS) } : {}),
     ...(STATE_DIR ? { stateDir: STATE_DIR } : {}),
     ...(LOG_LEVEL ? { logLevel: LOG_LEVEL } : {}),
     chainSlotMs: numberIn(env, 'CHAIN_SLOT_MS', 400),
@@ -106,6 +110,12 @@ function fromVariables(env: NodeJS.ProcessEnv) {
       ...(REDIS_URL ? { redisUrl: REDIS_URL } : {}),
     },
   };
+}
+
+function operatorsIn(text: string): string[] {
+  const { data, error } = z.array(OperatorName).safeParse(text.split(',').map((name) => name.trim()));
+  if (error) throw new Error(`OPERATORS: a name ${error.issues[0]!.message}`);
+  return data;
 }
 
 function numberIn(env: NodeJS.ProcessEnv, name: string, otherwise: number): number {

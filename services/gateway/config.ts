@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Environment, SolanaAddress } from '../../shared/contract/primitives.ts';
-import { commonConfig, JsonText, OriginList } from '../../shared/lib/config.ts';
+import { commonConfig, JsonText, NkeySeed, OriginList } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { HopCount } from './http/proxies.ts';
 import { LimitsFile } from './limits/limits-file.ts';
@@ -8,8 +8,7 @@ import { LimitsFile } from './limits/limits-file.ts';
 const EnvironmentConnection = z.strictObject({
   name: Environment,
   nats_url: z.string().min(1),
-  nats_user: z.string().min(1),
-  nats_password: z.string().min(1),
+  nats_nkey_seed: NkeySeed,
 });
 
 const Environments = JsonText.pipe(z.array(EnvironmentConnection).min(1)).refine(

@@ -45,7 +45,7 @@ const request = (
   });
 
 /**
- * Calls an internal operation of another service.
+ * Calls an internal operation of another service. An operator calls in the own name.
  * @throws ServiceError the error of the other service, or service_unavailable if no service answers
  *   in time
  */
@@ -56,8 +56,11 @@ export const call = async <S extends ServiceContract, N extends InternalName<S>>
   input: z.infer<S['internal'][N]['input']>,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): Promise<z.infer<S['internal'][N]['output']>> => {
-  const to = { responder: contract.name, subject: subjects.internal(contract.name, name) };
-  const { ok } = await request(bus, to, { input }, timeoutMs);
+  const subject =
+    bus.operator === undefined
+      ? subjects.internal(contract.name, name)
+      : subjects.operator(bus.operator, contract.name, name);
+  const { ok } = await request(bus, { responder: contract.name, subject }, { input }, timeoutMs);
   return ok as z.infer<S['internal'][N]['output']>;
 };
 

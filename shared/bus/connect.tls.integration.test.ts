@@ -15,6 +15,7 @@ import type { Handlers } from '../contract/service.ts';
 import { newId } from '../lib/id.ts';
 import { call } from './call.ts';
 import { connectBus, drainBus } from './connect.ts';
+import { newNkeySeed } from './nkey.ts';
 import { serve } from './serve.ts';
 import { ensureStreams } from './setup.ts';
 
@@ -49,12 +50,12 @@ afterAll(async () => {
 const at = (kind: keyof typeof ports, scheme = 'tls') => `${scheme}://localhost:${ports[kind]}`;
 
 test('calls go over a connection whose server the authority of the file has signed', async () => {
-  await ensureStreams({ servers: at('tls'), caFile: files.own.certFile });
+  await ensureStreams({ servers: at('tls'), seed: newNkeySeed(), caFile: files.own.certFile });
   const connect = (user: 'identity' | 'settlement') =>
     connectBus({
       url: at('tls'),
       user,
-      password: 'unused',
+      seed: newNkeySeed(),
       caFile: files.own.certFile,
       logger: pino({ level: 'silent' }),
     });
@@ -81,5 +82,5 @@ test.each([
     /tls/,
   ],
 ] as const)('%s gets no login', async (_what, options, reason) => {
-  await expect(ensureStreams(options())).rejects.toThrow(reason);
+  await expect(ensureStreams({ seed: newNkeySeed(), ...options() })).rejects.toThrow(reason);
 });

@@ -10,6 +10,7 @@ import { RequestOne } from 'nats/lib/nats-base-client/request.js';
 import type { BusUser } from '../contract/service.ts';
 import { noteActivity } from '../lib/activity.ts';
 import type { Logger } from '../lib/logger.ts';
+import { loginWith } from './nkey.ts';
 import './reconnect.ts';
 import { createReplies, type Replies } from './replies.ts';
 import { busTls } from './tls.ts';
@@ -21,6 +22,8 @@ import { inboxPrefix } from './topology.ts';
  */
 export type Bus = {
   user: BusUser;
+  /** The name of the operator whose connection it is. */
+  operator: string | undefined;
   nc: NatsConnection;
   js: JetStreamClient;
   replies: Replies;
@@ -77,20 +80,22 @@ const refuseRequests = (bus: Bus, status: Status): void => {
 export const connectBus = async (options: {
   url: string;
   user: BusUser;
-  /** The NATS user name, if it differs from the name of the service. */
-  natsUser?: string;
-  password: string;
+  /** The name of an operator, for the user `operator`. */
+  operator?: string;
+  /** The seed of one of the user's NKEYs. */
+  seed: string;
   /** The authority of a server with a `tls://` URL. Default: those that Node knows. */
   caFile?: string | undefined;
   logger: Logger;
 }): Promise<Bus> => {
+  const { user, operator } = options;
+  const inbox = inboxPrefix(user, operator);
   const nc = await natsConnect({
     servers: options.url,
     ...busTls(options.url, options.caFile),
-    user: options.natsUser ?? options.user,
-    pass: options.password,
-    name: options.user,
-    inboxPrefix: inboxPrefix(options.user),
+    ...loginWith(options.seed),
+    name: operator === undefined ? user : `${user} ${operator}`,
+    inboxPrefix: inbox,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     // The limit of one attempt. The server waits 2 s for a login, and the library 20 s for a server
@@ -105,10 +110,11 @@ export const connectBus = async (options: {
   writeOncePerTurn(nc);
   const { logger } = options;
   const bus: Bus = {
-    user: options.user,
+    user,
+    operator,
     nc,
     js: nc.jetstream(),
-    replies: createReplies(nc, options.user),
+    replies: createReplies(nc, inbox),
     logger,
     inFlight: new Set(),
     connected: true,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createTestBus, refusals, type TestBus } from '../../test/support/bus.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { identity, webhook } from '../contract/index.ts';
-import type { BusUser, Handlers } from '../contract/service.ts';
+import type { Handlers } from '../contract/service.ts';
 import { newId } from '../lib/id.ts';
 import { call, forward } from './call.ts';
 import type { Bus } from './connect.ts';
@@ -131,7 +131,7 @@ test('a service answers into the inbox of a caller, and into no other subject th
       return { frozen: false };
     },
   });
-  const [admin, settlement] = [await testBus.as('admin' as BusUser), await testBus.as('settlement')];
+  const [admin, settlement] = [await testBus.as('admin'), await testBus.as('settlement')];
   const heard: string[] = [];
   for (const subject of ['evt.>', 'wake.>'])
     admin.nc.subscribe(subject, { callback: (_error, msg) => void heard.push(msg.subject) });
@@ -183,4 +183,35 @@ test('a request that nobody serves, that is refused, or whose connection ends, f
   ).rejects.toMatchObject({
     code: 'service_unavailable',
   });
+});
+
+test('an operator calls in the own name: another name is refused, and so is the inbox of another operator', async () => {
+  const actors: unknown[] = [];
+  const serving = await serveIdentity({
+    getBacklog: async ({ actor }: { actor: unknown }) => {
+      actors.push(actor);
+      return { outbox: 0 };
+    },
+  });
+  const [jane, joe] = [await testBus.asOperator('jane'), await testBus.asOperator('joe')];
+  await call(jane, identity, 'getBacklog', {});
+  await call(joe, identity, 'getBacklog', {});
+  const forged: Bus = { ...jane, operator: 'joe' };
+  await expect(call(forged, identity, 'getBacklog', {})).rejects.toMatchObject({
+    code: 'PERMISSIONS_VIOLATION',
+  });
+  // As a service would be called, which no operator may do.
+  const asService: Bus = { ...jane, operator: undefined };
+  await expect(call(asService, identity, 'getBacklog', {})).rejects.toMatchObject({
+    code: 'PERMISSIONS_VIOLATION',
+  });
+  await expect(call(jane, identity, 'getBacklog', { actor: 'joe' } as never)).rejects.toMatchObject({
+    code: 'validation_error',
+  });
+  // An answer would go to Joe, who has not asked.
+  const reply = '_INBOX_operator.joe.identity.x.1';
+  jane.nc.publish('op.jane.identity.getBacklog', encode({ input: {} }), { reply });
+  await jane.nc.flush();
+  await serving.stop();
+  expect(actors).toEqual(['jane', 'joe']);
 });

@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { ErrorCode, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import type { BusUser } from '../contract/service.ts';
-import { replyInbox } from './topology.ts';
 
 type Pending = {
   requestSubject: string;
@@ -47,8 +46,9 @@ const isUnanswered = (msg: Msg): boolean => msg.data.length === 0 && msg.headers
  * ones. Here only the responder may publish into the inbox (`natsRights`), and only an answer to
  * the random name of an open request is accepted (docs/adr/0064). There is one subscription for
  * each responder, and none for a request.
+ * @param prefix the inbox prefix of the caller
  */
-export const createReplies = (nc: NatsConnection, caller: BusUser): Replies => {
+export const createReplies = (nc: NatsConnection, prefix: string): Replies => {
   const pending = new Map<string, Pending>();
   const inboxes = new Map<BusUser, string>();
 
@@ -57,7 +57,7 @@ export const createReplies = (nc: NatsConnection, caller: BusUser): Replies => {
   };
 
   const openInbox = (responder: BusUser): string => {
-    const inbox = `${replyInbox(caller, responder)}.${randomToken()}`;
+    const inbox = `${prefix}.${responder}.${randomToken()}`;
     nc.subscribe(`${inbox}.*`, {
       callback: (error, msg) => {
         if (error === null) {

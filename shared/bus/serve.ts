@@ -10,6 +10,7 @@ import {
   type Handlers,
   type HttpOperation,
   type InternalOperation,
+  isForOperators,
   isRefusedWhenFrozen,
   type ServiceContract,
 } from '../contract/service.ts';
@@ -27,7 +28,7 @@ import {
   type RequestEnvelope,
   toErrorReply,
 } from './envelope.ts';
-import { answeredInboxes } from './topology.ts';
+import { answeredInboxes, replyInbox } from './topology.ts';
 import { contextOfHeaders, inBusSpan, inCall, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
@@ -70,7 +71,12 @@ export type IdempotentCalls = (
 type Options = { now: Clock; calls: IdempotentCalls | undefined };
 
 const answer = async (
-  { name, operation, handler }: { name: string; operation: Operation; handler: AnyHandler },
+  {
+    name,
+    operation,
+    handler,
+    actor,
+  }: { name: string; operation: Operation; handler: AnyHandler; actor: string | undefined },
   data: Uint8Array,
   { now, calls }: Options,
   span: Span,
@@ -92,7 +98,9 @@ const answer = async (
     return output;
   };
   if (!('access' in operation)) {
-    return { ok: reported(await handler(checked(envelope.input))) };
+    const input = checked(envelope.input);
+    // Last, so that no field of the input can take its place.
+    return { ok: reported(await handler(actor === undefined ? input : { ...(input as object), actor })) };
   }
   const caller = Principal.parse(envelope.principal);
   const client = Client.optional().parse(envelope.client) ?? null;
@@ -133,6 +141,12 @@ const respond = (bus: Bus, msg: Msg, reply: ReplyEnvelope): boolean => {
   }
 };
 
+/**
+ * The operator who calls, from the subject. The server lets a user publish only on subjects with
+ * the user's own name.
+ */
+const operatorOf = ({ subject }: Msg): string => subject.split('.')[1]!;
+
 /** Passes on the requests of a kind whose answer goes into the inbox of a caller. */
 const subscribeTo = (
   bus: Bus,
@@ -140,15 +154,25 @@ const subscribeTo = (
   kind: CallKind,
   accept: (msg: Msg) => void,
 ): Subscription => {
-  const inboxes = answeredInboxes(contract, kind);
-  return bus.nc.subscribe(`${kind}.${contract.name}.*`, {
+  const { name } = contract;
+  const fixed = kind === 'op' ? [] : answeredInboxes(contract, kind);
+  const inboxesOf = (msg: Msg) =>
+    kind === 'op' ? [`${replyInbox('operator', name, operatorOf(msg))}.`] : fixed;
+  return bus.nc.subscribe(kind === 'op' ? `op.*.${name}.*` : `${kind}.${name}.*`, {
     queue: contract.name,
     callback: (error, msg) => {
       if (error !== null) bus.logger.error({ err: error }, 'subscription failed');
-      else if (inboxes.some((inbox) => msg.reply?.startsWith(inbox))) accept(msg);
+      else if (inboxesOf(msg).some((inbox) => msg.reply?.startsWith(inbox))) accept(msg);
       else bus.logger.error({ operation: msg.subject }, 'request refused: its reply is no inbox of a caller');
     },
   });
+};
+
+/** The operations that operators call, and those that services call. */
+const byCaller = (internal: ServiceContract['internal']) => {
+  const those = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(internal).filter(([, one]) => isForOperators(one) === wanted));
+  return { operators: those(true), services: those(false) };
 };
 
 export type Serving = { stop: () => Promise<void> };
@@ -176,7 +200,9 @@ export const serve = <S extends ServiceContract>(
     const handler = byName[name];
     const startedAt = performance.now();
     const requestId = msg.headers?.get(REQUEST_ID) || undefined;
+    const actor = kind === 'op' ? operatorOf(msg) : undefined;
     const line: CallLine = {
+      ...(actor !== undefined && { actor }),
       request_id: requestId,
       trace_id: undefined,
       operation: `${contract.name}.${name}`,
@@ -195,7 +221,7 @@ export const serve = <S extends ServiceContract>(
         (span) => {
           line.trace_id = traceIdOf(span);
           const answered = () =>
-            answer({ name, operation, handler }, msg.data, { now, calls: keyed }, span, line);
+            answer({ name, operation, handler, actor }, msg.data, { now, calls: keyed }, span, line);
           return inCall({ requestId, line }, answered);
         },
       );
@@ -213,7 +239,12 @@ export const serve = <S extends ServiceContract>(
     Object.keys(operations).length === 0
       ? []
       : [subscribeTo(bus, contract, kind, (msg) => track(bus, handle(kind, msg, operations)))];
-  const subscriptions = [...subscribe('rpc', contract.operations), ...subscribe('int', contract.internal)];
+  const { operators, services } = byCaller(contract.internal);
+  const subscriptions = [
+    ...subscribe('rpc', contract.operations),
+    ...subscribe('int', services),
+    ...subscribe('op', operators),
+  ];
 
   return {
     stop: async () => {

@@ -5,15 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect, type NatsConnection } from 'nats';
 import { createSupervisor, type Supervisor } from '../../deploy/local/processes/supervisor.ts';
-import { natsUserName } from '../../deploy/local/servers/nats-conf.ts';
 import { natsServer } from '../../deploy/local/servers/nats-server.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { waitUntil } from '../../test/support/wait.ts';
+import { loginWith, newNkeySeed, nkeyOf } from './nkey.ts';
 import { ensureStreams } from './setup.ts';
 import { jobDurable } from './topology.ts';
 
-const user = natsUserName('test', 'admin');
-const pass = 'test';
+const seed = newNkeySeed();
 const { stream, durable, filter } = jobDurable('chain-submitter', 'settle');
 
 let stateDir: string;
@@ -26,10 +25,10 @@ beforeAll(async () => {
   const port = await createPortPicker().any();
   servers = `127.0.0.1:${port}`;
   supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
-  const accounts = [{ name: 'TEST', users: [{ user, password: pass }] }];
+  const accounts = [{ name: 'TEST', users: [{ nkeys: [nkeyOf(seed)] }] }];
   await supervisor.start([natsServer({ stateDir, port, accounts })]);
-  await ensureStreams({ servers, user, pass });
-  connection = await connect({ servers, user, pass });
+  await ensureStreams({ servers, seed });
+  connection = await connect({ servers, ...loginWith(seed) });
 });
 afterAll(async () => {
   await connection.close();
@@ -65,12 +64,12 @@ test('after the loss of its message blocks a server delivers new messages', asyn
   for (const block of globSync('**/*.blk', { cwd: stateDir })) rmSync(path.join(stateDir, block));
   const isBack = () => ![undefined, killed].includes(supervisor.pids()['nats-server']);
   const isSetUp = () =>
-    ensureStreams({ servers, user, pass }).then(
+    ensureStreams({ servers, seed }).then(
       () => true,
       () => false,
     );
   while (!isBack() || !(await isSetUp())) await sleep(50);
-  connection = await connect({ servers, user, pass });
+  connection = await connect({ servers, ...loginWith(seed) });
   await publish('four');
   expect(await next()).toBe('four');
 }, 30_000);

@@ -7,6 +7,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from 'nats';
+import { loginWith } from './nkey.ts';
 import { busTls } from './tls.ts';
 import { durables, STREAMS } from './topology.ts';
 
@@ -122,13 +123,12 @@ const ensureConsumers = async (jsm: JetStreamManager): Promise<void> => {
  */
 export const ensureStreams = async (options: {
   servers: string;
-  user?: string;
-  pass?: string;
+  seed: string;
   replicas?: number;
   caFile?: string | undefined;
 }): Promise<void> => {
-  const { replicas = 1, caFile, ...connection } = options;
-  const nc = await connect({ ...connection, ...busTls(connection.servers, caFile), name: 'setup' });
+  const { servers, seed, replicas = 1, caFile } = options;
+  const nc = await connect({ servers, ...busTls(servers, caFile), ...loginWith(seed), name: 'setup' });
   try {
     const jsm = await nc.jetstreamManager();
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);

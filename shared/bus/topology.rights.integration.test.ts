@@ -5,7 +5,15 @@ import { waitFor } from '../../test/support/wait.ts';
 import { chainSubmitter, contractList } from '../contract/index.ts';
 import { type BusUser, subjects } from '../contract/service.ts';
 import { ensureStreams } from './setup.ts';
-import { durables, eventDurable, inboxPrefix, natsRights, replyInbox, STREAMS } from './topology.ts';
+import {
+  durables,
+  eventDurable,
+  inboxPrefix,
+  natsRights,
+  operatorRights,
+  replyInbox,
+  STREAMS,
+} from './topology.ts';
 
 /**
  * Forged messages from inside: the server allows each user what the contract grants it, and nothing
@@ -18,6 +26,8 @@ beforeAll(async () => {
 afterAll(() => bus.stop());
 
 const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];
+/** The test's operator, who has the connections of the user `operator`. */
+const JANE = 'jane';
 /**
  * Every subject of the contract, and the server's subjects that could change streams and consumers.
  */
@@ -25,12 +35,16 @@ const everySubject = [
   ...contractList.flatMap(({ name, operations, internal, events, jobs }) => [
     ...Object.keys(operations).map((operation) => subjects.rpc(name, operation)),
     ...Object.keys(internal).map((operation) => subjects.internal(name, operation)),
+    ...Object.keys(internal).flatMap((operation) =>
+      [JANE, 'joe'].map((operator) => subjects.operator(operator, name, operation)),
+    ),
     ...Object.keys(events).map((event) => subjects.event(name, event)),
     ...Object.keys(jobs).map((job) => subjects.job(name, job)),
     subjects.wake(name, 'stl_x'),
     `${inboxPrefix(name)}.x.1`,
   ]),
   ...users.flatMap((caller) => contractList.map(({ name }) => `${replyInbox(caller, name)}.x.1`)),
+  ...contractList.map(({ name }) => `${replyInbox('operator', name, JANE)}.x.1`),
   '$JS.API.STREAM.PURGE.JOBS',
   '$JS.API.STREAM.DELETE.EVENTS',
   '$JS.API.STREAM.MSG.DELETE.JOBS',
@@ -45,7 +59,7 @@ const matches = (pattern: string, subject: string): boolean => {
     (wanted.at(-1) === '>' ? given.length >= wanted.length : given.length === wanted.length)
   );
 };
-const rights = natsRights();
+const rights = { ...natsRights(), operator: operatorRights(JANE) };
 const mayPublish = (user: BusUser, subject: string) =>
   rights[user].publish.some((pattern) => matches(pattern, subject));
 
@@ -65,10 +79,15 @@ test.each(users)('%s may publish what the contract grants it, and nothing else',
   const inboxes = everySubject.filter(
     (subject) => subject.startsWith('_INBOX_') && mayPublish(user, subject),
   );
-  expect(inboxes.filter((subject) => subject.split('.')[1] !== user)).toEqual([]);
+  const responder = (subject: string) => subject.split('.')[subject.startsWith('_INBOX_operator.') ? 2 : 1];
+  expect(inboxes.filter((subject) => responder(subject) !== user)).toEqual([]);
+  // An operator calls in the own name, and nobody calls in an operator's.
+  const calls = everySubject.filter((subject) => subject.startsWith(`op.${JANE}.`));
+  const named = everySubject.filter((subject) => subject.startsWith('op.') && mayPublish(user, subject));
+  expect(named).toEqual(user === 'operator' ? calls : []);
   expect(forbidden.length).toBeGreaterThan(everySubject.length / 3);
 
-  const [listener, forger] = [await bus.as('admin' as BusUser), await bus.as(user)];
+  const [listener, forger] = [await bus.as('admin'), await bus.as(user)];
   const heard: string[] = [];
   const subscription = listener.nc.subscribe('>', {
     callback: (_error, msg) => {
@@ -87,7 +106,7 @@ test.each(users)('%s may publish what the contract grants it, and nothing else',
 });
 
 test('what a service has the server answer into the work queue is no job, and the set-up removes what nobody takes', async () => {
-  const [admin, { nc }] = [await bus.as('admin' as BusUser), await bus.as('webhook')];
+  const [admin, { nc }] = [await bus.as('admin'), await bus.as('webhook')];
   const jsm = await admin.nc.jetstreamManager();
   const [queue, read] = [subjects.job('chain-submitter', 'settle'), subjects.event('settlement', 'issued')];
   const { durable } = eventDurable('webhook', 'settlement', 'issued');
@@ -109,7 +128,7 @@ test('what a service has the server answer into the work queue is no job, and th
       expect(chainSubmitter.jobs.settle.payload.safeParse(message.json()).success).toBe(false);
     else expect(takers.filter(({ filter }) => matches(filter, message.subject))).toEqual([]);
   }
-  await ensureStreams({ servers: bus.url, user: bus.userOf('admin' as BusUser), pass: bus.password });
+  await ensureStreams({ servers: bus.url, seed: bus.seedOf('admin') });
   expect((await stored()).counts).toEqual({ [queue]: 2 });
 });
 
@@ -127,7 +146,10 @@ test.each(users)('%s receives only its own calls and answers', async (user) => {
       `int.${name}.*`,
       `wake.${name}.>`,
       `${inboxPrefix(name)}.>`,
+      `op.*.${name}.*`,
     ]),
+    'op.>',
+    `${inboxPrefix('operator', 'joe')}.>`,
   ];
   const { nc } = await bus.as(user);
   const refused = refusals(nc);

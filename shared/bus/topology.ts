@@ -1,6 +1,12 @@
 import { contractList } from '../contract/index.ts';
-import type { BusUser, ServiceContract, ServiceName } from '../contract/service.ts';
-import { subjects } from '../contract/service.ts';
+import type {
+  BusUser,
+  InternalOperation,
+  Program,
+  ServiceContract,
+  ServiceName,
+} from '../contract/service.ts';
+import { isForOperators, subjects } from '../contract/service.ts';
 
 /**
  * Streams, consumers and rights, derived from the contract for every deployment. `ensureStreams`
@@ -42,15 +48,19 @@ export const eventDurable = (service: BusUser, source: ServiceName, event: strin
   service,
 });
 
-/** The inbox prefix of a user. Each user has its own, so no other user can read its replies. */
-export const inboxPrefix = (user: BusUser): string => `_INBOX_${user}`;
+/**
+ * The inbox prefix of a user. Each user has its own, so no other user can read its replies.
+ * @param operator the name of an operator
+ */
+export const inboxPrefix = (user: BusUser, operator?: string): string =>
+  operator === undefined ? `_INBOX_${user}` : `_INBOX_${user}.${operator}`;
 
 /**
  * The prefix of the answers that a responder sends to a caller. No other user may publish under it,
  * so a service can answer neither for another one nor for the server's streams.
  */
-export const replyInbox = (caller: BusUser, responder: BusUser): string =>
-  `${inboxPrefix(caller)}.${responder}`;
+export const replyInbox = (caller: BusUser, responder: BusUser, operator?: string): string =>
+  `${inboxPrefix(caller, operator)}.${responder}`;
 
 /**
  * The inboxes into which a service answers requests of a kind. It answers nowhere else, because a
@@ -68,18 +78,26 @@ export const answeredInboxes = (
 type Rights = { publish: string[]; subscribe: string[] };
 
 /**
- * The rights of each NATS user. Replies are allowed by the inbox of the pair instead of
- * `allow_responses`: with it, a client could publish to any subject that a request named as its
+ * The rights of an operator: calls in the own name, and the answers to them. The services know
+ * which of their operations are for operators, so a release does not change these rights.
+ */
+export const operatorRights = (operator: string): Rights => ({
+  publish: [`op.${operator}.>`],
+  subscribe: [`${inboxPrefix('operator', operator)}.>`],
+});
+
+/**
+ * The rights of the NATS user of each process. Replies are allowed by the inbox of the pair instead
+ * of `allow_responses`: with it, a client could publish to any subject that a request named as its
  * reply, including the work queue and `$JS.API.>` (docs/design/settle.md, JetStream).
  */
-export const natsRights = (): Record<BusUser, Rights> => {
-  const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];
+export const natsRights = (): Record<Program, Rights> => {
   const rights = Object.fromEntries(
-    users.map((name) => [
+    contractList.map(({ name }) => [
       name,
       { publish: new Set<string>(), subscribe: new Set([`${inboxPrefix(name)}.>`]) },
     ]),
-  ) as Record<BusUser, { publish: Set<string>; subscribe: Set<string> }>;
+  ) as Record<Program, { publish: Set<string>; subscribe: Set<string> }>;
 
   for (const { name, operations, internal, events, jobs, subscribesLive = [] } of contractList) {
     const own = rights[name];
@@ -88,9 +106,14 @@ export const natsRights = (): Record<BusUser, Rights> => {
       own.subscribe.add(`rpc.${name}.*`);
       own.publish.add(`${replyInbox('gateway', name)}.>`);
     }
-    if (Object.keys(internal).length > 0) own.subscribe.add(`int.${name}.*`);
-    for (const [operation, { callers }] of Object.entries(internal)) {
-      for (const caller of callers) {
+    if (Object.values(internal).some(isForOperators)) {
+      own.subscribe.add(`op.*.${name}.*`);
+      own.publish.add(`${replyInbox('operator', name, '*')}.>`);
+    }
+    for (const [operation, one] of Object.entries<InternalOperation>(internal)) {
+      for (const caller of one.callers) {
+        if (caller === 'operator') continue;
+        own.subscribe.add(`int.${name}.*`);
         rights[caller].publish.add(subjects.internal(name, operation));
         own.publish.add(`${replyInbox(caller, name)}.>`);
       }
@@ -107,7 +130,7 @@ export const natsRights = (): Record<BusUser, Rights> => {
     own.subscribe.add(`wake.${name}.>`);
   }
   for (const { stream, durable, service } of durables()) {
-    const { publish } = rights[service];
+    const { publish } = rights[service as Program];
     publish.add(`$JS.API.CONSUMER.INFO.${stream}.${durable}`);
     publish.add(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`);
     publish.add(`$JS.ACK.${stream}.${durable}.>`);
@@ -117,7 +140,7 @@ export const natsRights = (): Record<BusUser, Rights> => {
       user,
       { publish: sorted(publish), subscribe: sorted(subscribe) },
     ]),
-  ) as Record<BusUser, Rights>;
+  ) as Record<Program, Rights>;
 };
 
 const sorted = (names: Set<string>): string[] => [...names].sort((a, b) => (a < b ? -1 : 1));

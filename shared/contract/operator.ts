@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { AccountId, label, MicroUsdcOrZero, PaymentAttemptId, Timestamp } from './primitives.ts';
-import { internalOperation } from './service.ts';
+import { operatorOperation } from './service.ts';
 
-/** Who changes something with `npm run ops`, and why. Both are recorded with every change. */
-export const operatorFields = {
-  actor: label(100, 'jane'),
-  reason: label(500, 'ticket 1042'),
-};
+/**
+ * Why an operator changes something with `npm run ops`. It is recorded with the change, and so is
+ * the operator's name, which no caller enters: the server has verified it (docs/adr/0018).
+ */
+export const Reason = label(500, 'ticket 1042');
+
+/** Who restores a copy, and why. The name is what the owner of the database enters. */
+export const restoreFields = { actor: label(100, 'jane'), reason: Reason };
 
 /** One recorded operator action. `before` and `after` are the changed state as JSON. */
 export const OperatorAction = z.strictObject({
@@ -82,9 +85,8 @@ const RecordEntry = z.strictObject({
 export type RecordEntry = z.infer<typeof RecordEntry>;
 
 /** For the services that hold hourly caps. shared/operator/caps.ts makes the answer. */
-export const getCapsOperation = internalOperation({
+export const getCapsOperation = operatorOperation({
   summary: 'The hourly caps, and the wallets and accounts that used most of their cap in this hour',
-  callers: ['operator'],
   input: z.strictObject({}),
   output: z.strictObject({
     environment_cap: MicroUsdcOrZero,
@@ -108,52 +110,45 @@ export const getCapsOperation = internalOperation({
  * same for all.
  */
 export const operatorOperations = {
-  listOperatorActions: internalOperation({
+  listOperatorActions: operatorOperation({
     summary: 'The operator actions recorded in this service, newest first',
-    callers: ['operator'],
     input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(OperatorAction),
   }),
-  verifyOperatorActions: internalOperation({
+  verifyOperatorActions: operatorOperation({
     summary:
       'Checks the chain of the operator actions recorded in this service, and that a known action is in it',
-    callers: ['operator'],
     input: z.strictObject({ known: ActionHash.nullable() }),
     output: ActionChain,
   }),
-  getBacklog: internalOperation({
+  getBacklog: operatorOperation({
     summary: 'How many committed messages are not published yet. A drained environment has none.',
-    callers: ['operator'],
     input: z.strictObject({}),
     output: z.strictObject({ outbox: z.int().min(0) }),
   }),
-  findRecords: internalOperation({
+  findRecords: operatorOperation({
     summary:
       'What this service has recorded about payments and transfers, by any of their ids, and the names of related objects',
-    callers: ['operator'],
     input: z.strictObject({
       ids: references.ids.max(MAX_REFERENCES),
       attempts: references.attempts.max(MAX_REFERENCES),
     }),
     output: z.strictObject({ related: References, entries: z.array(RecordEntry) }),
   }),
-  listQuarantined: internalOperation({
+  listQuarantined: operatorOperation({
     summary: 'Quarantined messages, oldest first: those without a decision, or all',
-    callers: ['operator'],
     input: z.strictObject({ decided: z.boolean(), limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(Quarantined),
   }),
-  findQuarantined: internalOperation({
+  findQuarantined: operatorOperation({
     summary: 'A quarantined message with its body and details about its subject. Null if it does not exist.',
-    callers: ['operator'],
     input: z.strictObject({ quarantine_id: z.int().min(1) }),
     output: z.strictObject({ ...quarantined, body: z.string(), details: z.unknown() }).nullable(),
   }),
-  decideQuarantined: internalOperation({
+  decideQuarantined: operatorOperation({
     summary:
       'Records a decision on a quarantined message. A decision that the record or the chain contradicts is refused (conflict).',
-    callers: ['operator'],
-    input: z.strictObject({ quarantine_id: z.int().min(1), decision: z.enum(DECISIONS), ...operatorFields }),
+    input: z.strictObject({ quarantine_id: z.int().min(1), decision: z.enum(DECISIONS), reason: Reason }),
     output: Quarantined,
   }),
 };

@@ -30,8 +30,8 @@ export type ServiceName = (typeof SERVICE_NAMES)[number];
 /** Every process of the product. */
 export type Program = ServiceName | 'gateway';
 /**
- * Every NATS user. `operator` is a person who runs `npm run ops`. It serves no operation and has no
- * subscription.
+ * Every kind of NATS user. An `operator` is a person who runs `npm run ops`, and has a user with
+ * the person's name. It serves no operation.
  */
 export type BusUser = Program | 'operator';
 
@@ -258,6 +258,24 @@ export const internalOperation = <Input extends Shape, Output extends z.ZodType>
   output: Output;
 }) => definition;
 
+/**
+ * An internal operation that only operators call. `serve` adds the operator's name to the input, as
+ * the server has verified it.
+ */
+export const operatorOperation = <Input extends Shape, Output extends z.ZodType>(definition: {
+  summary: string;
+  input: Input;
+  output: Output;
+}) => ({ ...definition, callers: ['operator'] as const });
+
+/** Whether only operators call an operation. */
+export const isForOperators = ({ callers }: InternalOperation): boolean => callers.includes('operator');
+
+/** The name of an operator, as it is in the subjects of the calls. */
+export const OperatorName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must have 1 to 32 characters of a-z 0-9 -, a letter first');
+
 /** A unit of work on the work-queue stream, published by the named services. */
 type Job = { summary: string; producers: readonly ServiceName[]; payload: z.ZodType };
 
@@ -303,9 +321,11 @@ export type Handler<Op> = Op extends {
       caller: PrincipalOf<A>,
       ...call: Op extends { idempotency: Idempotency } ? [key?: CallKey] : []
     ) => Promise<z.infer<O>>
-  : Op extends { callers: readonly BusUser[]; input: infer I; output: infer O }
-    ? (input: z.infer<I>) => Promise<z.infer<O>>
-    : never;
+  : Op extends { callers: readonly ['operator']; input: infer I; output: infer O }
+    ? (input: z.infer<I> & { actor: string }) => Promise<z.infer<O>>
+    : Op extends { callers: readonly BusUser[]; input: infer I; output: infer O }
+      ? (input: z.infer<I>) => Promise<z.infer<O>>
+      : never;
 
 /** Every operation of a service with its handler. A missing handler does not compile. */
 export type Handlers<S extends ServiceContract> = {
@@ -317,6 +337,8 @@ export type Handlers<S extends ServiceContract> = {
 export const subjects = {
   rpc: (service: BusUser, operation: string) => `rpc.${service}.${operation}`,
   internal: (service: BusUser, operation: string) => `int.${service}.${operation}`,
+  /** A call of an operator. Only the user with this name may publish it. */
+  operator: (name: string, service: BusUser, operation: string) => `op.${name}.${service}.${operation}`,
   event: (service: BusUser, event: string) => `evt.${service}.${event}`,
   job: (service: BusUser, job: string) => `job.${service}.${job}`,
   /**

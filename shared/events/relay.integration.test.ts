@@ -8,7 +8,6 @@ import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { type Bus, connectBus } from '../bus/connect.ts';
 import { decode } from '../bus/envelope.ts';
-import type { BusUser } from '../contract/service.ts';
 import { connectPool } from '../db/pool.ts';
 import { failpoints } from '../lib/failpoint.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -68,8 +67,7 @@ const withStreams = async <T>(read: (streams: StreamAPI) => Promise<T>): Promise
   const bus = await connectBus({
     url: testBus.url,
     user: 'settlement',
-    natsUser: testBus.userOf('admin' as BusUser),
-    password: testBus.password,
+    seed: testBus.seedOf('admin'),
     logger,
   });
   const answer = await read((await bus.nc.jetstreamManager()).streams);

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { folderOfCopy } from '../backup/copies.ts';
 import { restore } from '../backup/restore.ts';
-import { operatorFields } from '../contract/operator.ts';
+import { restoreFields } from '../contract/operator.ts';
 import { loadConfig } from '../lib/config.ts';
 import { Refusal } from '../lib/refusal.ts';
 
@@ -16,8 +16,8 @@ const { POSTGRES_ADMIN_URL, SOLANA_RPC_URLS, BACKUPS_FOLDER, BACKUP, ACTOR, REAS
     BACKUPS_FOLDER: z.string().min(1),
     /** The name of the copy. */
     BACKUP: z.string(),
-    ACTOR: operatorFields.actor,
-    REASON: operatorFields.reason,
+    ACTOR: restoreFields.actor,
+    REASON: restoreFields.reason,
   }),
 );
 

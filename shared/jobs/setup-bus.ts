@@ -2,14 +2,13 @@
 // creates the streams and durable consumers.
 import { z } from 'zod';
 import { ensureStreams } from '../bus/setup.ts';
-import { commonConfig, loadConfig } from '../lib/config.ts';
+import { commonConfig, loadConfig, NkeySeed } from '../lib/config.ts';
 
-const { NATS_URL, NATS_USER, NATS_PASSWORD, NATS_REPLICAS, TLS_CA_FILE } = loadConfig(
+const { NATS_URL, NATS_NKEY_SEED, NATS_REPLICAS, TLS_CA_FILE } = loadConfig(
   z.object({
     NATS_URL: z.string().min(1),
-    /** The user with all rights in the environment's account. */
-    NATS_USER: z.string().min(1),
-    NATS_PASSWORD: z.string().min(1),
+    /** Of the user with all rights in the environment's account. */
+    NATS_NKEY_SEED: NkeySeed,
     TLS_CA_FILE: commonConfig.TLS_CA_FILE,
     /** Copies of each stream: 3 in a cluster of three. */
     NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
@@ -18,8 +17,7 @@ const { NATS_URL, NATS_USER, NATS_PASSWORD, NATS_REPLICAS, TLS_CA_FILE } = loadC
 
 await ensureStreams({
   servers: NATS_URL,
-  user: NATS_USER,
-  pass: NATS_PASSWORD,
+  seed: NATS_NKEY_SEED,
   replicas: NATS_REPLICAS,
   caFile: TLS_CA_FILE,
 });

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { Environment } from '../contract/primitives.ts';
 import { plainConnections } from './transport.ts';
 
+/** A seed of a user of the bus. `npm run nkey` makes one. */
+export const NkeySeed = z.string().regex(/^SU[A-Z2-7]{56}$/, "must be the seed of a user's NKEY");
+
 /** The variables of every process. No variable can disable a check, a limit or a fault. */
 export const commonConfig = {
   HTTP_HOST: z.string().default('0.0.0.0'),
@@ -29,8 +32,7 @@ export const serviceConfig = {
   ENVIRONMENT: Environment,
   /** `tls://` or `nats://`. */
   NATS_URL: z.string(),
-  NATS_USER: z.string(),
-  NATS_PASSWORD: z.string(),
+  NATS_NKEY_SEED: NkeySeed,
   /** With `?sslmode=verify-full&sslrootcert=<file>` for an encrypted connection. */
   POSTGRES_URL: z.string(),
   POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),

@@ -4,6 +4,8 @@ import { connect } from 'nats';
 import pg from 'pg';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
+import { loginWith, newNkeySeed, nkeyOf } from '../../shared/bus/nkey.ts';
+import { USERS_FILE } from '../../tools/k8s/bus.ts';
 import { publish, retire, use } from '../../tools/signing-keys.ts';
 import { waitFor } from '../support/wait.ts';
 import { recordFigures } from './support/figures.ts';
@@ -21,8 +23,8 @@ import {
 
 /**
  * Proves the section "Replacing a secret" of docs/kubernetes.md, each procedure during payments: a
- * signing key, the secrets of services and a database password are replaced without a refused call,
- * a password of the bus without a lost payment. In each case the old secret is refused afterwards.
+ * signing key, the secrets of services, a database password and a key of the bus are replaced
+ * without a refused call. In each case the old secret is refused afterwards.
  */
 let installation: Installation;
 let load: ClusterLoad | undefined;
@@ -183,23 +185,43 @@ test('a database password, by a second login, without a refused call', async () 
   await expect(inDatabase(outside.href, (client) => client.query('select'))).rejects.toThrow(/password/);
 }, 900_000);
 
-test('a password of the bus: one server refuses calls while it restarts, and no payment is lost', async () => {
+/** Has every server of the bus read its users again, once the kubelet has written them. */
+const reloadUsers = async (text: string): Promise<void> => {
+  const { kubectl } = installation;
+  await changeConfigMap(kubectl, 'nats-users', { [USERS_FILE]: text });
+  const pods = await kubectl.list('pods', '--selector', 'quittance.dev/server=nats');
+  for (const { metadata } of pods) {
+    const written = () => kubectl.exec(metadata.name, ['cat', `/etc/nats/${USERS_FILE}`]);
+    await waitFor(written, (found) => found === text, 180_000, 1000);
+    // A single server has no pid file. It is the first process of its container.
+    await kubectl.exec(metadata.name, ['sh', '-c', 'kill -HUP 1']);
+  }
+};
+
+test('a key of the bus', async () => {
   const { kubectl } = installation;
   load = await beginLoad(installation, { perSecond: 1 });
   const startedAt = performance.now();
-  const old = await secretValue(kubectl, SERVICE, 'NATS_PASSWORD');
-  await changeSecret(kubectl, SERVICE, { NATS_PASSWORD: `nats_${crypto.randomUUID()}` });
-  await restart(kubectl, ['statefulset/nats']);
+  const old = await secretValue(kubectl, SERVICE, 'NATS_NKEY_SEED');
+  const next = newNkeySeed();
+  const { data } = await kubectl.json(['get', 'configmap', 'nats-users']);
+  const users: string = data[USERS_FILE];
+  const line = users.split('\n').find((each) => each.includes(nkeyOf(old)))!;
+
+  await reloadUsers(users.replace(line, `${line}\n${line.replace(nkeyOf(old), nkeyOf(next))}`));
+  await changeSecret(kubectl, SERVICE, { NATS_NKEY_SEED: next });
   await restart(kubectl, [`deployment/${SERVICE}`]);
+  await reloadUsers(users.replace(nkeyOf(old), nkeyOf(next)));
   const seconds = secondsSince(startedAt);
   const result = await conclude();
-  recordFigures('password of the bus replaced', { seconds, ...load.counts(), ...result });
-  expect(result.wrong).toEqual([]);
+  recordFigures('key of the bus replaced', { seconds, ...load.counts(), ...result });
+  expect(result).toEqual({ refused: [], wrong: [] });
 
   const forward = await kubectl.forward('service/nats', 4222);
   try {
-    const login = { servers: `127.0.0.1:${forward.port}`, user: SERVICE, pass: old, reconnect: false };
-    await expect(connect(login)).rejects.toThrow(/authorization/i);
+    const login = { servers: `127.0.0.1:${forward.port}`, reconnect: false };
+    await expect(connect({ ...login, ...loginWith(old) })).rejects.toThrow(/authorization/i);
+    await (await connect({ ...login, ...loginWith(next) })).close();
   } finally {
     await forward.stop();
   }

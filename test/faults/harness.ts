@@ -10,6 +10,7 @@ import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
 import { startStack } from '../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { responds } from '../../deploy/local/stack/tool-specs.ts';
+import { loginWith } from '../../shared/bus/nkey.ts';
 import { testPrograms } from '../support/programs.ts';
 import { restart } from '../support/restart.ts';
 import { openAccess } from './access.ts';
@@ -91,11 +92,9 @@ export const startHarness = async (options: {
     secondProvider.stop();
     throw error;
   });
-  const { username, password, host } = new URL(running.stack.nats_url);
   const bus = await connect({
-    servers: host,
-    user: decodeURIComponent(username),
-    pass: decodeURIComponent(password),
+    servers: running.stack.nats_url,
+    ...loginWith(running.stack.nats_nkey_seed),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 200,
   });

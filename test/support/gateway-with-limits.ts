@@ -23,13 +23,11 @@ export const startGatewayWithLimits = async ({
 }: RunningStack): Promise<GatewayWithLimits> => {
   const port = await createPortPicker().any();
   const url = `http://127.0.0.1:${port}`;
-  const bus = new URL(stack.nats_url);
-  const login = { user: decodeURIComponent(bus.username), password: decodeURIComponent(bus.password) };
   const keys = environmentKeys(path.dirname(stackFile), 'test');
   const test = { ...stack.environments.test!, name: 'test', keys };
   const env = gatewayEnvironment(
     port,
-    [{ ...test, nats: { url: `nats://${bus.host}`, credentials: () => login } }],
+    [{ ...test, nats: { url: stack.nats_url, seedOf: () => stack.nats_nkey_seed } }],
     {
       gatewayUrl: url,
       redisUrl: new URL(OWN_WINDOWS, stack.redis_url).href,

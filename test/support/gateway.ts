@@ -5,14 +5,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createSupervisor } from '../../deploy/local/processes/supervisor.ts';
-import { natsUserName } from '../../deploy/local/servers/nats-conf.ts';
 import { natsServer } from '../../deploy/local/servers/nats-server.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { redisServer } from '../../deploy/local/servers/redis-server.ts';
 import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { type IdempotentCalls, type Serving, serve } from '../../shared/bus/serve.ts';
-import { natsRights } from '../../shared/bus/topology.ts';
 import type { CallKey } from '../../shared/contract/idempotency.ts';
 import type { KeyRefusal } from '../../shared/contract/identity.ts';
 import { contractList } from '../../shared/contract/index.ts';
@@ -24,6 +22,7 @@ import { newId } from '../../shared/lib/id.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { testUsers } from './bus.ts';
 import { inherited } from './inherited.ts';
 import { programOf } from './programs.ts';
 import { atSuiteClock } from './suite-clock.ts';
@@ -81,13 +80,14 @@ export type Servers = {
   stop: () => Promise<void>;
 };
 
-const password = (environment: string, user: string) => `${environment}-${user}-password`;
+/** The NKEYs of each environment. */
+const users = Object.fromEntries(ENVIRONMENTS.map((environment) => [environment, testUsers()])) as Record<
+  Environment,
+  ReturnType<typeof testUsers>
+>;
 
-/** The NATS credentials of the gateway in an environment. */
-export const gatewayUser = (environment: Environment) => ({
-  natsUser: natsUserName(environment, 'gateway'),
-  password: password(environment, 'gateway'),
-});
+/** The NATS login of the gateway in an environment. */
+export const gatewayUser = (environment: Environment) => ({ seed: users[environment].seedOf('gateway') });
 
 /** Starts nats-server with an account per environment, and redis-server. */
 export const startServers = async (): Promise<Servers> => {
@@ -96,11 +96,7 @@ export const startServers = async (): Promise<Servers> => {
   const [natsPort, redisPort] = [await picker.any(), await picker.any()];
   const accounts = ENVIRONMENTS.map((environment) => ({
     name: environment.toUpperCase(),
-    users: Object.entries(natsRights()).map(([user, rights]) => ({
-      user: natsUserName(environment, user),
-      password: password(environment, user),
-      rights,
-    })),
+    users: users[environment].users,
   }));
   const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
   await supervisor.start([
@@ -172,8 +168,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
       const bus = await connectBus({
         url: `nats://127.0.0.1:${natsPort}`,
         user: contract.name,
-        natsUser: natsUserName(environment, contract.name),
-        password: password(environment, contract.name),
+        seed: users[environment].seedOf(contract.name),
         logger,
       });
       buses.push(bus);
@@ -272,8 +267,7 @@ export const startGateway = async (
         environments.map((name) => ({
           name,
           nats_url: `nats://127.0.0.1:${natsPort[name]}`,
-          nats_user: natsUserName(name, 'gateway'),
-          nats_password: password(name, 'gateway'),
+          nats_nkey_seed: gatewayUser(name).seed,
         })),
       ),
       REDIS_URL: `redis://127.0.0.1:${redisPort}`,

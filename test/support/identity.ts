@@ -31,7 +31,6 @@ import type { Client } from '../../shared/contract/client.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
@@ -233,7 +232,7 @@ export const startIdentity = async () => {
   );
   cleanups.push(serving.stop);
   const settler = await testBus.as('settlement');
-  const watcher = await testBus.as('admin' as BusUser);
+  const watcher = await testBus.as('admin');
   /** The last sequence of each event, because a consumer acknowledges only its own. */
   const lastPublished = new Map<string, number>();
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
@@ -318,6 +317,8 @@ export const startIdentity = async () => {
     },
     /** The bus as the operators' tools use it. */
     operator: await testBus.as('operator'),
+    /** Another operator. */
+    joe: await testBus.asOperator('joe'),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
     /** Hashes of the revoked keys that were published to the gateways. */
     revokedHashes: () =>

@@ -1,4 +1,3 @@
-import type { BusUser } from '../../shared/contract/service.ts';
 import type { TestBus } from './bus.ts';
 import { eventPayloads } from './event-payloads.ts';
 import { waitFor } from './wait.ts';
@@ -7,7 +6,7 @@ type Noted = { account_id: string; kind: string; details: Record<string, string>
 
 /** Collects what a service notes for the owners of accounts. */
 export const collectNotes = async (testBus: TestBus, service: string) => {
-  const listener = await testBus.as('admin' as BusUser);
+  const listener = await testBus.as('admin');
   const notes: Noted[] = [];
   listener.nc.subscribe(`evt.${service}.securityNoted`, {
     callback: (_error, msg) => void notes.push(...eventPayloads<Noted>(msg)),

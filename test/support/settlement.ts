@@ -18,7 +18,6 @@ import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { BusUser } from '../../shared/contract/service.ts';
 import { createBudgets } from '../../shared/db/budget.ts';
 import { createHourlyCaps } from '../../shared/db/hourly-caps.ts';
 import { subscribe } from '../../shared/events/consume.ts';
@@ -141,7 +140,7 @@ const createDeps = (): Deps => ({
 });
 
 const listenToEvents = async (): Promise<void> => {
-  listener = await testBus.as('admin' as BusUser);
+  listener = await testBus.as('admin');
   const collect = (into: object[], ...events: string[]) => {
     for (const event of events)
       listener.nc.subscribe(`evt.settlement.${event}`, {
@@ -170,8 +169,7 @@ export const startFixture = async (): Promise<void> => {
     HTTP_PORT: 0,
     LOG_LEVEL: 'fatal',
     NATS_URL: testBus.url,
-    NATS_USER: testBus.userOf('settlement'),
-    NATS_PASSWORD: testBus.password,
+    NATS_NKEY_SEED: testBus.seedOf('settlement'),
     POSTGRES_URL: database.url('settlement'),
     POSTGRES_POOL: 10,
   });

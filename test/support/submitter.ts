@@ -13,6 +13,7 @@ import pg from 'pg';
 import { seedChain } from '../../deploy/local/seed/seed-chain.ts';
 import { type EnvironmentKeys, environmentKeys, genesisMint } from '../../deploy/local/stack/keys.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
+import { loginWith } from '../../shared/bus/nkey.ts';
 import { publish } from '../../shared/bus/publish.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
@@ -270,8 +271,7 @@ export type SubmitterFixture = Awaited<ReturnType<typeof startSubmitterFixture>>
 const listen = async (testBus: TestBus) => {
   const nc = await connect({
     servers: testBus.url,
-    user: testBus.userOf('admin' as never),
-    pass: testBus.password,
+    ...loginWith(testBus.seedOf('admin')),
   });
   const heard: ProgressEvent[] = [];
   nc.subscribe('evt.chain-submitter.*', {

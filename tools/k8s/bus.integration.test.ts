@@ -1,27 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'nats';
 import { findBinary } from '../../deploy/local/servers/binaries.mjs';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { loginWith, newNkeySeed, nkeyOf } from '../../shared/bus/nkey.ts';
 import { ensureStreams } from '../../shared/bus/setup.ts';
-import { durables, inboxPrefix, natsRights, STREAMS } from '../../shared/bus/topology.ts';
-import type { BusUser } from '../../shared/contract/service.ts';
+import { durables, inboxPrefix, STREAMS } from '../../shared/bus/topology.ts';
+import type { BusUser, Program } from '../../shared/contract/service.ts';
 import { waitUntil } from '../../test/support/wait.ts';
-import { clusterConf, passwordsPatch, SERVERS } from './bus.ts';
+import { clusterConf, RIGHTS_FILE, rights, routesPatch, SERVERS, USERS_FILE } from './bus.ts';
 import { clusterSecrets } from './secrets.ts';
 
 /**
- * Three real servers with the configuration file of k8s/components/nats. They get their passwords
- * in the same way as in its StatefulSet.
+ * Three real servers with the configuration files of k8s/components/nats and the users of an
+ * installation. They get their routes in the same way as in its StatefulSet.
  */
 let folder = '';
 const clientPorts: number[] = [];
 const servers: ChildProcess[] = [];
 const variables: Record<string, string> = {};
-const passwords: Record<string, string> = {};
 
 type Env = { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } };
 
@@ -45,12 +46,19 @@ beforeAll(async () => {
   }) as unknown as {
     kind: string;
     metadata: { name: string; namespace: string };
-    stringData: Record<string, string>;
+    stringData?: Record<string, string>;
+    data?: Record<string, string>;
   }[];
-  const secret = (name: string) =>
-    secrets.find(
-      ({ kind, metadata }) => kind === 'Secret' && metadata.name === name && metadata.namespace === 'n',
-    )!.stringData;
+  const values = (wanted: string, name: string) => {
+    const found = secrets.find(
+      ({ kind, metadata }) => kind === wanted && metadata.name === name && metadata.namespace === 'n',
+    );
+    return (found?.stringData ?? found?.data)!;
+  };
+  const secret = (name: string) => values('Secret', name);
+  seedOf = (user) => environmentKeys(folder, 'test').natsSeeds[user];
+  writeFileSync(path.join(folder, RIGHTS_FILE), rights());
+  writeFileSync(path.join(folder, USERS_FILE), values('ConfigMap', 'nats-users')[USERS_FILE]!);
 
   const ports = createPortPicker();
   const clusterPorts: number[] = [];
@@ -68,7 +76,7 @@ beforeAll(async () => {
     // The folder of the pod does not exist here.
     writeFileSync(path.join(folder, `nats-${number}.conf`), conf.replace('/run/nats/', `${storeDir}/`));
   }
-  const { env } = (passwordsPatch().spec as { template: { spec: { containers: { env: Env[] }[] } } }).template
+  const { env } = (routesPatch().spec as { template: { spec: { containers: { env: Env[] }[] } } }).template
     .spec.containers[0]!;
   for (const { name, value, valueFrom } of env) {
     const reference = valueFrom?.secretKeyRef;
@@ -81,12 +89,10 @@ beforeAll(async () => {
     if (number !== undefined)
       variables[name] = value.replace(/@.*$/, `@127.0.0.1:${clusterPorts[Number(number)]}`);
   }
-  for (const user of Object.keys(natsRights())) passwords[user] = secret(user).NATS_PASSWORD!;
-  passwords.admin = secret('setup').NATS_PASSWORD!;
 
   for (let number = 0; number < SERVERS; number += 1) start(number);
   await until(() =>
-    ensureStreams({ servers: at(0), user: 'admin', pass: passwords.admin!, replicas: SERVERS }).then(
+    ensureStreams({ servers: at(0), seed: seedOf('admin'), replicas: SERVERS }).then(
       () => true,
       () => false,
     ),
@@ -98,8 +104,14 @@ afterAll(() => {
 });
 
 const at = (number: number): string => `127.0.0.1:${clientPorts[number]}`;
-const as = (user: string, number = 0, pass = passwords[user]!) =>
-  connect({ servers: at(number), user, pass, inboxPrefix: inboxPrefix(user as BusUser), reconnect: false });
+let seedOf: (user: Program | 'admin') => string;
+const as = (user: Program | 'admin', number = 0, seed = seedOf(user)) =>
+  connect({
+    servers: at(number),
+    ...loginWith(seed),
+    inboxPrefix: inboxPrefix(user as BusUser),
+    reconnect: false,
+  });
 const until = (condition: () => boolean | Promise<boolean>) =>
   waitUntil(condition, { withinMs: 30_000, everyMs: 100 });
 
@@ -153,9 +165,55 @@ test('no server lets a user exceed its rights', async () => {
     expect(new Set(refused)).toEqual(new Set(forbidden));
     await nc.close();
   }
-  await expect(as('quote', 0, 'guessed')).rejects.toThrow(/Authorization/);
-  await expect(as('route', 0, variables.NATS_PASSWORD_ROUTE!)).rejects.toThrow(/Authorization/);
+  await expect(as('quote', 0, newNkeySeed())).rejects.toThrow(/Authorization/);
+  const route = { user: 'route', pass: variables.NATS_PASSWORD_ROUTE! };
+  await expect(connect({ servers: at(0), ...route, reconnect: false })).rejects.toThrow(/Authorization/);
 });
+
+test('servers that read their users again keep their clients, take a new key, and refuse the old one', async () => {
+  const file = path.join(folder, USERS_FILE);
+  const users = readFileSync(file, 'utf8');
+  const [old, next] = [seedOf('quote'), newNkeySeed()];
+  const line = users.split('\n').find((each) => each.includes(nkeyOf(old)))!;
+  const reload = (text: string) => {
+    writeFileSync(file, text);
+    for (const server of servers) server.kill('SIGHUP');
+  };
+  const closed: string[] = [];
+  const staying = await as('wallet', 1);
+  void staying.closed().then(() => closed.push('wallet'));
+  const first = await as('quote', 0);
+  void first.closed().then(() => closed.push('quote'));
+
+  reload(users.replace(line, `${line}\n${line.replace(nkeyOf(old), nkeyOf(next))}`));
+  for (const number of servers.keys())
+    await until(() =>
+      as('quote', number, next).then(
+        async (nc) => {
+          await nc.close();
+          return true;
+        },
+        () => false,
+      ),
+    );
+  expect(closed).toEqual([]);
+
+  reload(users.replace(nkeyOf(old), nkeyOf(next)));
+  await until(() => closed.length > 0);
+  for (const number of servers.keys())
+    await until(() =>
+      as('quote', number, old).then(
+        async (nc) => {
+          await nc.close();
+          return false;
+        },
+        (error: Error) => /Authorization/.test(error.message),
+      ),
+    );
+  expect(closed).toEqual(['quote']);
+  await staying.close();
+  reload(users);
+}, 120_000);
 
 test('a message is stored and delivered while one of the three servers is stopped', async () => {
   const settlement = await as('settlement');

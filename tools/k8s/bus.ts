@@ -1,6 +1,15 @@
-import { type NatsConf, type NatsUser, natsConf } from '../../deploy/local/servers/nats-conf.ts';
+import {
+  accountsConf,
+  type NatsConf,
+  type NatsUser,
+  natsConf,
+  rightsConf,
+  userLines,
+} from '../../deploy/local/servers/nats-conf.ts';
+import type { EnvironmentKeys } from '../../deploy/local/stack/keys.ts';
+import { nkeyOf } from '../../shared/bus/nkey.ts';
 import { consumerConfigs, streamConfigs } from '../../shared/bus/setup.ts';
-import { natsRights } from '../../shared/bus/topology.ts';
+import { natsRights, operatorRights } from '../../shared/bus/topology.ts';
 import { labelsOf, type Manifest } from './manifests.ts';
 
 /**
@@ -14,18 +23,47 @@ const MONITOR_PORT = 8222;
 /** One environment's streams on a volume of 10 Gi. */
 const MAX_FILE_STORE = '8GB';
 
-/** All users of the bus: every user of the contract, and the one that creates the streams. */
-const users = Object.entries(natsRights());
-export const ADMIN = 'admin';
+/**
+ * Three files make the configuration, in one folder of the server: that of the server, the rights
+ * of the release, and the public keys of the installation (ConfigMap `nats-users`).
+ */
+export const RIGHTS_FILE = 'rights.conf';
+export const USERS_FILE = 'users.conf';
 
-const variable = (name: string): string => `NATS_PASSWORD_${name.toUpperCase().replaceAll('-', '_')}`;
+/** With a prefix, because nats-server has a setting that is called `gateway`. */
+const nameOfRights = (program: string): string => `rights_${program.replaceAll('-', '_')}`;
 
-/** Each environment has its own servers, so a user has the plain name of its service. */
-const natsUsers: NatsUser[] = [
-  { user: ADMIN, password: { variable: variable(ADMIN) } },
-  ...users.map(([user, rights]) => ({ user, password: { variable: variable(user) }, rights })),
-];
-const account = { name: 'QUITTANCE', users: natsUsers };
+/** The rights of every process of the contract. */
+export const rights = (): string =>
+  rightsConf(
+    Object.fromEntries(Object.entries(natsRights()).map(([user, own]) => [nameOfRights(user), own])),
+  );
+
+/** The users of an installation in users.conf: a process, `admin`, or an operator by the name. */
+type InstalledUser = { program: string } | { operator: string };
+
+const userOf = (user: InstalledUser, nkey: string): NatsUser => {
+  if ('operator' in user) return { nkeys: [nkey], rights: operatorRights(user.operator) };
+  return { nkeys: [nkey], ...(user.program === 'admin' ? {} : { rights: nameOfRights(user.program) }) };
+};
+
+/** The lines of users.conf by which a key logs in as a user. */
+export const linesOf = (user: InstalledUser, nkey: string): string =>
+  userLines(userOf(user, nkey)).join('\n');
+
+/** The users of an installation, by the seeds that it has made. */
+export const usersConf = ({ natsSeeds, operatorSeeds }: EnvironmentKeys): string =>
+  accountsConf(RIGHTS_FILE, [
+    {
+      name: 'QUITTANCE',
+      users: [
+        ...Object.entries(natsSeeds).map(([program, seed]) => userOf({ program }, nkeyOf(seed))),
+        ...Object.entries(operatorSeeds).map(([operator, seed]) => userOf({ operator }, nkeyOf(seed))),
+      ],
+    },
+  ]);
+
+const ROUTE_PASSWORD = 'NATS_PASSWORD_ROUTE';
 
 const numbers = Array.from({ length: SERVERS }, (_, i) => i);
 const routeVariable = (number: number): string => `NATS_ROUTE_${number}`;
@@ -41,8 +79,8 @@ export const TLS_FILES = {
 const GRACEFUL = 'pid_file: "/run/nats/nats.pid"\nlame_duck_grace_period: 10s\nlame_duck_duration: 30s\n';
 
 /**
- * The configuration of the servers of a cluster, which read passwords and routes from variables. By
- * default the servers are the pods of the StatefulSet.
+ * The configuration of the servers of a cluster, which read the routes and their password from
+ * variables. By default the servers are the pods of the StatefulSet.
  */
 export const clusterConf = (
   own: Partial<Pick<NatsConf, 'port' | 'monitorPort' | 'storeDir' | 'tls'>> & { clusterPort?: number } = {},
@@ -54,13 +92,13 @@ export const clusterConf = (
     storeDir: own.storeDir ?? '/data',
     maxFileStore: MAX_FILE_STORE,
     serverName: { variable: 'POD_NAME' },
-    accounts: [account],
+    accounts: USERS_FILE,
     tls: own.tls,
     cluster: {
       name: 'quittance',
       port: own.clusterPort ?? CLUSTER_PORT,
       routes: numbers.map((number) => ({ variable: routeVariable(number) })),
-      login: { user: 'route', password: { variable: variable('route') } },
+      login: { user: 'route', password: { variable: ROUTE_PASSWORD } },
     },
   })}${GRACEFUL}`;
 
@@ -72,14 +110,11 @@ export const singleConf = (): string =>
     monitorPort: MONITOR_PORT,
     storeDir: '/data',
     maxFileStore: MAX_FILE_STORE,
-    accounts: [account],
+    accounts: USERS_FILE,
   });
 
-/**
- * Each password comes from the Secret of the workload that logs in with it. Users without a service
- * use the Secret of the job.
- */
-export const passwordsPatch = (): Manifest => ({
+/** How the servers of a cluster reach each other. */
+export const routesPatch = (): Manifest => ({
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   metadata: { name: 'nats' },
@@ -90,17 +125,13 @@ export const passwordsPatch = (): Manifest => ({
           {
             name: 'nats',
             env: [
-              ...[...users.map(([user]) => user), ADMIN].map((user) => ({
-                name: variable(user),
-                valueFrom: { secretKeyRef: { name: user === ADMIN ? 'setup' : user, key: 'NATS_PASSWORD' } },
-              })),
               {
-                name: variable('route'),
+                name: ROUTE_PASSWORD,
                 valueFrom: { secretKeyRef: { name: 'nats', key: 'ROUTE_PASSWORD' } },
               },
               ...numbers.map((number) => ({
                 name: routeVariable(number),
-                value: `nats-route://route:$(${variable('route')})@nats-${number}.nats-peers:${CLUSTER_PORT}`,
+                value: `nats-route://route:$(${ROUTE_PASSWORD})@nats-${number}.nats-peers:${CLUSTER_PORT}`,
               })),
               { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
             ],
@@ -119,7 +150,7 @@ const nack = (kind: 'Stream' | 'Consumer', name: string, spec: object): Manifest
   apiVersion: 'jetstream.nats.io/v1beta2',
   kind,
   metadata: { name: nackName(name), labels: labelsOf('nats') },
-  spec: { account: 'quittance', ...spec },
+  spec,
 });
 
 /**

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
-import { natsRights } from '../../shared/bus/topology.ts';
-import { clusterConf, nackResources, passwordsPatch, singleConf, TLS_FILES } from './bus.ts';
+import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import {
+  clusterConf,
+  nackResources,
+  RIGHTS_FILE,
+  rights,
+  routesPatch,
+  singleConf,
+  TLS_FILES,
+} from './bus.ts';
 import { type Manifest, manifestsOf } from './manifests.ts';
 import { networkPolicyOf, serverPolicies } from './network.ts';
 import { configOf, environmentOf } from './settings.ts';
@@ -15,9 +23,8 @@ const yaml = (documents: readonly object[]): string =>
 const kustomization = (resources: readonly string[]): string =>
   yaml([{ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources }]);
 
-/** Every Secret of an environment and of the gateway's namespace. */
-const busUsers = Object.keys(natsRights());
-const ENVIRONMENT_SECRETS = [...busUsers, 'setup', 'nats'];
+/** Every Secret of an environment. */
+const ENVIRONMENT_SECRETS = [...SERVICE_NAMES, 'setup', 'nats'];
 
 /**
  * An ExternalSecret copies all properties of the secret store's entry of that name. The properties
@@ -61,7 +68,8 @@ export const clusterFiles = async (): Promise<Record<string, string>> => {
   files['k8s/base/servers.yaml'] = yaml(serverPolicies(workloads));
   files['k8s/components/nats/nats.conf'] = `# ${HEADER}\n${clusterConf()}`;
   files['k8s/components/tls/environment/nats.conf'] = `# ${HEADER}\n${clusterConf({ tls: TLS_FILES })}`;
-  files['k8s/components/nats/passwords.yaml'] = yaml([passwordsPatch()]);
+  files[`k8s/components/nats/${RIGHTS_FILE}`] = `# ${HEADER}\n${rights()}`;
+  files['k8s/components/nats/routes.yaml'] = yaml([routesPatch()]);
   files['k8s/components/nack/streams.yaml'] = yaml(nackResources());
   files['k8s/components/alerts/rules.yaml'] = yaml([alerts()]);
   files['k8s/components/external-secrets/environment/secrets.yaml'] = yaml(

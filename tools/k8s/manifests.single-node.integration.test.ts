@@ -70,13 +70,16 @@ let nats: ChildProcess;
     mkdirSync(path.join(folder, 'nats'));
     writeFileSync(path.join(folder, 'nats.conf'), conf);
     const bus = find('StatefulSet', 'nats');
-    const { values: passwords } = variablesOf(bus, podOf(bus).spec.containers[0], sources);
+    const { values: env } = variablesOf(bus, podOf(bus).spec.containers[0], sources);
+    for (const text of [find('ConfigMap', 'nats-').data, sources.get('quittance/ConfigMap/nats-users')!])
+      for (const [name, content] of Object.entries(text))
+        if (name !== 'nats.conf') writeFileSync(path.join(folder, name), content as string);
     nats = spawn(findBinary('nats-server')!, ['-c', path.join(folder, 'nats.conf')], {
-      env: passwords,
+      env,
       stdio: 'ignore',
     });
-    const login = { user: secret('setup').NATS_USER!, pass: secret('setup').NATS_PASSWORD! };
-    await until(() => succeeds(ensureStreams({ servers: `127.0.0.1:${natsPort}`, ...login })));
+    const seed = secret('setup').NATS_NKEY_SEED!;
+    await until(() => succeeds(ensureStreams({ servers: `127.0.0.1:${natsPort}`, seed })));
 
     const server = process.env.POSTGRES_URL!;
     await ensureDatabase(server, DATABASE);

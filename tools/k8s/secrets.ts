@@ -10,11 +10,10 @@ import {
   type RunningEnvironment,
   serviceEnvironment,
 } from '../../deploy/local/stack/service-environment.ts';
-import { natsRights } from '../../shared/bus/topology.ts';
-import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
+import type { ServiceName } from '../../shared/contract/service.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { roleName } from '../../shared/db/names.ts';
-import { ADMIN } from './bus.ts';
+import { USERS_FILE, usersConf } from './bus.ts';
 import type { Manifest } from './manifests.ts';
 import { HTTP_PORT, SOURCES } from './settings.ts';
 
@@ -28,10 +27,10 @@ export type ClusterEnvironment = {
 };
 
 /**
- * A password that nats-server reads from a variable as a string. It would not read a value of
- * digits, or one that begins with `-`, as a string.
+ * The password of the servers for each other. nats-server reads it from a variable, and would not
+ * read a value of digits, or one that begins with `-`, as a string.
  */
-const natsPassword = (existing: string): string => `nats_${existing}`;
+const routePassword = (existing: string): string => `nats_${existing}`;
 
 /** The overlay `live` has the component `tls`, because its processes refuse plain connections. */
 const isEncrypted = (environment: string): boolean => environment === 'live';
@@ -78,8 +77,6 @@ export const clusterSecrets = (options: {
 
   for (const [index, { name, namespace, rpcUrls, smtpUrl, issuesUsdc }] of environments.entries()) {
     const { keys, nats, databaseUrl, ...environment } = running[index]!;
-    for (const user of Object.keys(natsRights()) as BusUser[])
-      add('Secret', namespace, user, { NATS_PASSWORD: nats.credentials(user).password });
     for (const service of SERVICE_NAMES) {
       const all = serviceEnvironment(
         service,
@@ -100,15 +97,15 @@ export const clusterSecrets = (options: {
     }
     const password = superuserPassword(folder);
     add('Secret', namespace, 'setup', {
-      NATS_USER: ADMIN,
-      NATS_PASSWORD: natsPassword(keys.natsPasswords.admin),
+      NATS_NKEY_SEED: keys.natsSeeds.admin,
       DATABASE_PASSWORDS: JSON.stringify(keys.databasePasswords),
       POSTGRES_ADMIN_URL: `postgres://postgres:${password}@postgres-rw:5432/quittance_${name}`,
     });
+    add('ConfigMap', namespace, 'nats-users', { [USERS_FILE]: usersConf(keys) });
     // Used if no operator creates the database (overlays/single-node).
     add('Secret', namespace, 'postgres', { POSTGRES_PASSWORD: password });
     add('Secret', namespace, 'nats', {
-      ROUTE_PASSWORD: natsPassword(secretIn(folder, `route-password-${name}`)),
+      ROUTE_PASSWORD: routePassword(secretIn(folder, `route-password-${name}`)),
     });
   }
   const gateway = gatewayEnvironment(HTTP_PORT, running, { ...shared, smtpUrl: '' });
@@ -165,7 +162,7 @@ const runningEnvironment = (
     nats: {
       // The gateway's URL of the bus, from another namespace.
       url: `${isEncrypted(name) ? 'tls' : 'nats'}://nats.${namespace}.svc:4222`,
-      credentials: (user) => ({ user, password: natsPassword(keys.natsPasswords[user]) }),
+      seedOf: (user) => keys.natsSeeds[user],
     },
     databaseUrl,
   } as RunningEnvironment;

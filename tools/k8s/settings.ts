@@ -43,8 +43,7 @@ export const SOURCES: Record<string, Source> = {
   // ---------- every service of an environment ----------
   ENVIRONMENT: settings,
   NATS_URL: settings,
-  NATS_USER: { value: (service) => service },
-  NATS_PASSWORD: secret,
+  NATS_NKEY_SEED: secret,
   POSTGRES_URL: secret,
   POSTGRES_POOL: settings,
   CURSOR_KEY: secret,
@@ -61,7 +60,7 @@ export const SOURCES: Record<string, Source> = {
   SECURITY_POLICY_URL: settings,
   BROWSER_ORIGINS: settings,
   CORS_ORIGINS: settings,
-  /** Contains the gateway's password on every environment's bus. */
+  /** Contains the gateway's seed on every environment's bus. */
   ENVIRONMENTS: secret,
   REDIS_URL: secret,
   LIMITS_FILE: { value: `${LIMITS_FOLDER}/limits.json` },

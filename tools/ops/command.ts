@@ -9,8 +9,8 @@ export type Table = readonly Row[];
  */
 export type CommandOutput = { json: unknown; text: string; code?: number };
 
-/** The author and the reason of a change. */
-export type Attribution = { actor: string; reason: string };
+/** The reason of a change. The services know its author. */
+export type Attribution = { reason: string };
 
 /** A planned change that is not made yet. */
 export type Plan = {

@@ -6,36 +6,48 @@ import type { InternalName, ServiceContract } from '../../shared/contract/servic
 import { createLogger } from '../../shared/lib/logger.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 
-export type Login = { environment: string; url: string; user: string; password: string };
+export type Login = { environment: string; url: string; operator: string; seed: string };
 
 /** A proof queries every provider of the chain. */
 const TIMEOUT_MS = 20_000;
 const CONNECT_MS = 5000;
 
 /**
- * Connects to the bus as the operator's user.
+ * Connects to the bus as the operator's own user.
  * @throws Refusal if the server is unavailable or refuses the login
  */
-export const connectOperator = async ({ environment, url, user, password }: Login) => {
+export const connectOperator = async ({ environment, url, operator, seed }: Login) => {
   const logger = createLogger('ops', 'silent');
   const caFile = process.env.TLS_CA_FILE;
-  const options = { url, user: 'operator', natsUser: user, password, caFile, logger } as const;
+  const options = { url, user: 'operator', operator, seed, caFile, logger } as const;
   const bus = await Promise.race([
     connectBus(options),
     sleep(CONNECT_MS, undefined, { ref: false }).then(() => {
-      throw new Refusal(`NATS at ${new URL(url).host} is unavailable or refuses ${user}`);
+      throw new Refusal(`NATS at ${new URL(url).host} is unavailable or refuses ${operator}`);
     }),
   ]).catch((error: unknown) => {
-    throw error instanceof Refusal ? error : new Refusal(`NATS refuses ${user}: ${(error as Error).message}`);
+    throw error instanceof Refusal
+      ? error
+      : new Refusal(`NATS refuses ${operator}: ${(error as Error).message}`);
   });
   return {
     environment,
-    /** @throws ServiceError the error of the service; service_unavailable if no service answers */
+    /** The name that the services record. */
+    name: operator,
+    /**
+     * @throws ServiceError the error of the service; service_unavailable if no service answers
+     * @throws Refusal if the seed is that of another operator
+     */
     call: <S extends ServiceContract, N extends InternalName<S>>(
       contract: S,
       name: N,
       input: z.infer<S['internal'][N]['input']>,
-    ) => call(bus, contract, name, input, { timeoutMs: TIMEOUT_MS }),
+    ) =>
+      call(bus, contract, name, input, { timeoutMs: TIMEOUT_MS }).catch((error: unknown) => {
+        // The server lets a seed call in the name of its operator only.
+        if ((error as { code?: string }).code !== 'PERMISSIONS_VIOLATION') throw error;
+        throw new Refusal(`NATS does not let this seed act as ${operator}`);
+      }),
     close: () => drainBus(bus),
   };
 };

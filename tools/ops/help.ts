@@ -5,7 +5,7 @@ const OPTIONS = `Options
   --environment <name>  an environment of the stack on this machine; default: the first
   --stack <file>        default .local/stack.json
   --reason <text>       why; required for every change and recorded with it
-  --actor <name>        who; default: your user name on this machine
+  --as <name>           an operator of the stack on this machine; default: the first
   --yes                 make the change without confirmation
   --json                output for programs
   --all, --limit <n>    for lists: include decided messages; maximum number of rows (default 50)
@@ -14,8 +14,8 @@ const OPTIONS = `Options
   --known <file>        for audit verify: the output of an earlier one with --json
   --logs <path>         for request show: a file or folder of JSON lines, or - for stdin
 
-Without a local stack, NATS_URL, NATS_USER and NATS_PASSWORD give the bus and the operator's user, and TLS_CA_FILE
-the authority of a server at tls://.
+Without a local stack, NATS_URL gives the bus, NATS_OPERATOR your name and NATS_NKEY_SEED your seed, and TLS_CA_FILE
+the authority of a server at tls://. The server lets you act in your own name only.
 Exit codes: 0 done or unchanged, 1 refused by a service or unavailable, 64 invalid arguments, 75 not confirmed or not drained in time.`;
 
 const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' ? '' : ` ${args}`}`;
@@ -23,7 +23,7 @@ const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' 
 /** The list of all commands. */
 export const helpText = (commands: readonly Command[]): string =>
   [
-    'Operators’ commands (docs/operations.md). Each change is shown, confirmed, and recorded with actor, time and reason.',
+    'Operators’ commands (docs/operations.md). Each change is shown, confirmed, and recorded with your name, time and reason.',
     tableText(commands.map((one) => [`  ${one.name} ${one.args}`.trimEnd(), one.summary])),
     OPTIONS,
   ].join('\n\n');

@@ -1,7 +1,6 @@
-import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { operatorFields } from '../../shared/contract/operator.ts';
+import { Reason } from '../../shared/contract/operator.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Attribution, Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
@@ -11,7 +10,6 @@ export { Refusal };
 
 type Values = {
   reason?: string | undefined;
-  actor?: string | undefined;
   yes?: boolean | undefined;
   json?: boolean | undefined;
   all?: boolean | undefined;
@@ -25,14 +23,11 @@ type Values = {
 const NOT_CONFIRMED = 75; // EX_TEMPFAIL of sysexits.h: the same call may succeed later
 
 /** Checked first, so that a change without a reason is not planned. */
-const attributionOf = ({ actor, reason }: Values): Attribution => {
+const attributionOf = ({ reason }: Values): Attribution => {
   if (reason === undefined) throw new Refusal('--reason is missing: it is recorded with the change');
-  const fields = { actor: actor ?? userInfo().username, reason };
-  for (const field of ['actor', 'reason'] as const) {
-    const parsed = operatorFields[field].safeParse(fields[field]);
-    if (!parsed.success) throw new Refusal(`--${field}: ${parsed.error.issues[0]?.message}`);
-  }
-  return fields;
+  const parsed = Reason.safeParse(reason);
+  if (!parsed.success) throw new Refusal(`--reason: ${parsed.error.issues[0]?.message}`);
+  return { reason };
 };
 
 const confirmed = async (question: string): Promise<boolean> => {
@@ -55,7 +50,7 @@ const change = async (
   plan: Plan,
   attribution: Attribution,
   values: Values,
-  environment: string,
+  { environment, name }: Operator,
 ): Promise<number> => {
   if (plan.table === null) {
     return print(
@@ -68,7 +63,7 @@ const change = async (
   show([`Environment ${environment}\n`, tableText(plan.table), '', ...plan.notes, ''].join('\n'));
   if (
     values.yes !== true &&
-    !(await confirmed(`As ${attribution.actor}, because "${attribution.reason}". Continue? [y/N] `))
+    !(await confirmed(`As ${name}, because "${attribution.reason}". Continue? [y/N] `))
   ) {
     console.error('Nothing was changed.');
     return NOT_CONFIRMED;
@@ -107,7 +102,7 @@ export const runCommand = async (
     const attribution = attributionOf(values);
     const operator = await connect();
     const plan = await command.plan(operator, args, options);
-    return await change(plan, attribution, values, operator.environment);
+    return await change(plan, attribution, values, operator);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { code, message } = error;

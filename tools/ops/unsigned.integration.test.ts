@@ -45,7 +45,7 @@ test('the plan names the transactions to compare, and its change ends the paymen
   expect(table![1]).toEqual(expect.arrayContaining([settlement_id, payer.owner, 'failed']));
   expect(notes).toContain(`  ${candidate}`);
   expect(await held(payer)).toBeGreaterThan(0n);
-  const done = await make({ actor: 'jane', reason: 'ticket 1042' });
+  const done = await make({ reason: 'ticket 1042' });
   expect(done.json).toEqual({ status: 'failed', chain_status: 'failed' });
   expect(await held(payer)).toBe(0n);
 });

@@ -3,19 +3,33 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { connect, type NatsConnection } from 'nats';
+import {
+  type Authenticator,
+  type ConnectionOptions,
+  connect,
+  type NatsConnection,
+  type NKeyAuth,
+} from 'nats';
+import { loginWith, newNkeySeed, nkeyOf } from '../../../shared/bus/nkey.ts';
 import { createSupervisor, type Supervisor } from '../processes/supervisor.ts';
-import { type NatsAccount, natsUserName } from './nats-conf.ts';
+import type { NatsAccount } from './nats-conf.ts';
 import { natsServer } from './nats-server.ts';
 import { createPortPicker } from './ports.ts';
 
 const rights = { publish: ['rpc.quote.create'], subscribe: ['_INBOX.gateway.>'] };
-const accounts: NatsAccount[] = ['test', 'live'].map((environment) => ({
+/** The seeds of the environments' users. */
+const seeds = Object.fromEntries(
+  ['test', 'live'].map((environment) => [
+    environment,
+    { admin: newNkeySeed(), gateway: newNkeySeed(), wallet: newNkeySeed() },
+  ]),
+);
+const accounts: NatsAccount[] = Object.entries(seeds).map(([environment, { admin, gateway, wallet }]) => ({
   name: environment.toUpperCase(),
   users: [
-    { user: natsUserName(environment, 'admin'), password: `${environment}-"quoted" \\ password` },
-    { user: natsUserName(environment, 'gateway'), password: 'g', rights },
-    { user: natsUserName(environment, 'wallet'), password: 'w', rights: { publish: [], subscribe: [] } },
+    { nkeys: [nkeyOf(admin)] },
+    { nkeys: [nkeyOf(gateway)], rights },
+    { nkeys: [nkeyOf(wallet)], rights: { publish: [], subscribe: [] } },
   ],
 }));
 
@@ -38,19 +52,19 @@ afterAll(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-async function connectAs(user: string, pass: string): Promise<NatsConnection> {
+async function connectBy(login: ConnectionOptions): Promise<NatsConnection> {
   const connection = await connect({
     servers: `127.0.0.1:${port}`,
-    user,
-    pass,
+    ...login,
     inboxPrefix: '_INBOX.gateway',
   });
   open.push(connection);
   return connection;
 }
 
-const admin = (environment: string) =>
-  connectAs(`${environment}-admin`, `${environment}-"quoted" \\ password`);
+const connectAs = (environment: string, user: 'admin' | 'gateway' | 'wallet') =>
+  connectBy(loginWith(seeds[environment]![user]));
+const admin = (environment: string) => connectAs(environment, 'admin');
 
 /** The errors that the server sends to this connection from now on. */
 function refusals(connection: NatsConnection): string[] {
@@ -71,7 +85,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 test('a user can publish and subscribe only to subjects that its rights name', async () => {
-  const [boss, gateway] = [await admin('test'), await connectAs('test-gateway', 'g')];
+  const [boss, gateway] = [await admin('test'), await connectAs('test', 'gateway')];
   const heard: string[] = [];
   boss.subscribe('>', { callback: (_error, message) => void heard.push(message.subject) });
   await boss.flush();
@@ -94,7 +108,7 @@ test('a user can publish and subscribe only to subjects that its rights name', a
 });
 
 test('empty rights allow nothing', async () => {
-  const wallet = await connectAs('test-wallet', 'w');
+  const wallet = await connectAs('test', 'wallet');
   const refused = refusals(wallet);
   wallet.publish('anything', '');
   wallet.subscribe('anything', { callback: () => {} });
@@ -103,8 +117,14 @@ test('empty rights allow nothing', async () => {
   expect(new Set(refused)).toEqual(new Set(['publish anything', 'subscription anything']));
 });
 
-test('a wrong password and a missing user are refused', async () => {
-  await expect(connectAs('test-gateway', 'wrong')).rejects.toThrow(/Authorization/);
+test('another key, a missing login, and a public key with the signature of another key are refused', async () => {
+  await expect(connectBy(loginWith(newNkeySeed()))).rejects.toThrow(/Authorization/);
+  const stolen = nkeyOf(seeds.test!.gateway);
+  const own = loginWith(newNkeySeed()).authenticator as Authenticator;
+  const forged: Authenticator = (nonce) => ({ ...(own(nonce) as NKeyAuth), nkey: stolen });
+  await expect(connectBy({ authenticator: forged })).rejects.toThrow(/Authorization/);
+  const unsigned: Authenticator = () => ({ nkey: stolen, sig: '' });
+  await expect(connectBy({ authenticator: unsigned })).rejects.toThrow(/Authorization/);
   await expect(connect({ servers: `127.0.0.1:${port}` })).rejects.toThrow(/Authorization/);
 });
 

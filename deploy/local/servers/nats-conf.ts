@@ -1,11 +1,16 @@
 /** A text, or the name of the variable from which the server reads it at its start. */
 type Text = string | { variable: string };
 
+type Rights = { publish: readonly string[]; subscribe: readonly string[] };
+
 export type NatsUser = {
-  user: string;
-  password: Text;
-  /** Subjects that this user may publish and subscribe to; absent: all of its account. */
-  rights?: { publish: readonly string[]; subscribe: readonly string[] };
+  /** The public keys that log in as this user: two while one replaces the other. */
+  nkeys: readonly string[];
+  /**
+   * Subjects that this user may publish and subscribe to, or the name of such rights in
+   * `rightsConf`; absent: all of its account.
+   */
+  rights?: Rights | string;
 };
 
 /** An environment. Other accounts do not see what its account publishes. */
@@ -17,7 +22,8 @@ export type NatsConf = {
   storeDir: string;
   /** Default 32GB. */
   maxFileStore?: string;
-  accounts: readonly NatsAccount[];
+  /** The accounts, or the name of the file beside this one that has them (`accountsConf`). */
+  accounts: readonly NatsAccount[] | string;
   /**
    * Files of the server's certificate and its key. Clients then have to use TLS. The servers of a
    * cluster do, too, and verify each other by the authority.
@@ -43,8 +49,7 @@ export type NatsConf = {
  * rights.
  *
  * There is no `allow_responses`: with it, a client that may use a single subject could publish into
- * the work queue by a reply. User names must differ between accounts, because the server refuses
- * equal names. `natsUserName` makes them.
+ * the work queue by a reply.
  */
 export function natsConf(conf: NatsConf): string {
   const { host, port, storeDir, accounts, tls, monitorPort, serverName, cluster } = conf;
@@ -59,14 +64,34 @@ export function natsConf(conf: NatsConf): string {
     `jetstream { store_dir: ${quoted(storeDir)}, max_memory_store: 64MB, max_file_store: ${conf.maxFileStore ?? '32GB'} }`,
     ...(tls === undefined ? [] : [tlsLine(tls)]),
     ...(cluster === undefined ? [] : clusterLines(host, cluster, tls)),
-    ...(accounts.length === 0 ? [] : ['accounts {', ...accounts.flatMap(accountLines), '}']),
+    ...(typeof accounts === 'string' ? [`include ${accounts}`] : accountsLines(accounts)),
     '',
   ].join('\n');
 }
 
-/** The name under which a service of an environment connects, `test-settlement`. */
-export function natsUserName(environment: string, service: string): string {
-  return `${environment}-${service}`;
+/**
+ * The file with the accounts of an installation. Its users have the rights of the release by their
+ * names in the other file, so a new release needs no new list of keys, and a new key no release.
+ */
+export function accountsConf(rightsFile: string, accounts: readonly NatsAccount[]): string {
+  return [`include ${rightsFile}`, ...accountsLines(accounts), ''].join('\n');
+}
+
+/** Rights by their names. The server refuses a file with rights that no user has. */
+export function rightsConf(rights: Readonly<Record<string, Rights>>): string {
+  return Object.entries(rights)
+    .flatMap(([name, { publish, subscribe }]) => [
+      `${name} {`,
+      `  publish: ${only(publish)}`,
+      `  subscribe: ${only(subscribe)}`,
+      '}',
+    ])
+    .concat('')
+    .join('\n');
+}
+
+function accountsLines(accounts: readonly NatsAccount[]): string[] {
+  return accounts.length === 0 ? [] : ['accounts {', ...accounts.flatMap(accountLines), '}'];
 }
 
 function tlsLine({ certFile, keyFile, caFile }: NonNullable<NatsConf['tls']>): string {
@@ -106,15 +131,18 @@ function accountLines({ name, users }: NatsAccount): string[] {
   ];
 }
 
-function userLines({ user, password, rights }: NatsUser): string[] {
-  const credentials = `user: ${quoted(user)}, password: ${text(password)}`;
-  if (!rights) return [`      { ${credentials} }`];
-  return [
-    `      { ${credentials}, permissions: {`,
-    `        publish: ${only(rights.publish)}`,
-    `        subscribe: ${only(rights.subscribe)}`,
-    '      } }',
-  ];
+/** The lines of a user, one key after the other. */
+export function userLines({ nkeys, rights }: NatsUser): string[] {
+  return nkeys.flatMap((nkey) => {
+    if (rights === undefined) return [`      { nkey: ${nkey} }`];
+    if (typeof rights === 'string') return [`      { nkey: ${nkey}, permissions: $${rights} }`];
+    return [
+      `      { nkey: ${nkey}, permissions: {`,
+      `        publish: ${only(rights.publish)}`,
+      `        subscribe: ${only(rights.subscribe)}`,
+      '      } }',
+    ];
+  });
 }
 
 /** An empty allow list would allow everything. */

@@ -7,7 +7,7 @@ import type { Supervisor } from '../processes/supervisor.ts';
 import { choosePostgres, chooseRedis, type Server } from '../servers/choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from '../servers/database.ts';
 import { createPortPicker } from '../servers/ports.ts';
-import { type Bus, chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
+import { chooseBus, ensureStreams, type KeyedEnvironment, natsOf } from './bus.ts';
 import { environmentKeys } from './keys.ts';
 import { localOrigin, type RunningEnvironment } from './service-environment.ts';
 import { programs, serviceSpecs } from './service-specs.ts';
@@ -22,8 +22,8 @@ const host = '127.0.0.1';
  * @returns the content of stack.json without the pids
  */
 export async function boot(settings: Settings, supervisor: Supervisor): Promise<Omit<Stack, 'processes'>> {
-  const { stateDir, environments: names = ['test'], logLevel = 'info', rateLimitScale = 1 } = settings;
-  const keyed = names.map((name) => ({ name, keys: environmentKeys(stateDir, name) }));
+  const { stateDir, operators, environments: names = ['test'], logLevel = 'info', rateLimitScale = 1 } = settings;
+  const keyed = names.map((name) => ({ name, keys: environmentKeys(stateDir, name, operators) }));
   const picker = createPortPicker();
   const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
   const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
@@ -101,7 +101,8 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     console_url: `${localOrigin(gatewayUrl)}/console`,
     docs_url: `${gatewayUrl}/docs`,
     postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),
-    nats_url: bus.adminUrl(keyed[0]!),
+    nats_url: bus.url,
+    nats_nkey_seed: keyed[0]!.keys.natsSeeds.admin,
     redis_url: redis.url,
     environments: Object.fromEntries(
       environments.map(({ name, ...environment }) => [name, shown(environment)]),
@@ -124,7 +125,7 @@ function runningEnvironment(
     scenariosPort: number | null;
     onrampsPort: number;
     postgresUrl: string;
-    bus: Bus;
+    bus: Server;
   },
 ): RunningEnvironment {
   const { name, keys } = environment;
@@ -141,8 +142,8 @@ function runningEnvironment(
     fee_payer: keys.feePayer.address,
     moonpay_url: `http://${host}:${onrampsPort}/moonpay`,
     coinbase_url: `http://${host}:${onrampsPort}/coinbase`,
-    nats: bus.nats(environment),
-    operator_nats_url: operatorUrl(bus.nats(environment)),
+    nats: natsOf(bus, environment),
+    operators: keys.operatorSeeds,
     databaseUrl: (service) =>
       urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
   };
@@ -154,13 +155,8 @@ function runningEnvironment(
  */
 function shown(environment: StackEnvironment): StackEnvironment {
   const { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url } = environment;
-  const { operator_nats_url } = environment;
-  return { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url, operator_nats_url };
-}
-
-function operatorUrl({ url, credentials }: RunningEnvironment['nats']): string {
-  const { user, password } = credentials('operator');
-  return urlAs(url, user, password);
+  const { operators } = environment;
+  return { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url, operators };
 }
 
 /** Starts and seeds the chain of an environment and returns its genesis hash. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { nkeyOf } from '../../../shared/bus/nkey.ts';
 import { environmentKeys, genesisMint } from './keys.ts';
 
 let folder = '';
@@ -48,13 +49,13 @@ test('the mint is the USDC that clients know, and its authority is in the genesi
 test('a file of an earlier version keeps its keys and gets the missing ones', () => {
   const file = path.join(folder, 'keys-test.json');
   const first = environmentKeys(folder, 'test');
-  const { identitySecret: _, natsPasswords, ...older } = first;
-  writeFileSync(file, JSON.stringify({ ...older, natsPasswords: { quote: natsPasswords.quote } }));
+  const { identitySecret: _, natsSeeds, ...older } = first;
+  writeFileSync(file, JSON.stringify({ ...older, natsSeeds: { quote: natsSeeds.quote } }));
 
   const second = environmentKeys(folder, 'test');
 
-  expect(second.natsPasswords.quote).toBe(natsPasswords.quote);
-  expect(second.natsPasswords.wallet).toMatch(/^[\w-]{43}$/);
+  expect(second.natsSeeds.quote).toBe(natsSeeds.quote);
+  expect(nkeyOf(second.natsSeeds.wallet)).toMatch(/^U[A-Z2-7]{55}$/);
   expect(second.identitySecret).toMatch(/^[\w-]{43}$/);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(second);
 });

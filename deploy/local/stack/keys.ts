@@ -2,10 +2,11 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import bs58 from 'bs58';
-import { type BusUser, SERVICE_NAMES, type ServiceName } from '../../../shared/contract/service.ts';
+import { newNkeySeed } from '../../../shared/bus/nkey.ts';
+import { type Program, SERVICE_NAMES, type ServiceName } from '../../../shared/contract/service.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 import { networkOf } from './networks.ts';
-import { busUserNames } from './programs.ts';
+import { programNames } from './programs.ts';
 
 /** Signs the tokens of one purpose; `seed` and `publicKey` are 32 bytes as base64url. */
 type SigningKey = { kid: string; seed: string; publicKey: string };
@@ -41,13 +42,24 @@ export type EnvironmentKeys = {
   /** Encrypts the secrets of webhook endpoints. */
   webhookSecretsKey: string;
   databasePasswords: Record<ServiceName, string>;
-  natsPasswords: Record<BusUser | 'admin', string>;
+  /** The seeds of the NKEYs of the processes and of `admin`. */
+  natsSeeds: Record<Program | 'admin', string>;
+  /** The seeds of the operators, by their names. */
+  operatorSeeds: Record<string, string>;
 };
+
+/** The operator of a stack that names none. */
+const DEFAULT_OPERATORS = ['local'];
 
 /**
  * The keys of an environment. The first call creates them in `<stateDir>/keys-<environment>.json`.
+ * @param operators operators who get a key if they have none
  */
-export function environmentKeys(stateDir: string, environment: string): EnvironmentKeys {
+export function environmentKeys(
+  stateDir: string,
+  environment: string,
+  operators?: readonly string[],
+): EnvironmentKeys {
   mkdirSync(stateDir, { recursive: true });
   const file = path.join(stateDir, `keys-${environment}.json`);
   const stored = existsSync(file) ? readStored(file) : {};
@@ -59,7 +71,11 @@ export function environmentKeys(stateDir: string, environment: string): Environm
     mint: made.mint,
     signing: { ...made.signing, ...stored.signing },
     databasePasswords: { ...made.databasePasswords, ...stored.databasePasswords },
-    natsPasswords: { ...made.natsPasswords, ...stored.natsPasswords },
+    natsSeeds: { ...made.natsSeeds, ...stored.natsSeeds },
+    operatorSeeds: {
+      ...perName(operators ?? (stored.operatorSeeds ? [] : DEFAULT_OPERATORS), newNkeySeed),
+      ...stored.operatorSeeds,
+    },
   };
   const text = `${JSON.stringify(keys, null, 2)}\n`;
   if (JSON.stringify(stored) !== JSON.stringify(keys)) writeAtomically(file, text, 0o600);
@@ -101,8 +117,9 @@ function newKeys(environment: string): EnvironmentKeys {
     cursorKey: secret(),
     identitySecret: secret(),
     webhookSecretsKey: secret(),
-    databasePasswords: perName(SERVICE_NAMES),
-    natsPasswords: perName([...busUserNames, 'admin']),
+    databasePasswords: perName(SERVICE_NAMES, secret),
+    natsSeeds: perName([...programNames, 'admin'], newNkeySeed),
+    operatorSeeds: {},
   };
 }
 
@@ -123,8 +140,8 @@ function onrampKeys(): EnvironmentKeys['onramps'] {
   };
 }
 
-function perName<Name extends string>(names: readonly Name[]): Record<Name, string> {
-  return Object.fromEntries(names.map((name) => [name, secret()])) as Record<Name, string>;
+function perName<Name extends string>(names: readonly Name[], make: () => string): Record<Name, string> {
+  return Object.fromEntries(names.map((name) => [name, make()])) as Record<Name, string>;
 }
 
 /** 32 random bytes, base64url: safe in URLs and configuration files. */

@@ -1,4 +1,4 @@
-import type { BusUser, ServiceName } from '../../../shared/contract/service.ts';
+import type { Program, ServiceName } from '../../../shared/contract/service.ts';
 import type { EnvironmentKeys } from './keys.ts';
 import { networkOf } from './networks.ts';
 import type { HourlyCaps } from './settings.ts';
@@ -17,7 +17,7 @@ export type RunningEnvironment = StackEnvironment & {
   /** The chain with the scenarios, which the services use; null where amounts play none. */
   scenariosUrl: string | null;
   /** How a service connects to the bus. */
-  nats: { url: string; credentials: (service: BusUser) => { user: string; password: string } };
+  nats: { url: string; seedOf: (program: Program) => string };
   /** The database URL with the service's role. */
   databaseUrl: (service: ServiceName) => string;
 };
@@ -37,10 +37,11 @@ export function gatewayEnvironment(
   environments: readonly Pick<RunningEnvironment, 'name' | 'keys' | 'usdc_mint' | 'nats'>[],
   shared: Omit<SharedSettings, 'smtpUrl'> & Partial<SharedSettings>,
 ): Record<string, string> {
-  const connections = environments.map(({ name, nats }) => {
-    const { user, password } = nats.credentials('gateway');
-    return { name, nats_url: nats.url, nats_user: user, nats_password: password };
-  });
+  const connections = environments.map(({ name, nats }) => ({
+    name,
+    nats_url: nats.url,
+    nats_nkey_seed: nats.seedOf('gateway'),
+  }));
   return {
     HTTP_HOST: host,
     HTTP_PORT: String(port),
@@ -68,7 +69,6 @@ export function serviceEnvironment(
   shared: SharedSettings & { rpcUrls: readonly string[] },
 ): Record<string, string> {
   const { keys, nats } = environment;
-  const { user, password } = nats.credentials(service);
   const signing = (use: keyof EnvironmentKeys['signing']): string => {
     const { kid, seed } = keys.signing[use];
     return `${kid}:${seed}`;
@@ -128,8 +128,7 @@ export function serviceEnvironment(
     HTTP_PORT: String(port),
     LOG_LEVEL: shared.logLevel,
     NATS_URL: nats.url,
-    NATS_USER: user,
-    NATS_PASSWORD: password,
+    NATS_NKEY_SEED: nats.seedOf(service),
     POSTGRES_URL: environment.databaseUrl(service),
     ...own[service],
   };

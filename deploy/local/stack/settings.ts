@@ -18,6 +18,8 @@ export type StackOptions = {
   stateDir?: string;
   /** Default `['test']`. The processes of the first one have names without a suffix. */
   environments?: readonly string[];
+  /** The operators who may run `npm run ops`. Default: those of earlier starts, or `local`. */
+  operators?: readonly string[];
   /** Starts without the state of earlier runs. */
   fresh?: boolean;
   /**

@@ -14,8 +14,9 @@ export type Stack = {
   docs_url: string;
   /** A superuser's URL of the first environment's database. */
   postgres_url: string;
-  /** A URL of the first environment's account, with all rights in it. */
   nats_url: string;
+  /** The seed of the user with all rights in the first environment's account. */
+  nats_nkey_seed: string;
   redis_url: string;
   environments: Record<string, StackEnvironment>;
   /** The Prometheus page of each service process, by its name in `processes`. */
@@ -36,14 +37,14 @@ export type StackEnvironment = {
   /** Owner of the token account that fees go to. */
   fee_wallet: string;
   fee_payer: string;
+  /** The operators, who run `npm run ops`: name → the seed of the user on the bus. */
+  operators: Record<string, string>;
   /** Sandboxes of the fiat providers. */
-  /** The operators' own user on the bus (`npm run ops`). */
-  operator_nats_url: string;
   moonpay_url: string;
   coinbase_url: string;
 };
 
-/** Only the owner may read the file, because the URLs hold passwords. */
+/** Only the owner may read the file, because it holds passwords and seeds. */
 export function writeStackFile(file: string, stack: Stack): void {
   writeAtomically(file, `${JSON.stringify(stack, null, 2)}\n`, 0o600);
 }

@@ -8,6 +8,7 @@ import { getAssociatedTokenAddressSync, getMint } from '@solana/spl-token';
 import { Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { connect } from 'nats';
 import pg from 'pg';
+import { loginWith } from '../../../shared/bus/nkey.ts';
 import { waitFor, waitUntil } from '../../../test/support/wait.ts';
 import { identify } from '../processes/process-identity.ts';
 import { seedChain } from '../seed/seed-chain.ts';
@@ -89,6 +90,7 @@ test('stack.json names every process that runs, and only its owner can read it',
     'docs_url',
     'postgres_url',
     'nats_url',
+    'nats_nkey_seed',
     'redis_url',
     'traces_url',
   ]);
@@ -101,7 +103,7 @@ test('stack.json names every process that runs, and only its owner can read it',
     'fee_payer',
     'moonpay_url',
     'coinbase_url',
-    'operator_nats_url',
+    'operators',
   ]);
   const second = ['gateway#2', 'settlement#2', 'settlement@live#2'];
   const live = services.filter((name) => name !== 'gateway').map((name) => `${name}@live`);
@@ -164,16 +166,16 @@ test('the chain has the mint, the fee account and SOL, and seeding again changes
   expect(await connection.getBalance(authority)).toBe(spent);
 });
 
-test('nats_url is the account of the first environment, with all rights', async () => {
-  const { username, password, host } = new URL(stack().nats_url);
-  const connection = await connect({ servers: host, user: username, pass: password });
+test('nats_nkey_seed logs into the account of the first environment, with all rights', async () => {
+  const { nats_url, nats_nkey_seed } = stack();
+  const connection = await connect({ servers: nats_url, ...loginWith(nats_nkey_seed) });
   await (await connection.jetstreamManager()).getAccountInfo();
   await connection.close();
 });
 
 test('a service that exceeds its rights is refused here as in a cluster', async () => {
-  const { NATS_URL, NATS_USER, NATS_PASSWORD, POSTGRES_URL } = environmentOf('quote');
-  const bus = await connect({ servers: NATS_URL!, user: NATS_USER!, pass: NATS_PASSWORD! });
+  const { NATS_URL, NATS_NKEY_SEED, POSTGRES_URL } = environmentOf('quote');
+  const bus = await connect({ servers: NATS_URL!, ...loginWith(NATS_NKEY_SEED!) });
   const refused: string[] = [];
   void (async () => {
     for await (const { permissionContext } of bus.status() as AsyncIterable<{

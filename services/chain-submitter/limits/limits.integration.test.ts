@@ -171,7 +171,7 @@ test('a co-signature over the daily limit is refused before anything is signed, 
   // An operator raises both limits for this account.
   const operator = await fixture.operatorBus();
   const raised = await call(operator, chainSubmitter, 'setCosigningFactor', {
-    ...{ account_id: payer.account_id, factor: 2, actor: 'jane', reason: 'ticket 1042' },
+    ...{ account_id: payer.account_id, factor: 2, reason: 'ticket 1042' },
   });
   expect(raised).toMatchObject({
     changed: true,

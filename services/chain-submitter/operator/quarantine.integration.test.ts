@@ -19,13 +19,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture.stop());
 
-const by = { actor: 'jane', reason: 'ticket 1042' };
+const signed = { reason: 'ticket 1042' };
+/** How the record names the change: with the name of the operator's connection. */
+const by = { actor: 'jane', ...signed };
 const decide = (quarantine_id: number, decision: Decision) =>
   call(
     operator,
     chainSubmitter,
     'decideQuarantined',
-    { quarantine_id, decision, ...by },
+    { quarantine_id, decision, ...signed },
     { timeoutMs: 20_000 },
   );
 const refusal = async (work: Promise<unknown>): Promise<string> =>

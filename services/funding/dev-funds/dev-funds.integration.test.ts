@@ -5,7 +5,7 @@ import { serve } from '../../../shared/bus/serve.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Moved } from '../../../shared/contract/funding.ts';
 import { funding, wallet } from '../../../shared/contract/index.ts';
-import type { BusUser, Handlers } from '../../../shared/contract/service.ts';
+import type { Handlers } from '../../../shared/contract/service.ts';
 import { encodeBase58 } from '../../../shared/lib/base58.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
@@ -140,7 +140,7 @@ test('when the chain is slower than the wait, the error says that the funds may 
 
 test('the event moved and listMoved report every confirmed transfer and its outcome', async () => {
   const events: Moved[] = [];
-  const observer = await testBus.as('admin' as BusUser);
+  const observer = await testBus.as('admin');
   observer.nc.subscribe('evt.funding.moved', {
     callback: (_error, msg) => void events.push(...eventPayloads<(typeof events)[number]>(msg)),
   });

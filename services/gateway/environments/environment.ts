@@ -15,7 +15,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 export const CREDENTIAL_MAX_AGE_MS = 1000;
 
 /** How to reach the NATS of an environment. */
-type Connection = { name: string; nats_url: string; nats_user: string; nats_password: string };
+type Connection = { name: string; nats_url: string; nats_nkey_seed: string };
 
 /** One environment as the gateway uses it. Only the gateway has access to both test and live. */
 export type GatewayEnvironment = {
@@ -71,8 +71,7 @@ export const openEnvironment = (
   const reached = connectBus({
     url: connection.nats_url,
     user: 'gateway',
-    natsUser: connection.nats_user,
-    password: connection.nats_password,
+    seed: connection.nats_nkey_seed,
     caFile,
     logger: log,
   }).then(

@@ -220,7 +220,7 @@ test('a frozen account cannot allow a device, and a device that it has allowed w
   const refused = running.ask('decideDeviceSignIn', { user_code, allow: true }, caller);
   expect(await codeOf(refused)).toBe('forbidden');
   await decide(person, user_code, true);
-  const by = { actor: 'jane', reason: 'ticket 1042' };
+  const by = { reason: 'ticket 1042' };
   const freeze = (frozen: boolean) =>
     call(running.operator, identity, 'setFrozen', { account_id: person.account.account_id, frozen, ...by });
   await freeze(true);

@@ -13,11 +13,13 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => running.stop(), 180_000);
 
-const by = { actor: 'jane', reason: 'ticket 1042' };
+const signed = { reason: 'ticket 1042' };
+/** How the record names the change: with the name of the operator's connection. */
+const by = { actor: 'jane', ...signed };
 const freeze = (account_id: string, frozen = true) =>
-  call(running.operator, identity, 'setFrozen', { account_id, frozen, ...by });
+  call(running.operator, identity, 'setFrozen', { account_id, frozen, ...signed });
 const setFactor = (account_id: string, limit_factor: number) =>
-  call(running.operator, identity, 'setLimitFactor', { account_id, limit_factor, ...by });
+  call(running.operator, identity, 'setLimitFactor', { account_id, limit_factor, ...signed });
 const actions = () => call(running.operator, identity, 'listOperatorActions', { limit: 200 });
 const outcome = (work: Promise<unknown>) =>
   work.then(
@@ -157,6 +159,17 @@ test('each change is recorded with actor, reason, time, before and after; a chan
       call(running.operator, identity, 'setFrozen', { account_id: accountId, frozen: true } as never),
     ),
   ).toMatch(/^validation_error/);
+});
+
+test('the record has the name of the connection, and a name in the input is refused', async () => {
+  const { accountId } = await newAccount();
+  const as = (actor: string) => ({ account_id: accountId, frozen: true, actor, ...signed }) as never;
+  expect(await outcome(call(running.operator, identity, 'setFrozen', as('joe')))).toMatch(
+    /^validation_error/,
+  );
+  await call(running.joe, identity, 'setFrozen', { account_id: accountId, frozen: true, ...signed });
+  const [newest] = await actions();
+  expect(newest).toMatchObject({ action: 'account.freeze', target: accountId, actor: 'joe' });
 });
 
 test('the record is append-only for the service’s own role, and no other service reads it', async () => {

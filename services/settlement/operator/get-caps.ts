@@ -5,7 +5,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { reportCaps } from '../../../shared/operator/caps.ts';
 
 /**
- * int.settlement.getCaps: the hourly caps, and the wallets and accounts that have used most of
+ * settlement.getCaps: the hourly caps, and the wallets and accounts that have used most of
  * them.
  */
 export const getCaps =

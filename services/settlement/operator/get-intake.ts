@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { describeIntake } from './intake.ts';
 import { getPausedAt } from './store.ts';
 
-/** int.settlement.getIntake: whether payments are paused. */
+/** settlement.getIntake: whether payments are paused. */
 export const getIntake =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.getIntake> =>
   async () =>

@@ -30,8 +30,10 @@ beforeAll(startFixture);
 afterAll(stopFixture);
 afterEach(() => frozen.clear());
 
-const by = { actor: 'jane', reason: 'ticket 1042' };
-const setPaused = (paused: boolean) => call(operator, settlement, 'setPaymentsPaused', { paused, ...by });
+const signed = { reason: 'ticket 1042' };
+/** How the record names the change: with the name of the operator's connection. */
+const by = { actor: 'jane', ...signed };
+const setPaused = (paused: boolean) => call(operator, settlement, 'setPaymentsPaused', { paused, ...signed });
 const actions = () => call(operator, settlement, 'listOperatorActions', { limit: 200 });
 const refusal = (work: Promise<unknown>): Promise<ServiceError> =>
   work.then(
@@ -139,7 +141,7 @@ describe('frozen accounts', () => {
 describe('quarantined messages', () => {
   const list = (decided = false) => call(operator, settlement, 'listQuarantined', { decided, limit: 200 });
   const decide = (quarantine_id: number, decision: Decision) =>
-    call(operator, settlement, 'decideQuarantined', { quarantine_id, decision, ...by });
+    call(operator, settlement, 'decideQuarantined', { quarantine_id, decision, ...signed });
   const quarantine = async (body: object | string, subject = 'evt.chain-submitter.settleProgressed') => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const { rows } = await admin.query(

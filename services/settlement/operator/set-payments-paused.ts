@@ -6,7 +6,7 @@ import { changeByOperator } from '../../../shared/operator/actions.ts';
 import { describeIntake } from './intake.ts';
 import { lockPausedAt, updatePausedAt } from './store.ts';
 
-/** int.settlement.setPaymentsPaused: pauses or resumes payments, on every replica within 1 s. */
+/** settlement.setPaymentsPaused: pauses or resumes payments, on every replica within 1 s. */
 export const setPaymentsPaused =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.setPaymentsPaused> =>
   async ({ paused, ...operator }) => {

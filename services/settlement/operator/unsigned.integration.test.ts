@@ -23,12 +23,14 @@ afterEach(async () => {
   await admin.query('delete from restores');
 });
 
-const by = { actor: 'jane', reason: 'ticket 1042' };
+const signed = { reason: 'ticket 1042' };
+/** How the record names the change: with the name of the operator's connection. */
+const by = { actor: 'jane', ...signed };
 const TRANSACTION = '5'.repeat(88);
 const list = () => call(operator, settlement, 'listUnsignedPayments', { limit: 20 });
 const get = (settlement_id: string) => call(operator, settlement, 'getUnsignedPayment', { settlement_id });
 const end = (settlement_id: string) =>
-  call(operator, settlement, 'endUnsignedPayment', { settlement_id, ...by });
+  call(operator, settlement, 'endUnsignedPayment', { settlement_id, ...signed });
 const later = <T>(work: () => Promise<T>): Promise<T> => database.withClock('3 minutes', work);
 const muchLater = <T>(work: () => Promise<T>): Promise<T> => database.withClock('20 minutes', work);
 

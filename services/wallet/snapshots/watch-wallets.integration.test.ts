@@ -4,7 +4,6 @@ import pg from 'pg';
 import { forward } from '../../../shared/bus/call.ts';
 import type { Bus } from '../../../shared/bus/connect.ts';
 import { wallet } from '../../../shared/contract/index.ts';
-import type { BusUser } from '../../../shared/contract/service.ts';
 import { encodeBase58 } from '../../../shared/lib/base58.ts';
 import { rawPublicKey, signBytes } from '../../../shared/lib/ed25519.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -55,7 +54,7 @@ beforeAll(async () => {
       msg.respond(JSON.stringify({ ok }));
     },
   });
-  const listener = await testBus.as('admin' as BusUser);
+  const listener = await testBus.as('admin');
   listener.nc.subscribe('evt.wallet.delegationChanged', {
     callback: (_error, msg) => void changes.push(...eventPayloads<Change>(msg)),
   });

@@ -42,8 +42,7 @@ beforeAll(async () => {
     HTTP_PORT: 0,
     LOG_LEVEL: 'fatal',
     NATS_URL: testBus.url,
-    NATS_USER: testBus.userOf('wallet'),
-    NATS_PASSWORD: testBus.password,
+    NATS_NKEY_SEED: testBus.seedOf('wallet'),
     POSTGRES_URL: database.url('wallet'),
     POSTGRES_POOL: 5,
   });

@@ -3,7 +3,7 @@ import type { wallet } from '../../../shared/contract/wallet.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { listWalletsNamed } from './store.ts';
 
-/** int.wallet.findWallets, for an operator who knows an address. */
+/** wallet.findWallets, for an operator who knows an address. */
 export const findWallets =
   ({ pool }: { pool: Pool }): Handler<typeof wallet.internal.findWallets> =>
   async ({ text }) =>

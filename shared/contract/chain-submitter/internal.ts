@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { getCapsOperation, operatorFields, operatorOperations } from '../operator.ts';
+import { getCapsOperation, operatorOperations, Reason } from '../operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -12,7 +12,7 @@ import {
   TransactionHash,
   WireTransaction,
 } from '../primitives.ts';
-import { internalOperation } from '../service.ts';
+import { internalOperation, operatorOperation } from '../service.ts';
 import { externalOperations } from './external.ts';
 import { foreignOperations } from './foreign.ts';
 import { Progress } from './progress.ts';
@@ -108,32 +108,28 @@ export const internal = {
   ...foreignOperations,
   ...externalOperations,
   getCaps: getCapsOperation,
-  getSigning: internalOperation({
+  getSigning: operatorOperation({
     summary: 'Whether signing is paused, how much work is open, and which keys are configured',
-    callers: ['operator'],
     input: z.strictObject({}),
     output: Signing,
   }),
-  setSigningPaused: internalOperation({
+  setSigningPaused: operatorOperation({
     summary:
       'Pauses or resumes all signing, also for accepted work. Signed transactions are still broadcast. Changes nothing if signing is in that state already.',
-    callers: ['operator'],
-    input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
+    input: z.strictObject({ paused: z.boolean(), reason: Reason }),
     output: z.strictObject({ changed: z.boolean(), signing: Signing }),
   }),
-  getCosigningLimits: internalOperation({
+  getCosigningLimits: operatorOperation({
     summary: 'How many transactions of an account are co-signed per day at most, and how many were today',
-    callers: ['operator'],
     input: z.strictObject({ account_id: AccountId }),
     output: CosigningLimits,
   }),
-  setCosigningFactor: internalOperation({
+  setCosigningFactor: operatorOperation({
     summary: 'Multiplies the number of co-signatures of an account',
-    callers: ['operator'],
     input: z.strictObject({
       account_id: AccountId,
       factor: z.int().min(1).max(MAX_COSIGNING_FACTOR),
-      ...operatorFields,
+      reason: Reason,
     }),
     output: z.strictObject({ changed: z.boolean(), cosigning: CosigningLimits }),
   }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { operatorFields, operatorOperations } from '../operator.ts';
+import { operatorOperations, Reason } from '../operator.ts';
 import { AccountId, ServiceId, Timestamp } from '../primitives.ts';
 import { Principal } from '../principal.ts';
-import { internalOperation } from '../service.ts';
+import { internalOperation, operatorOperation } from '../service.ts';
 import { ServiceTerms } from './services.ts';
 import { BrowserNonce, LONGEST_EMAIL } from './sign-in.ts';
 
@@ -76,37 +76,32 @@ export const internal = {
     input: z.strictObject({ account_id: AccountId }),
     output: z.strictObject({ frozen: z.boolean() }),
   }),
-  getAccountStatus: internalOperation({
+  getAccountStatus: operatorOperation({
     summary: 'The status of an account. Null if it does not exist.',
-    callers: ['operator'],
     input: z.strictObject({ account_id: AccountId }),
     output: AccountStatus.nullable(),
   }),
-  findAccounts: internalOperation({
+  findAccounts: operatorOperation({
     summary:
       'The accounts that have this id, e-mail address, service, delegate or key. A key is named by its key_id or by the SHA-256 of its text.',
-    callers: ['operator'],
     input: z.strictObject({ text: z.string().min(1).max(320) }),
     output: z.array(FoundAccount),
   }),
-  listAccountStatuses: internalOperation({
+  listAccountStatuses: operatorOperation({
     summary: 'Accounts that are frozen or have raised limits',
-    callers: ['operator'],
     input: z.strictObject({ limit: z.int().min(1).max(1000) }),
     output: z.array(AccountStatus),
   }),
-  setFrozen: internalOperation({
+  setFrozen: operatorOperation({
     summary:
       'Freezes or unfreezes an account. Null if it does not exist. Changes nothing if the account is in that state already.',
-    callers: ['operator'],
-    input: z.strictObject({ account_id: AccountId, frozen: z.boolean(), ...operatorFields }),
+    input: z.strictObject({ account_id: AccountId, frozen: z.boolean(), reason: Reason }),
     output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
   }),
-  setLimitFactor: internalOperation({
+  setLimitFactor: operatorOperation({
     summary:
       'Multiplies the request limits of an account. 1: the limits of the contract. Null if it does not exist.',
-    callers: ['operator'],
-    input: z.strictObject({ account_id: AccountId, limit_factor: LimitFactor, ...operatorFields }),
+    input: z.strictObject({ account_id: AccountId, limit_factor: LimitFactor, reason: Reason }),
     output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
   }),
   ...operatorOperations,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
 import { AllowedServices, DelegateExternal, DelegateLimits, DelegateUsage } from '../identity/delegates.ts';
-import { getCapsOperation, operatorFields, operatorOperations } from '../operator.ts';
+import { getCapsOperation, operatorOperations, Reason } from '../operator.ts';
 import {
   AccountId,
   DelegateId,
@@ -17,7 +17,7 @@ import {
   WalletId,
 } from '../primitives.ts';
 import { Activity } from '../quote.ts';
-import { internalOperation } from '../service.ts';
+import { internalOperation, operatorOperation } from '../service.ts';
 import { Approval, ApprovalId } from './approvals.ts';
 import { payment } from './events.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
@@ -181,24 +181,21 @@ export const internal = {
     output: z.array(Paid),
   }),
   getCaps: getCapsOperation,
-  getIntake: internalOperation({
+  getIntake: operatorOperation({
     summary: 'Whether payments are paused',
-    callers: ['operator'],
     input: z.strictObject({}),
     output: Intake,
   }),
-  setPaymentsPaused: internalOperation({
+  setPaymentsPaused: operatorOperation({
     summary:
       'Pauses or resumes payments. Accepted payments are still carried out. Changes nothing if payments are in that state already.',
-    callers: ['operator'],
-    input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
+    input: z.strictObject({ paused: z.boolean(), reason: Reason }),
     output: z.strictObject({ changed: z.boolean(), intake: Intake }),
   }),
-  redispatchSettlement: internalOperation({
+  redispatchSettlement: operatorOperation({
     summary:
       'Dispatches the job of an open payment again immediately, as the sweeper does after 15 s without progress (docs/design/settle.md, rule 16)',
-    callers: ['operator'],
-    input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
+    input: z.strictObject({ settlement_id: SettlementId, reason: Reason }),
     output: z.strictObject({
       dispatch_count: z.int().min(0),
       status: SettlementStatus,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorFields } from '../operator.ts';
+import { Reason } from '../operator.ts';
 import {
   AccountId,
   MicroUsdc,
@@ -8,7 +8,7 @@ import {
   Timestamp,
   TransactionHash,
 } from '../primitives.ts';
-import { internalOperation } from '../service.ts';
+import { operatorOperation } from '../service.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
 
 /** An outgoing payment that does not end. */
@@ -24,16 +24,14 @@ const unsigned = {
 
 /** Operations of operators on outgoing payments that a restore leaves undecided. */
 export const unsignedOperations = {
-  listUnsignedPayments: internalOperation({
+  listUnsignedPayments: operatorOperation({
     summary:
       'Outgoing payments without bytes that are older than two minutes, and others older than fifteen, the oldest first',
-    callers: ['operator'],
     input: z.strictObject({ limit: z.int().min(1).max(200) }),
     output: z.array(z.strictObject(unsigned)),
   }),
-  getUnsignedPayment: internalOperation({
+  getUnsignedPayment: operatorOperation({
     summary: 'One of them, and what the chain has that may be its payment, at every provider',
-    callers: ['operator'],
     input: z.strictObject({ settlement_id: SettlementId }),
     output: z.strictObject({
       ...unsigned,
@@ -41,11 +39,10 @@ export const unsignedOperations = {
       transactions: z.array(TransactionHash),
     }),
   }),
-  endUnsignedPayment: internalOperation({
+  endUnsignedPayment: operatorOperation({
     summary:
       'Ends one of them as failed, so that nothing is signed for it and its hold is released. Refused if its bytes were handed out and are not lost, and if the chain has its payment.',
-    callers: ['operator'],
-    input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
+    input: z.strictObject({ settlement_id: SettlementId, reason: Reason }),
     output: z.strictObject({ status: SettlementStatus, chain_status: ChainStatus }),
   }),
 };

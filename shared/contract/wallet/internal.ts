@@ -2,23 +2,21 @@ import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
 import { AccountId, SolanaAddress, WalletId } from '../primitives.ts';
-import { internalOperation } from '../service.ts';
+import { internalOperation, operatorOperation } from '../service.ts';
 
 /** The internal operations of wallet. */
 export const internal = {
   ...operatorOperations,
   getAccountActivity: accountActivityOperation,
-  countAuthorities: internalOperation({
+  countAuthorities: operatorOperation({
     summary: 'How many wallets name each delegate authority, and for how many of them it is active',
-    callers: ['operator'],
     input: z.strictObject({}),
     output: z.array(
       z.strictObject({ authority: SolanaAddress, wallets: z.int().min(0), active: z.int().min(0) }),
     ),
   }),
-  findWallets: internalOperation({
+  findWallets: operatorOperation({
     summary: 'The wallets with this id or address',
-    callers: ['operator'],
     input: z.strictObject({ text: z.string().min(1).max(64) }),
     output: z.array(
       z.strictObject({

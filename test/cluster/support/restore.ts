@@ -4,7 +4,6 @@ import { type Ops, opsAt } from '../../support/ops.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Installation, TRIAL_FOLDER } from './installation.ts';
 import type { Kubectl } from './kubectl.ts';
-import { secretValue } from './secrets.ts';
 
 /** The commands of docs/kubernetes.md, Backup, as an operator runs them. */
 
@@ -82,15 +81,15 @@ export const loseServer = async (own: Kubectl, name: string): Promise<void> => {
   await own.run(['delete', 'persistentvolumeclaims', ...selector, '--timeout=120s']);
 };
 
-/** Runs `npm run ops -- …` through a forwarded port of the bus, as its user `operator`. */
+/** Runs `npm run ops -- …` through a forwarded port of the bus, as the trial's operator. */
 export const operate = async (own: Kubectl, ...words: string[]): Promise<Ops> => {
-  const password = await secretValue(own, 'operator', 'NATS_PASSWORD');
+  const [operator, seed] = Object.entries(environmentKeys(TRIAL_FOLDER, 'test').operatorSeeds)[0]!;
   const forward = await own.forward('service/nats', 4222);
   try {
     return await opsAt('', {
       NATS_URL: `nats://127.0.0.1:${forward.port}`,
-      NATS_USER: 'operator',
-      NATS_PASSWORD: password,
+      NATS_OPERATOR: operator,
+      NATS_NKEY_SEED: seed,
     })(...words);
   } finally {
     await forward.stop();

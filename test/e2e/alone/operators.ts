@@ -11,6 +11,7 @@ import {
 import { createApi, must } from '../../../deploy/local/seed/api.ts';
 import { signIn } from '../../../deploy/local/seed/sign-in.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
+import { newNkeySeed } from '../../../shared/bus/nkey.ts';
 import { externalServers } from '../../support/external-servers.ts';
 import { inOne } from '../../support/in-one.ts';
 import { type Ops, opsAt } from '../../support/ops.ts';
@@ -44,7 +45,7 @@ export const operators = (stack: () => RunningStack): void =>
 
     /** Makes a change as the operator jane and returns its answer. */
     const change = async (...args: string[]): Promise<unknown> => {
-      const done = await ops(...args, '--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json');
+      const done = await ops(...args, '--reason', 'ticket 1042', '--as', 'jane', '--yes', '--json');
       expect({ args, code: done.code, err: done.code === 0 ? '' : done.err }).toEqual({
         args,
         code: 0,
@@ -190,7 +191,7 @@ export const operators = (stack: () => RunningStack): void =>
         status: 'pending',
         chain_status: 'pending',
       });
-      const signed = ['--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json'];
+      const signed = ['--reason', 'ticket 1042', '--as', 'jane', '--yes', '--json'];
       const left = await ops('drain', '--seconds', '1', ...signed);
       expect({ code: left.code, ...JSON.parse(left.out) }).toMatchObject({
         code: 75,
@@ -255,14 +256,20 @@ export const operators = (stack: () => RunningStack): void =>
         code: 0,
         out: expect.stringContaining('Nothing was changed'),
       });
-      const at = new URL(running.stack.environments.test!.operator_nats_url);
-      const login = (url: string, NATS_PASSWORD: string) =>
-        opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('payments', 'show');
-      expect(await login(`nats://${at.host}`, at.password)).toMatchObject({ code: 0 });
+      const { nats_url, environments } = running.stack;
+      const { jane } = environments.test!.operators;
+      const login = (NATS_URL: string, NATS_NKEY_SEED: string, NATS_OPERATOR = 'jane') =>
+        opsAt('nowhere.json', { NATS_URL, NATS_OPERATOR, NATS_NKEY_SEED })('payments', 'show');
+      expect(await login(nats_url, jane!)).toMatchObject({ code: 0 });
       // An external server may accept all users.
-      if (externalServers.natsUrl === undefined)
-        expect(await login(`nats://${at.host}`, 'wrong')).toMatchObject({ code: 64 });
-      expect(await login('nats://127.0.0.1:9', at.password)).toMatchObject({
+      if (externalServers.natsUrl === undefined) {
+        expect(await login(nats_url, newNkeySeed())).toMatchObject({ code: 64 });
+        expect(await login(nats_url, jane!, 'joe')).toMatchObject({
+          code: 64,
+          err: expect.stringContaining('act as joe'),
+        });
+      }
+      expect(await login('nats://127.0.0.1:9', jane!)).toMatchObject({
         code: 64,
         err: expect.stringContaining('is unavailable'),
       });

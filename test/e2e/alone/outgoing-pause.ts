@@ -29,7 +29,7 @@ export const outgoingPause = (stack: () => RunningStack): void =>
       const ask = (attempt: string) => payExternal(api, delegate.api_key, price, attempt);
       const ops = opsAt(running.stackFile);
       const change = async (action: 'pause' | 'resume') => {
-        const done = await ops('payments', action, '--reason', 'test', '--actor', 'jane', '--yes', '--json');
+        const done = await ops('payments', action, '--reason', 'test', '--as', 'jane', '--yes', '--json');
         expect(done).toMatchObject({ code: 0 });
         await everyReplicaApplies();
       };

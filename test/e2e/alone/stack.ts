@@ -23,6 +23,7 @@ export const startAlone = (): Promise<RunningStack> =>
     chainControl: true,
     rateLimitScale: RATE_LIMIT_SCALE,
     durable: false,
+    operators: ['jane', 'joe'],
     instances: { gateway: 2, settlement: 2 },
     external: externalServers,
   });

@@ -19,7 +19,6 @@ type Resource<Kind extends string, Spec> = {
 export type IStream = Resource<
   'Stream',
   {
-    account: string;
     name: string;
     subjects: string[];
     retention: 'limits' | 'interest' | 'workqueue';
@@ -36,7 +35,6 @@ export type IStream = Resource<
 export type IConsumer = Resource<
   'Consumer',
   {
-    account: string;
     streamName: string;
     durableName: string;
     filterSubject: string;
@@ -46,8 +44,4 @@ export type IConsumer = Resource<
     maxDeliver: number;
     maxAckPending: number;
   }
->;
-export type IAccount = Resource<
-  'Account',
-  { servers: string[]; user: { secret: { name: string }; user: string; password: string } }
 >;

@@ -66,7 +66,7 @@ export const renderWith = (overlay: string, namespace: string, components: reado
  */
 export const written = (): Rendered[] =>
   globSync('k8s/**/*.yaml', { cwd: root })
-    .filter((file) => !/kustomization\.yaml$|components\/nats\/passwords\.yaml$/.test(file))
+    .filter((file) => !/kustomization\.yaml$|components\/nats\/routes\.yaml$/.test(file))
     .sort()
     .flatMap((file) => parse(readFileSync(path.join(root, file), 'utf8')));
 

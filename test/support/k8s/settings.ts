@@ -14,8 +14,14 @@ type Installation = {
   isTrial?: boolean;
 };
 
-/** The authority of the servers, which an issuer of certificates makes (docs/kubernetes.md). */
-const MADE_BY_THE_ISSUER = 'ConfigMap/server-ca';
+/**
+ * What the installation brings (docs/kubernetes.md): the authority of the servers, which an issuer
+ * of certificates makes, and the public keys of the bus.
+ */
+const BROUGHT = ['ConfigMap/server-ca', 'ConfigMap/nats-users'];
+
+type ConfigMapSource = { configMap?: { name: string } };
+type Volume = ConfigMapSource & { projected?: { sources: ConfigMapSource[] } };
 
 /** Names of ConfigMaps, ServiceAccounts, targets and services that no rendered object has. */
 export function unresolved(objects: readonly Rendered[]): string[] {
@@ -25,9 +31,9 @@ export function unresolved(objects: readonly Rendered[]): string[] {
     const spec = podOf(object)?.spec;
     const wanted = [
       ...(spec?.serviceAccountName ? [`ServiceAccount/${spec.serviceAccountName}`] : []),
-      ...((spec?.volumes ?? []) as { configMap?: { name: string } }[]).flatMap(({ configMap }) =>
-        configMap ? [`ConfigMap/${configMap.name}`] : [],
-      ),
+      ...((spec?.volumes ?? []) as Volume[])
+        .flatMap((volume) => [volume, ...(volume.projected?.sources ?? [])])
+        .flatMap(({ configMap }) => (configMap ? [`ConfigMap/${configMap.name}`] : [])),
       ...(['HorizontalPodAutoscaler', 'ScaledObject'].includes(object.kind)
         ? [`Deployment/${object.spec.scaleTargetRef.name}`]
         : []),
@@ -35,7 +41,7 @@ export function unresolved(objects: readonly Rendered[]): string[] {
       ...(object.kind === 'HTTPRoute' ? [`Service/${object.spec.rules[0].backendRefs[0].name}`] : []),
     ];
     return wanted
-      .filter((name) => name !== MADE_BY_THE_ISSUER && !names.has(`${namespace}/${name}`))
+      .filter((name) => !BROUGHT.includes(name) && !names.has(`${namespace}/${name}`))
       .map((name) => `${nameOf(object)}: ${name} does not exist`);
   });
 }
@@ -152,7 +158,7 @@ export async function settingsFindings(
 }
 
 /**
- * Exceptions: the value is for NACK's Account, the database has no operator, or public keys are
- * created for all processes and read by some.
+ * Exceptions: the database has an operator or has none, or public keys are created for all
+ * processes and read by some.
  */
-const UNUSED = /\/setup\/(NATS_USER|POSTGRES_ADMIN_URL)$|\/postgres\/POSTGRES_PASSWORD$/;
+const UNUSED = /\/setup\/POSTGRES_ADMIN_URL$|\/postgres\/POSTGRES_PASSWORD$/;
