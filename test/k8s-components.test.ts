@@ -83,7 +83,7 @@ test('with the component synthetic, a job with metrics calls the public address 
 });
 
 test('in live every connection inside is encrypted, and each process has the authority of the servers', () => {
-  const [environment, gateway] = [render('live'), render('gateway')];
+  const [environment, gateway] = [renderWith('live', 'quittance-live', ['backup']), render('gateway')];
   for (const objects of [environment, gateway]) {
     const { data: settings } = objects.find(({ metadata }) => metadata.name.startsWith('settings-'))!;
     expect(plainConnections({ ENVIRONMENT: 'live', ...settings })).toEqual([]);
@@ -95,7 +95,12 @@ test('in live every connection inside is encrypted, and each process has the aut
       const { containers, volumes } = podOf(object).spec;
       const mount = containers[0].volumeMounts.find(({ name }: { name: string }) => name === 'server-ca');
       expect([nameOf(object), path.dirname(settings.TLS_CA_FILE)]).toEqual([nameOf(object), mount.mountPath]);
-      expect(volumes).toContainEqual({ name: 'server-ca', configMap: { name: 'server-ca' } });
+      expect(volumes).toContainEqual({
+        name: 'server-ca',
+        configMap: expect.objectContaining({ name: 'server-ca' }),
+      });
+      const env = containers[0].env.map(({ name }: { name: string }) => name);
+      expect([nameOf(object), env]).toEqual([nameOf(object), expect.arrayContaining(['TLS_CA_FILE'])]);
     }
   }
   const conf = environment.find(

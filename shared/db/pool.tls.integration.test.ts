@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { z } from 'zod';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { postgresServer } from '../../deploy/local/servers/postgres-server.ts';
 import { certificateFiles } from '../../test/support/tls.ts';
 import { waitUntil } from '../../test/support/wait.ts';
+import { databaseUrlWithTls } from '../lib/transport.ts';
 import { connectPool, sql } from './pool.ts';
 
 let files: Awaited<ReturnType<typeof certificateFiles>>;
@@ -63,4 +65,19 @@ test('a server that the authority of the file has not signed, or without TLS, ge
   await expect(isEncrypted(withCa(serverUrl, files.other.certFile))).rejects.toThrow();
   await expect(isEncrypted(`${serverUrl}?sslmode=verify-full`)).rejects.toThrow();
   await expect(isEncrypted(withCa(process.env.POSTGRES_URL!, files.own.certFile))).rejects.toThrow();
+});
+
+test('a job verifies the server by the authority of TLS_CA_FILE, although its URL has no parameters of TLS', async () => {
+  const encrypted = async (caFile: string) => {
+    const client = new pg.Client({ connectionString: databaseUrlWithTls(serverUrl, caFile) });
+    await client.connect();
+    try {
+      const { rows } = await client.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+      return rows[0].ssl;
+    } finally {
+      await client.end();
+    }
+  };
+  expect(await encrypted(files.own.certFile)).toBe(true);
+  await expect(encrypted(files.other.certFile)).rejects.toThrow(/certificate/);
 });

@@ -2,13 +2,15 @@
 // services run (docs/operations.md, Backup).
 import { z } from 'zod';
 import { addCopy } from '../backup/copies.ts';
-import { loadConfig } from '../lib/config.ts';
+import { commonConfig, loadConfig } from '../lib/config.ts';
 import { Refusal } from '../lib/refusal.ts';
+import { databaseUrlWithTls } from '../lib/transport.ts';
 
-const { POSTGRES_ADMIN_URL, BACKUPS_FOLDER, BACKUPS_KEPT } = loadConfig(
+const { POSTGRES_ADMIN_URL, BACKUPS_FOLDER, BACKUPS_KEPT, TLS_CA_FILE } = loadConfig(
   z.object({
     /** A superuser, or a role that may read the schemas of all services. */
     POSTGRES_ADMIN_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    TLS_CA_FILE: commonConfig.TLS_CA_FILE,
     /** An existing folder. It holds a folder for each copy. */
     BACKUPS_FOLDER: z.string().min(1),
     /** The number of copies that remain. */
@@ -17,7 +19,8 @@ const { POSTGRES_ADMIN_URL, BACKUPS_FOLDER, BACKUPS_KEPT } = loadConfig(
 );
 
 try {
-  const written = await addCopy(POSTGRES_ADMIN_URL, BACKUPS_FOLDER, { keep: BACKUPS_KEPT });
+  const url = databaseUrlWithTls(POSTGRES_ADMIN_URL, TLS_CA_FILE);
+  const written = await addCopy(url, BACKUPS_FOLDER, { keep: BACKUPS_KEPT });
   console.log(JSON.stringify({ msg: 'backup written', ...written }));
 } catch (error) {
   if (!(error instanceof Refusal)) throw error;

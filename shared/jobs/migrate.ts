@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
 import { migrateEnvironment } from '../db/migrate.ts';
-import { JsonText, loadConfig } from '../lib/config.ts';
+import { commonConfig, JsonText, loadConfig } from '../lib/config.ts';
+import { databaseUrlWithTls } from '../lib/transport.ts';
 
 const Passwords = z.strictObject(
   Object.fromEntries(SERVICE_NAMES.map((name) => [name, z.string().min(16)])) as Record<
@@ -12,14 +13,16 @@ const Passwords = z.strictObject(
   >,
 );
 
-const { POSTGRES_ADMIN_URL, DATABASE_PASSWORDS } = loadConfig(
+const { POSTGRES_ADMIN_URL, DATABASE_PASSWORDS, TLS_CA_FILE } = loadConfig(
   z.object({
     /** A superuser or the owner of the environment's database, which must exist. */
     POSTGRES_ADMIN_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    TLS_CA_FILE: commonConfig.TLS_CA_FILE,
     /** JSON: service → password of its role. */
     DATABASE_PASSWORDS: JsonText.pipe(Passwords),
   }),
 );
 
-await migrateEnvironment({ adminUrl: POSTGRES_ADMIN_URL, passwords: DATABASE_PASSWORDS });
+const adminUrl = databaseUrlWithTls(POSTGRES_ADMIN_URL, TLS_CA_FILE);
+await migrateEnvironment({ adminUrl, passwords: DATABASE_PASSWORDS });
 console.log(JSON.stringify({ msg: 'migrated' }));

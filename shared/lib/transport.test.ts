@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { z } from 'zod';
 import { loadConfig } from './config.ts';
-import { plainConnections, splitDatabaseUrl } from './transport.ts';
+import { databaseUrlWithTls, plainConnections, splitDatabaseUrl } from './transport.ts';
 
 const SAFE = {
   NATS_URL: 'tls://nats:4222',
@@ -94,4 +94,22 @@ test('the parameters of TLS leave the URL for the pool, and no others', () => {
   });
   const plain = 'postgres://a:b@postgres:5432/db?sslmode=require';
   expect(splitDatabaseUrl(plain)).toEqual({ url: plain, tls: undefined });
+});
+
+test.each([
+  ['no authority', 'postgres://o:p@pg:5432/db', undefined, 'postgres://o:p@pg:5432/db'],
+  [
+    'the authority of our servers',
+    'postgresql://o:p@pg:5432/db',
+    '/ca.crt',
+    'postgresql://o:p@pg:5432/db?sslmode=verify-full&sslrootcert=%2Fca.crt',
+  ],
+  [
+    'parameters of its own',
+    'postgres://o:p@pg/db?sslmode=verify-full&sslrootcert=/own.crt',
+    '/ca.crt',
+    'postgres://o:p@pg/db?sslmode=verify-full&sslrootcert=/own.crt',
+  ],
+])('the URL of a job with %s', (_name, url, caFile, expected) => {
+  expect(databaseUrlWithTls(url, caFile)).toBe(expected);
 });

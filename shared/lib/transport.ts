@@ -75,6 +75,19 @@ export const tlsWithOwn = (caFile: string | undefined): { ca?: string[] } =>
   caFile === undefined ? {} : { ca: [...rootCertificates, readFileSync(caFile, 'utf8')] };
 
 /**
+ * The URL of the owner of a database for a job: encrypted if the authority of our servers is named.
+ * The URLs that an operator of databases makes have no parameters of TLS. Parameters that are there
+ * stay.
+ */
+export const databaseUrlWithTls = (url: string, caFile: string | undefined): string => {
+  const parsed = new URL(url);
+  if (caFile === undefined || parsed.searchParams.has('sslmode')) return url;
+  parsed.searchParams.set('sslmode', 'verify-full');
+  parsed.searchParams.set('sslrootcert', caFile);
+  return parsed.href;
+};
+
+/**
  * A database URL without its parameters of TLS, and the options that they mean: slonik knows fewer
  * of them than libpq, and ignores `sslrootcert`.
  */
