@@ -14,6 +14,7 @@ ${Object.entries(benchmarks)
   --rounds 5             number of rounds of each side
   --seconds 10           duration of each round (soak: 1800 in total)
   --profile              where the CPU goes
+  --tls                  encrypted connections to the servers, as in live: settle, x402, cost, footprint, idle
   --sizes, --in-flight   for growth and for scale-out
   --concurrency 64,256   only these: settle, x402, paid-route, cost
   --pace slots           only this pace of the chain (at-once or slots): settle, x402, cost
@@ -27,6 +28,7 @@ const { values, positionals } = readCommandLine(usage, {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string' },
     profile: { type: 'boolean', default: false },
+    tls: { type: 'boolean', default: false },
     sizes: { type: 'string', default: '0,100000,3000000' },
     'in-flight': { type: 'string', default: '2000' },
     concurrency: { type: 'string' },
@@ -54,6 +56,7 @@ const runOne = async (name: string): Promise<void> => {
     rounds: wholeNumber('rounds', values.rounds),
     seconds: wholeNumber('seconds', values.seconds ?? (name === 'soak' ? '1800' : '10')),
     profile: values.profile,
+    tls: values.tls,
     sizes: values.sizes.split(',').map((text) => wholeNumber('sizes', text)),
     inFlight: wholeNumber('in-flight', values['in-flight']),
     ...(concurrencies !== undefined && { concurrencies }),

@@ -7,6 +7,8 @@ export type Options = {
   seconds: number;
   /** Whether CPU profiles of our services are taken during the measured rounds. */
   profile: boolean;
+  /** Whether the connections to NATS, Postgres and Redis are encrypted, as in `live`. */
+  tls: boolean;
   /** For growth: the numbers of settlements in the tables. */
   sizes: readonly number[];
   /** For scale-out: the number of simultaneous settles. */

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection } from 'nats';
-import { loginWith } from '../../shared/bus/nkey.ts';
 import pg from 'pg';
 import { signal } from '../../deploy/local/processes/process-identity.ts';
 import { type Api, createApi } from '../../deploy/local/seed/api.ts';
@@ -10,7 +9,10 @@ import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/stack/
 import { HIGH_HOURLY_CAPS, type StackOptions } from '../../deploy/local/stack/settings.ts';
 import { startStack } from '../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { loginWith } from '../../shared/bus/nkey.ts';
+import { busTls } from '../../shared/bus/tls.ts';
 import { removeStateDir, testStateDir } from '../../test/support/test-state.ts';
+import { certificateFiles } from '../../test/support/tls.ts';
 import type { Run } from './run.ts';
 
 export type BenchStack = {
@@ -52,6 +54,13 @@ const profiledSource =
     ],
   });
 
+/** A certificate of the servers, which is removed with the run. */
+const certificateOf = async (run: Run) => {
+  const { own, remove } = await certificateFiles();
+  run.defer(async () => remove());
+  return own;
+};
+
 /**
  * The whole product on its own ports and in its own state folder, as `npm start` starts it:
  * durable, with all defaults. Only the request limits are raised. It is stopped with the run.
@@ -65,6 +74,7 @@ export const startBenchStack = async (
   run.report.progress(`starting the stack ${label}`);
   const stateDir = options.stateDir ?? testStateDir(`bench-${run.name}-${label}`);
   const folder = profileFolder(run);
+  const tls = run.options.tls ? await certificateOf(run) : undefined;
   const running = await startStack({
     ports: 'any',
     durable: true,
@@ -77,6 +87,7 @@ export const startBenchStack = async (
     },
     signal: run.signal,
     ...(run.options.profile && { serviceCommand: profiledSource(folder) }),
+    ...(tls && { tls }),
     ...options,
     stateDir,
   });
@@ -104,7 +115,12 @@ export const startBenchStack = async (
     keys: environmentKeys(stateDir, 'test'),
     api: createApi(stack.gateway_url),
     db,
-    nats: () => connect({ servers: stack.nats_url, ...loginWith(stack.nats_nkey_seed) }),
+    nats: () =>
+      connect({
+        servers: stack.nats_url,
+        ...busTls(stack.nats_url, tls?.certFile),
+        ...loginWith(stack.nats_nkey_seed),
+      }),
     pids,
     profiled: async (work) => {
       if (!run.options.profile) return work();

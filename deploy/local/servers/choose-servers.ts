@@ -6,6 +6,7 @@ import type { NatsAccount } from './nats-conf.ts';
 import { natsServer } from './nats-server.ts';
 import { postgresServer, superuserPassword } from './postgres-server.ts';
 import { redisServer } from './redis-server.ts';
+import type { ServerTls } from './server-process.ts';
 
 const host = '127.0.0.1';
 
@@ -21,6 +22,8 @@ export type ServerChoice = {
   stateDir: string;
   external?: ExternalServers;
   durable?: boolean;
+  /** Encrypts the connections to our own servers. */
+  tls?: ServerTls;
   port: (preferred: number) => Promise<number>;
   /** Stops containers together with everything else. */
   supervisor: Supervisor;
@@ -44,7 +47,8 @@ export async function chooseRedis(choice: ServerChoice): Promise<Server> {
   if (useDocker(Boolean(findBinary('redis-server'))))
     return { url: `redis://${(await dockerRedis(choice)).address}` };
   const port = await choice.port(6379);
-  return { url: `redis://${host}:${port}`, spec: redisServer({ ...choice, port }) };
+  const url = choice.tls === undefined ? `redis://${host}:${port}` : `rediss://localhost:${port}`;
+  return { url, spec: redisServer({ ...choice, port }) };
 }
 
 /** `afterReady` runs after every start of our own server, with its URL. */
@@ -58,7 +62,7 @@ export async function chooseNats(
     return { url: `nats://${(await dockerNats(choice, accounts)).address}` };
   }
   const port = await choice.port(4222);
-  const url = `nats://${host}:${port}`;
+  const url = choice.tls === undefined ? `nats://${host}:${port}` : `tls://localhost:${port}`;
   const again = afterReady ? { afterReady: () => afterReady(url) } : {};
   return { url, spec: natsServer({ ...choice, port, accounts, ...again }) };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import { type NatsAccount, natsConf } from './nats-conf.ts';
-import { answers, binary } from './server-process.ts';
+import { answers, binary, type ServerTls } from './server-process.ts';
 
 const host = '127.0.0.1';
 
@@ -14,9 +14,10 @@ export function natsServer(options: {
   stateDir: string;
   port: number;
   accounts: readonly NatsAccount[];
+  tls?: ServerTls | undefined;
   afterReady?: () => Promise<void>;
 }): ProcessSpec {
-  const { stateDir, port, accounts, afterReady } = options;
+  const { stateDir, port, accounts, tls, afterReady } = options;
   const folder = path.join(stateDir, 'nats');
   const file = path.join(folder, 'nats.conf');
   return {
@@ -26,7 +27,7 @@ export function natsServer(options: {
     args: ['-c', file],
     prepare: () => {
       mkdirSync(folder, { recursive: true });
-      const text = natsConf({ host, port, storeDir: folder, accounts });
+      const text = natsConf({ host, port, storeDir: folder, accounts, tls });
       writeFileSync(file, text, { mode: 0o600 });
     },
     ready: () => answers(port, '', 'INFO'),

@@ -13,8 +13,10 @@ import {
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { databaseUrlWithTls } from '../../../shared/lib/transport.ts';
 import { identify } from '../processes/process-identity.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
+import type { ServerTls } from './server-process.ts';
 
 const run = promisify(execFile);
 
@@ -29,6 +31,7 @@ type Options = {
   port: number;
   /** False for tests: a crash of the machine may then lose commits. A killed process loses none. */
   durable?: boolean;
+  tls?: ServerTls | undefined;
 };
 
 /**
@@ -42,14 +45,21 @@ type Owner = { uid: number; gid: number };
  * package's class stops the server before our services on Ctrl-C and leaves it running after kill
  * -9. The first start creates the cluster. The superuser's password is stored beside the data.
  */
-export async function postgresServer({ stateDir, port, durable = true }: Options): Promise<PostgresServer> {
+export async function postgresServer({
+  stateDir,
+  port,
+  durable = true,
+  tls,
+}: Options): Promise<PostgresServer> {
   mkdirSync(stateDir, { recursive: true });
   const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
   const folder = await placeFor(stateDir, owner);
   const { postgres, initdb } = await binaries(owner);
   const dataDir = path.join(folder, 'data');
   const password = superuserPassword(stateDir);
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  const plain = `postgres://postgres:${password}@${tls === undefined ? '127.0.0.1' : 'localhost'}:${port}/postgres`;
+  const url = databaseUrlWithTls(plain, tls?.certFile);
+  const files = tls && { certFile: path.join(folder, 'tls.crt'), keyFile: path.join(folder, 'tls.key') };
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -57,6 +67,7 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
     unix_socket_directories: '',
     max_connections: 400,
     fsync: durable ? 'on' : 'off',
+    ...(files && { ssl: 'on', ssl_cert_file: files.certFile, ssl_key_file: files.keyFile }),
   };
 
   return {
@@ -78,10 +89,19 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
         if (!existsSync(path.join(dataDir, 'PG_VERSION')))
           await createCluster({ initdb, folder, dataDir, password, owner });
         removeStalePidFile(path.join(dataDir, 'postmaster.pid'));
+        if (tls && files) copyOf(tls, files, owner);
       },
       ready: () => accepts(url),
     },
   };
+}
+
+/** Postgres reads only a key that belongs to its own user. */
+function copyOf(tls: ServerTls, files: ServerTls, owner: Owner | undefined): void {
+  for (const file of ['certFile', 'keyFile'] as const) {
+    writeFileSync(files[file], readFileSync(tls[file]), { mode: 0o600 });
+    if (owner) chownSync(files[file], owner.uid, owner.gid);
+  }
 }
 
 /**

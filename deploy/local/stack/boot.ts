@@ -22,7 +22,13 @@ const host = '127.0.0.1';
  * @returns the content of stack.json without the pids
  */
 export async function boot(settings: Settings, supervisor: Supervisor): Promise<Omit<Stack, 'processes'>> {
-  const { stateDir, operators, environments: names = ['test'], logLevel = 'info', rateLimitScale = 1 } = settings;
+  const {
+    stateDir,
+    operators,
+    environments: names = ['test'],
+    logLevel = 'info',
+    rateLimitScale = 1,
+  } = settings;
   const keyed = names.map((name) => ({ name, keys: environmentKeys(stateDir, name, operators) }));
   const picker = createPortPicker();
   const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
@@ -85,6 +91,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const { hourlyCaps = {} } = settings;
   const shared = {
     ...{ gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel, hourlyCaps },
+    caFile: settings.tls?.certFile,
   };
   const onramps = environments.map((environment, index) =>
     onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),

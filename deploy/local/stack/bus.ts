@@ -15,12 +15,18 @@ export async function chooseBus(choice: ServerChoice, keyed: readonly KeyedEnvir
   if (external) checkExternal(external, keyed);
   // After every start, not only the first, because a killed server may have lost data that it had
   // not written.
-  return chooseNats(choice, natsAccounts(keyed), (url) => ensureStreams({ url }, keyed));
+  return chooseNats(choice, natsAccounts(keyed), (url) =>
+    ensureStreams({ url }, keyed, choice.tls?.certFile),
+  );
 }
 
 /** Creates the missing streams of every environment. Existing streams stay as they are. */
-export async function ensureStreams({ url }: Server, keyed: readonly KeyedEnvironment[]): Promise<void> {
-  for (const { keys } of keyed) await ensureStreamsOf({ servers: url, seed: keys.natsSeeds.admin });
+export async function ensureStreams(
+  { url }: Server,
+  keyed: readonly KeyedEnvironment[],
+  caFile?: string,
+): Promise<void> {
+  for (const { keys } of keyed) await ensureStreamsOf({ servers: url, seed: keys.natsSeeds.admin, caFile });
 }
 
 /** How the processes of an environment log in. */
@@ -36,7 +42,9 @@ function checkExternal(natsUrl: string, keyed: readonly KeyedEnvironment[]): voi
   if (keyed.length > 1)
     throw new Error('NATS_URL has no account per environment: unset it, or run one environment');
   if (new URL(natsUrl).username !== '')
-    throw new Error('NATS_URL must have no login, because processes log in by NKEYs: name a server without users');
+    throw new Error(
+      'NATS_URL must have no login, because processes log in by NKEYs: name a server without users',
+    );
 }
 
 /**

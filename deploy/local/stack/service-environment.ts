@@ -28,6 +28,8 @@ export type SharedSettings = {
   smtpUrl: string;
   limitsFile: string;
   logLevel: string;
+  /** The authority of servers with TLS. */
+  caFile?: string | undefined;
   hourlyCaps?: HourlyCaps;
 };
 
@@ -46,6 +48,7 @@ export function gatewayEnvironment(
     HTTP_HOST: host,
     HTTP_PORT: String(port),
     LOG_LEVEL: shared.logLevel,
+    ...(shared.caFile && { TLS_CA_FILE: shared.caFile }),
     PUBLIC_URL: shared.gatewayUrl,
     BROWSER_ORIGINS: `${shared.gatewayUrl},${localOrigin(shared.gatewayUrl)}`,
     ENVIRONMENTS: JSON.stringify(connections),
@@ -127,6 +130,7 @@ export function serviceEnvironment(
     HTTP_HOST: host,
     HTTP_PORT: String(port),
     LOG_LEVEL: shared.logLevel,
+    ...(shared.caFile && { TLS_CA_FILE: shared.caFile }),
     NATS_URL: nats.url,
     NATS_NKEY_SEED: nats.seedOf(service),
     POSTGRES_URL: environment.databaseUrl(service),

@@ -2,6 +2,7 @@ import type { Program } from '../../../shared/contract/service.ts';
 import type { hourlyCapsConfig } from '../../../shared/db/hourly-caps.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { ExternalServers } from '../servers/choose-servers.ts';
+import type { ServerTls } from '../servers/server-process.ts';
 import type { Instances } from './programs.ts';
 
 /** The hourly caps on accepted and signed payments (shared/db/hourly-caps.ts). */
@@ -47,6 +48,8 @@ export type StackOptions = {
   external?: ExternalServers;
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
+  /** Our own servers encrypt every connection, as in `live`. */
+  tls?: ServerTls;
   logLevel?: string;
   /** Traces every call and starts a page that shows the traces. */
   traces?: boolean;
