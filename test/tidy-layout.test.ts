@@ -4,6 +4,7 @@ import {
   findDeadExports,
   findFixedSleeps,
   findFlatFiles,
+  findFolderCycles,
   findImportCycles,
   findLoneTests,
   findLongFunctions,
@@ -19,6 +20,10 @@ const inFolders = (folders: RegExp) => files.filter((file) => folders.test(file)
 
 test('no import cycle exists, type-only imports included', () => {
   expect(findImportCycles(files)).toEqual([]);
+});
+
+test('the folders of a service are layers: none imports one that imports it', () => {
+  expect(findFolderCycles(files)).toEqual([]);
 });
 
 test('a service contains main.ts, config.ts and folders named by nouns', () => {

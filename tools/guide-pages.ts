@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { config as quoteConfig } from '../services/quote/config.ts';
-import { DEFAULT_LIMITS } from '../services/settlement/account-limits/model.ts';
+import { DEFAULT_ACCOUNT_LIMITS } from '../services/settlement/delegates/model.ts';
 import { config as settlementConfig } from '../services/settlement/config.ts';
 import { DELAYS_SECONDS } from '../services/webhook/deliveries/model/schedule.ts';
 import type { Json } from '../shared/contract/examples.ts';
@@ -168,7 +168,7 @@ ${caps()}
 A payment beyond a cap is refused with 503 \`service_unavailable\`, and the message names the cap. If the cap refills, \`Retry-After\` says when: repeat the
 call then with the same \`payment_attempt_id\`. An amount that is larger than the cap itself is never accepted.
 
-Payments with an access token have limits of the account: by default ${usdc(DEFAULT_LIMITS.perPaymentMicro)} for one payment and ${usdc(DEFAULT_LIMITS.dailyMicro)} for a UTC day. A person's sign-in of the last
+Payments with an access token have limits of the account: by default ${usdc(DEFAULT_ACCOUNT_LIMITS.perPaymentMicro)} for one payment and ${usdc(DEFAULT_ACCOUNT_LIMITS.dailyMicro)} for a UTC day. A person's sign-in of the last
 five minutes may exceed them. \`GET /v1/accounts/me/limits\` shows them, and \`PATCH\` changes them after a recent sign-in.
 
 A delegate has its own limits, which its owner sets: \`per_payment\`, \`daily\`, \`monthly\` and \`total\`. They hold for any number of concurrent

@@ -4,7 +4,7 @@ import {
   createTransferCheckedInstruction,
 } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { referenceOf } from '../services/chain-submitter/transactions/reference.ts';
+import { referenceOf } from '../services/chain-submitter/ledger/reference.ts';
 import { newId } from '../shared/lib/id.ts';
 import { packToken } from '../shared/lib/packed-token.ts';
 import { foreignPaymentsOver, PRICE, txHashOf } from '../test/support/foreign-payments.ts';

@@ -3,8 +3,8 @@ import { createPayers, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
 import { startPayingStack } from '../harness/paying-stack.ts';
 import type { Ratio } from '../harness/rounds.ts';
 import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
-import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
 import { noteDurability } from '../harness/stack.ts';
+import { compareSettles, type SettleSides } from './settle-rounds.ts';
 
 /** So many that the open calls of one payer are few, also with 1,024 connections. */
 const PAYERS = 64;

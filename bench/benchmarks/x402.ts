@@ -6,8 +6,8 @@ import { createPaymentCalls, type PaymentCalls } from '../facilitator/payment-ca
 import { createPayers, PRICE_MICRO } from '../harness/actors.ts';
 import { startPayingStack } from '../harness/paying-stack.ts';
 import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
-import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
 import { type BenchStack, noteDurability } from '../harness/stack.ts';
+import { compareSettles, type SettleSides } from './settle-rounds.ts';
 
 const PAYERS = 8;
 const CONCURRENCIES = [1, 16, 64];

@@ -5,7 +5,7 @@ import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import type { Limits } from './limits/fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
-import { addressOf, NumberedSecretKeys, newestFirst, SecretKey } from './transactions/key-settings.ts';
+import { addressOf, NumberedSecretKeys, newestFirst, SecretKey } from './signing/key-settings.ts';
 
 /** At least ten token accounts, because one account may use a tenth of it. */
 const LamportBudget = (fallback: bigint) =>

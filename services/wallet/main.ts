@@ -14,7 +14,6 @@ import { delegate } from './delegations/delegate.ts';
 import { delegationProgressed } from './delegations/on-chain-submitter-delegation-progressed.ts';
 import { onboarding } from './delegations/onboarding.ts';
 import { revoke } from './delegations/revoke.ts';
-import { watchWallets } from './snapshots/watch-wallets.ts';
 import { listTransactions } from './transactions/list-transactions.ts';
 import { recordMovements } from './transactions/movements.ts';
 import { moved } from './transactions/on-funding-moved.ts';
@@ -32,6 +31,7 @@ import { provision } from './wallets/provision.ts';
 import { redispatchTokenAccounts } from './wallets/redispatch-token-accounts.ts';
 import { replaceBackup } from './wallets/replace-backup.ts';
 import { setDefault } from './wallets/set-default.ts';
+import { watchWallets } from './wallets/snapshots/watch-wallets.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a read. */
 const SUBMIT_TIMEOUT_MS = 10_000;

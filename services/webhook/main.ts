@@ -14,8 +14,6 @@ import { config as schema } from './config.ts';
 import { startDeliver } from './deliveries/deliver.ts';
 import { deliveryGauges } from './deliveries/gauges.ts';
 import { listDeliveries } from './deliveries/list-deliveries.ts';
-import { redeliver } from './deliveries/redeliver.ts';
-import { createSender } from './deliveries/sender.ts';
 import { createEndpoint } from './endpoints/create-endpoint.ts';
 import { deleteEndpoint } from './endpoints/delete-endpoint.ts';
 import { getEndpoint } from './endpoints/get-endpoint.ts';
@@ -33,7 +31,9 @@ import * as onQuote from './events/on-quote.ts';
 import * as onSettlement from './events/on-settlement.ts';
 import { purge } from './events/purge.ts';
 import { recordEvents } from './events/record-events.ts';
+import { redeliver } from './events/redeliver.ts';
 import { findEventRecords } from './operator/records.ts';
+import { createSender } from './sender/sender.ts';
 
 const PURGE_EVERY_MS = 60_000;
 /** A scan of a small table. It finds something only after SECRETS_KEY has changed. */

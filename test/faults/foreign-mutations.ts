@@ -8,7 +8,7 @@ export const foreignMutations: readonly Mutation[] = [
     traffic: 'paywall',
     patches: [
       {
-        file: 'services/chain-submitter/intents/adoption.ts',
+        file: 'services/chain-submitter/execution/adoption.ts',
         from: "if ((await findPaymentAmong(deps, ofOthers, order)) !== null) return 'by another';",
         to: "if (ofOthers.length > 0) return 'by another';",
       },
@@ -21,12 +21,12 @@ export const foreignMutations: readonly Mutation[] = [
     traffic: 'paywall',
     patches: [
       {
-        file: 'services/chain-submitter/foreign-payments/policy.ts',
+        file: 'services/chain-submitter/incoming/policy.ts',
         from: 'transfer.reference === null',
         to: "transfer.name === 'transferChecked'",
       },
       {
-        file: 'services/chain-submitter/foreign-payments/policy.ts',
+        file: 'services/chain-submitter/incoming/policy.ts',
         from: 'if (accounts.some((key) => !named.has(key)))',
         to: 'if (accounts.every((key) => !named.has(key)))',
       },
@@ -39,7 +39,7 @@ export const foreignMutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/chain-submitter/foreign-payments/store/intents.ts',
+        file: 'services/chain-submitter/incoming/store/intents.ts',
         from: "select coalesce(sum((i.request ->> 'amount')::bigint), 0)::bigint",
         to: "select 0 * coalesce(sum((i.request ->> 'amount')::bigint), 0)::bigint",
       },
@@ -52,7 +52,7 @@ export const foreignMutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/chain-submitter/foreign-payments/store/intents.ts',
+        file: 'services/chain-submitter/incoming/store/intents.ts',
         from: 'case when bad.failed >= $' + '{MAX_FAILED} then 0',
         to: 'case when q.asking > 0 then q.asking when bad.failed >= $' + '{MAX_FAILED} then 0',
       },

@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 import { clientMutations } from './own/mutations.ts';
 
 const noSearchForReference = {
-  file: 'services/chain-submitter/intents/adoption.ts',
+  file: 'services/chain-submitter/execution/adoption.ts',
   from: "if (!('reference' in order)) return null;",
   to: 'if (order !== null) return null;',
 };
@@ -51,7 +51,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       noSearchForReference,
       {
-        file: 'services/chain-submitter/intents/intent-id.ts',
+        file: 'services/chain-submitter/ledger/intent-id.ts',
         from: '$' + '{payment_attempt_id}`',
         to: '$' + '{payment_attempt_id}:$' + '{Math.random()}`',
       },
@@ -131,7 +131,7 @@ export const mutations: readonly Mutation[] = [
     rule: '12',
     patches: [
       {
-        file: 'services/chain-submitter/transactions/reference.ts',
+        file: 'services/chain-submitter/ledger/reference.ts',
         from: '.update(`$' + '{environment}/$' + '{id}`)',
         to: ".update(id.startsWith('fund/') ? id : environment)",
       },
@@ -183,7 +183,7 @@ export const mutations: readonly Mutation[] = [
     traffic: 'outgoing',
     patches: [
       {
-        file: 'services/chain-submitter/external-payments/watch.ts',
+        file: 'services/chain-submitter/execution/watch.ts',
         from: 'hint !== undefined && (await isTransactionOf(deps, hint, wanted))',
         to: 'hint !== undefined',
       },

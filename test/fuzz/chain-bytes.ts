@@ -1,8 +1,8 @@
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
-import { checkForeignPolicy } from '../../services/chain-submitter/foreign-payments/policy.ts';
-import { ForeignRefusal } from '../../services/chain-submitter/foreign-payments/refusal.ts';
-import { messageHashOf } from '../../services/chain-submitter/foreign-payments/signed-payment.ts';
+import { checkForeignPolicy } from '../../services/chain-submitter/incoming/policy.ts';
+import { ForeignRefusal } from '../../services/chain-submitter/incoming/refusal.ts';
+import { messageHashOf } from '../../services/chain-submitter/incoming/signed-payment.ts';
 import { assemble, decodeAnyMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { verifySigned } from '../../services/chain-submitter/user-signed/verify-signed.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';

@@ -1,8 +1,8 @@
 import bs58 from 'bs58';
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
-import type { Network } from '../../services/chain-submitter/chain/model/network.ts';
-import { PROGRAMS } from '../../services/chain-submitter/chain/model/programs.ts';
-import { keySigner, type Signers } from '../../services/chain-submitter/transactions/signer.ts';
+import type { Network } from '../../services/chain-submitter/ledger/model/network.ts';
+import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
+import { keySigner, type Signers } from '../../services/chain-submitter/signing/signer.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
 

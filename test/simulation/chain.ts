@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { PROGRAMS } from '../../services/chain-submitter/chain/model/programs.ts';
+import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
 import { readInstruction } from '../../services/chain-submitter/transactions/decode.ts';
 import { decodeAnyMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
 import type { Harness } from './harness.ts';

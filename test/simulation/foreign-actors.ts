@@ -1,7 +1,7 @@
 import { ComputeBudgetProgram, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
-import { PROGRAMS } from '../../services/chain-submitter/chain/model/programs.ts';
+import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
 import { transferChecked } from '../../services/chain-submitter/transactions/instructions/transfer-checked.ts';
 import {
   assemble,

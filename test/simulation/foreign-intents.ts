@@ -1,4 +1,4 @@
-import type { ForeignRequest } from '../../services/chain-submitter/intents/parse-order.ts';
+import type { ForeignRequest } from '../../services/chain-submitter/transactions/parse-order.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { SubmitterTables } from './submitter-tables.ts';

@@ -1,4 +1,4 @@
-import type { ForeignRequest } from '../../services/chain-submitter/intents/parse-order.ts';
+import type { ForeignRequest } from '../../services/chain-submitter/transactions/parse-order.ts';
 import { type LedgerRow, untrueRefusals } from '../support/refusals.ts';
 import type { Chain } from './chain.ts';
 import { EPOCH } from './database.ts';

@@ -1,9 +1,9 @@
-import { checkForeign } from '../../services/chain-submitter/foreign-payments/check-foreign.ts';
-import { closeForeign } from '../../services/chain-submitter/foreign-payments/close-foreign.ts';
-import { findLostForeign } from '../../services/chain-submitter/foreign-payments/find-lost-foreign.ts';
-import { createForeignCommit } from '../../services/chain-submitter/foreign-payments/group-commit.ts';
-import { createSimulations } from '../../services/chain-submitter/foreign-payments/simulations.ts';
-import { submitForeign } from '../../services/chain-submitter/foreign-payments/submit-foreign.ts';
+import { checkForeign } from '../../services/chain-submitter/incoming/check-foreign.ts';
+import { closeForeign } from '../../services/chain-submitter/incoming/close-foreign.ts';
+import { findLostForeign } from '../../services/chain-submitter/incoming/find-lost-foreign.ts';
+import { createForeignCommit } from '../../services/chain-submitter/incoming/group-commit.ts';
+import { createSimulations } from '../../services/chain-submitter/incoming/simulations.ts';
+import { submitForeign } from '../../services/chain-submitter/incoming/submit-foreign.ts';
 import { acceptForeign } from '../../services/settlement/foreign-payments/accept-foreign.ts';
 import { createForeignGroupCommit } from '../../services/settlement/foreign-payments/group-commit.ts';
 import { recordHandOut } from '../../services/settlement/foreign-payments/record-hand-out.ts';

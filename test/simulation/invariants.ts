@@ -1,5 +1,5 @@
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
-import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/intents/model/state.ts';
+import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/ledger/model/state.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import { actors } from './actors.ts';
 import type { Chain } from './chain.ts';

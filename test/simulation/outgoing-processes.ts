@@ -1,7 +1,7 @@
-import { closeExternal } from '../../services/chain-submitter/external-payments/close-external.ts';
-import { findLostExternal } from '../../services/chain-submitter/external-payments/find-lost-external.ts';
-import { observeExternal } from '../../services/chain-submitter/external-payments/observe-external.ts';
-import { signExternal } from '../../services/chain-submitter/external-payments/sign-external.ts';
+import { closeExternal } from '../../services/chain-submitter/outgoing/close-external.ts';
+import { findLostExternal } from '../../services/chain-submitter/outgoing/find-lost-external.ts';
+import { observeExternal } from '../../services/chain-submitter/outgoing/observe-external.ts';
+import { signExternal } from '../../services/chain-submitter/outgoing/sign-external.ts';
 import { requestApproval } from '../../services/settlement/approvals/request-approval.ts';
 import { externalPaymentOperations } from '../../services/settlement/external-payments/operations.ts';
 import { resumeExternal } from '../../services/settlement/external-payments/resume-external.ts';

@@ -22,7 +22,7 @@ const FIRST_SEARCH_MS = 1000;
 
 /**
  * The outgoing payments of chain-submitter with the guards of
- * services/chain-submitter/external-payments/store and of the intents' store.
+ * services/chain-submitter/ledger/store/messages.ts and intents.ts.
  */
 export const createOutgoingSubmitter = (
   harness: Harness,

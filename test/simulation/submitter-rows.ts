@@ -1,5 +1,5 @@
-import type { IntentRow } from '../../services/chain-submitter/intents/store/intents.ts';
-import type { TransactionStatus } from '../../services/chain-submitter/transactions/model.ts';
+import type { TransactionStatus } from '../../services/chain-submitter/ledger/model/transaction.ts';
+import type { IntentRow } from '../../services/chain-submitter/ledger/store/intents.ts';
 
 /** The rows in the simulation's tables of chain-submitter. */
 export type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };

@@ -1,8 +1,8 @@
-import { type Event, intents as intentMachine } from '../../services/chain-submitter/intents/model/state.ts';
-import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/intents/store/intents.ts';
-import { transactions as transactionMachine } from '../../services/chain-submitter/transactions/model.ts';
-import { preparations as preparationMachine } from '../../services/chain-submitter/user-signed/model.ts';
-import type { PreparationRow } from '../../services/chain-submitter/user-signed/store/preparations.ts';
+import { preparations as preparationMachine } from '../../services/chain-submitter/ledger/model/preparation.ts';
+import { type Event, intents as intentMachine } from '../../services/chain-submitter/ledger/model/state.ts';
+import { transactions as transactionMachine } from '../../services/chain-submitter/ledger/model/transaction.ts';
+import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/ledger/store/intents.ts';
+import type { PreparationRow } from '../../services/chain-submitter/ledger/store/preparations.ts';
 import { createOutbox, EPOCH, type Model, model, Unavailable, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSubmitter } from './outgoing-submitter.ts';

@@ -20,7 +20,7 @@ const budgets: Readonly<Record<string, Budget>> = {
     seconds: 30,
     why: 'restarts with other providers',
   },
-  'services/chain-submitter/intents/intents.crash.integration.test.ts': {
+  'services/chain-submitter/execution/execution.crash.integration.test.ts': {
     seconds: 40,
     why: 'a new process for each crash point',
   },

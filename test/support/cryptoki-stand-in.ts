@@ -7,8 +7,8 @@ import {
   type Cryptoki,
   type TokenInfo,
   ulongs,
-} from '../../services/chain-submitter/pkcs11/cryptoki.ts';
-import { Pkcs11Error } from '../../services/chain-submitter/pkcs11/return-values.ts';
+} from '../../services/chain-submitter/signing/pkcs11/cryptoki.ts';
+import { Pkcs11Error } from '../../services/chain-submitter/signing/pkcs11/return-values.ts';
 import { rawPublicKey, signBytes } from '../../shared/lib/ed25519.ts';
 
 export const DEVICE_REMOVED = 50;

@@ -9,7 +9,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { PROGRAMS, tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
-import type { Network } from '../../services/chain-submitter/chain/model/network.ts';
+import type { Network } from '../../services/chain-submitter/ledger/model/network.ts';
 import { transferChecked } from '../../services/chain-submitter/transactions/instructions/transfer-checked.ts';
 
 /** Messages as the clients of x402 and MPP build them, with invented addresses. */

@@ -62,32 +62,56 @@ const importsOf = (file: string): string[] =>
 
 // ---------- import cycles ----------
 
-/** Groups of files that import each other in a circle (Tarjan's strongly connected components). */
-export const findImportCycles = (files: readonly string[]): string[] => {
-  const known = new Set(files.filter(isSource));
+/** Groups of nodes that reach each other (Tarjan's strongly connected components). */
+const findCycles = (nodes: readonly string[], nextOf: (node: string) => readonly string[]): string[] => {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
   const stack: string[] = [];
   const open = new Set<string>();
   const cycles: string[] = [];
-  const visit = (file: string) => {
-    index.set(file, index.size);
-    low.set(file, index.get(file)!);
-    stack.push(file);
-    open.add(file);
-    for (const next of importsOf(file).filter((name) => known.has(name))) {
+  const visit = (node: string) => {
+    index.set(node, index.size);
+    low.set(node, index.get(node)!);
+    stack.push(node);
+    open.add(node);
+    for (const next of nextOf(node)) {
       if (!index.has(next)) {
         visit(next);
-        low.set(file, Math.min(low.get(file)!, low.get(next)!));
-      } else if (open.has(next)) low.set(file, Math.min(low.get(file)!, index.get(next)!));
+        low.set(node, Math.min(low.get(node)!, low.get(next)!));
+      } else if (open.has(next)) low.set(node, Math.min(low.get(node)!, index.get(next)!));
     }
-    if (low.get(file) !== index.get(file)) return;
-    const members = stack.splice(stack.indexOf(file));
+    if (low.get(node) !== index.get(node)) return;
+    const members = stack.splice(stack.indexOf(node));
     for (const member of members) open.delete(member);
     if (members.length > 1) cycles.push(members.sort().join(' ↔ '));
   };
-  for (const file of known) if (!index.has(file)) visit(file);
+  for (const node of nodes) if (!index.has(node)) visit(node);
   return cycles.toSorted((a, b) => a.localeCompare(b));
+};
+
+/** Groups of files that import each other in a circle. */
+export const findImportCycles = (files: readonly string[]): string[] => {
+  const known = new Set(files.filter(isSource));
+  return findCycles([...known], (file) => importsOf(file).filter((name) => known.has(name)));
+};
+
+/** `services/wallet` and `bench` have rooms; a file beside the folders is a room of its own. */
+const roomOf = (file: string): string | undefined => /^(?:services\/[^/]+|bench)\/[^/]+/.exec(file)?.[0];
+
+/**
+ * Groups of folders of one service, or of bench, whose files import each other in a circle. Tests
+ * are left out: they may use everything.
+ */
+export const findFolderCycles = (files: readonly string[]): string[] => {
+  const next = new Map<string, Set<string>>();
+  for (const file of files.filter((each) => isSource(each) && !isTest(each))) {
+    const room = roomOf(file);
+    if (room === undefined) continue;
+    const rooms = next.get(room) ?? new Set();
+    next.set(room, rooms);
+    for (const each of importsOf(file).map(roomOf)) if (each !== undefined && each !== room) rooms.add(each);
+  }
+  return findCycles([...next.keys()], (room) => [...next.get(room)!].filter((each) => next.has(each)));
 };
 
 // ---------- names ----------

@@ -1,4 +1,4 @@
-import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
+import { referenceOf } from '../../services/chain-submitter/ledger/reference.ts';
 import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { unpackToken } from '../../shared/lib/packed-token.ts';
 

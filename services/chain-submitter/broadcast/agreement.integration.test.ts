@@ -16,7 +16,7 @@ import {
   until,
 } from '../../../test/support/submitter.ts';
 import { staysFor } from '../../../test/support/wait.ts';
-import { referenceOf } from '../transactions/reference.ts';
+import { referenceOf } from '../ledger/reference.ts';
 
 /**
  * Two providers of one chain. The first one queried omits or invents answers when a test requests

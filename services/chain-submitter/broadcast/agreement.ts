@@ -1,9 +1,9 @@
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { BalanceChanges } from '../chain/model/balance-changes.ts';
-import type { Network } from '../chain/model/network.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { expectedDeltas, movedOrder } from '../intents/model/payment.ts';
+import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { expectedDeltas, movedOrder } from '../ledger/model/payment.ts';
 import type { InFlightTransaction } from './in-flight.ts';
 import { findConfirmedView } from './model/agreement.ts';
 import type { Observation } from './signature-statuses.ts';

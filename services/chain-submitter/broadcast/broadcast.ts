@@ -5,20 +5,20 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { signedEvent } from '../intents/events.ts';
-import type { GroupCommit } from '../intents/group-commit.ts';
-import type { Order } from '../intents/model/order.ts';
+import { signedEvent } from '../ledger/events.ts';
+import type { GroupCommit } from '../ledger/group-commit.ts';
+import type { Order } from '../ledger/model/order.ts';
 import {
   type CommitOutcome,
   commitSigned,
   type Generation,
   type SignedTransition,
-} from '../intents/store/commit-signed.ts';
-import type { ClaimedIntent } from '../intents/store/intents.ts';
+} from '../ledger/store/commit-signed.ts';
+import type { ClaimedIntent } from '../ledger/store/intents.ts';
+import { isCommitted } from '../ledger/store/transactions.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import type { OwnBudgets, OwnTransaction } from '../limits/own-budgets.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
-import { isCommitted } from '../transactions/store/transactions.ts';
 import { type InFlightTransaction, type InFlightTransactions, toInFlight } from './in-flight.ts';
 
 const UNIQUE_VIOLATION = /^23505$/;

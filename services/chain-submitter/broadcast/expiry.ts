@@ -4,9 +4,8 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import type { Executor } from '../intents/executor.ts';
-import { searchOf } from '../intents/model/order.ts';
-import { expireTransaction } from '../transactions/store/transactions.ts';
+import { searchOf } from '../ledger/model/order.ts';
+import { expireTransaction } from '../ledger/store/transactions.ts';
 import { recordDoubt } from './agreement.ts';
 import { type ChainAge, proveExpiry, readChainAge, readSignatureTrace } from './expiry-proof.ts';
 import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
@@ -16,7 +15,11 @@ type Deps = {
   logger: Logger;
   rpc: RpcPool;
   inFlight: InFlightTransactions;
-  executor: Pick<Executor, 'release' | 'executeNow'>;
+  /** Executes the intent of an expired transaction. It is above this folder, so it is handed in. */
+  executor: {
+    release: (intentId: string, waitMs: number) => Promise<void>;
+    executeNow: (intentId: string) => Promise<void>;
+  };
 };
 
 /** Younger bytes cannot have expired on any chain. */

@@ -2,11 +2,11 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Network } from '../chain/model/network.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { expectedDeltas } from '../intents/model/payment.ts';
-import { toChange, transition } from '../intents/transition.ts';
-import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { expectedDeltas } from '../ledger/model/payment.ts';
+import { transition } from '../ledger/transition.ts';
+import { type InFlightTransaction, type InFlightTransactions, toChange } from './in-flight.ts';
 
 type Deps = {
   pool: Pool;

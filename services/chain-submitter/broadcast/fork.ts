@@ -3,8 +3,8 @@ import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { toChange, transition } from '../intents/transition.ts';
-import type { InFlightTransaction } from './in-flight.ts';
+import { transition } from '../ledger/transition.ts';
+import { type InFlightTransaction, toChange } from './in-flight.ts';
 
 type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger; rpc: RpcPool };
 

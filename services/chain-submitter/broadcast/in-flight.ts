@@ -1,5 +1,6 @@
-import type { Order } from '../intents/model/order.ts';
-import type { ClaimedIntent, IntentRow } from '../intents/store/intents.ts';
+import type { Order } from '../ledger/model/order.ts';
+import type { ClaimedIntent, IntentRow } from '../ledger/store/intents.ts';
+import type { Change } from '../ledger/transition.ts';
 import { createPollInterval } from './poll-interval.ts';
 
 /** Bytes are sent again after this time (docs/design/settle.md, rule 10). */
@@ -122,3 +123,11 @@ export const createInFlightTransactions = () => {
     },
   };
 };
+
+/** The change that an in-flight transaction means for its intent. */
+export const toChange = ({ intent, generation, signature, slot }: InFlightTransaction): Change => ({
+  intent,
+  generation,
+  signature,
+  ...(slot === null ? {} : { slot }),
+});

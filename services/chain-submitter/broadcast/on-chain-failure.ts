@@ -1,19 +1,19 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
-import type { ChainError } from '../chain/model/chain-error.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
+import type { ChainError } from '../ledger/model/chain-error.ts';
 import {
   errorKind,
   type Failure,
   otherFailure,
   PLATFORM_FAULT,
   settleFailure,
-} from '../intents/model/failure.ts';
-import { toChange, transition } from '../intents/transition.ts';
+} from '../ledger/model/failure.ts';
+import { transition } from '../ledger/transition.ts';
 import { disassemble, findCreationIndex } from '../transactions/message.ts';
 import { recordDoubt, reportDispute } from './agreement.ts';
-import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
+import { type InFlightTransaction, type InFlightTransactions, toChange } from './in-flight.ts';
 import { compareViews, findAgreedError, type View } from './model/agreement.ts';
 import { FINALITY_POLL_MS, onFinalityGrid } from './poll-interval.ts';
 

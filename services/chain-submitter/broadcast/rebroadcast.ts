@@ -3,7 +3,7 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { signedEvent } from '../intents/events.ts';
+import { signedEvent } from '../ledger/events.ts';
 import { type InFlightTransactions, REBROADCAST_MS } from './in-flight.ts';
 
 type Deps = {

@@ -2,7 +2,7 @@ import { Point } from '@noble/ed25519';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
-import { PROGRAMS } from './model/programs.ts';
+import { PROGRAMS } from '../ledger/model/programs.ts';
 
 export { PROGRAMS };
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
 import { type IncludedTransaction, parseIncluded } from './included-transaction.ts';
-import type { BalanceChanges } from './model/balance-changes.ts';
 import type { TransactionJson } from './schemas.ts';
 
 type Returned = z.infer<typeof TransactionJson>;

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../../shared/lib/logger.ts';
-import type { SettleOrder } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { SettleOrder } from '../ledger/model/order.ts';
+import { priorityPrice, type RecentFee } from '../ledger/model/priority-fee.ts';
 import { isProviderError } from './json-rpc.ts';
-import type { Network } from './model/network.ts';
-import { priorityPrice, type RecentFee } from './model/priority-fee.ts';
 import type { RpcPool } from './rpc-pool.ts';
 
 /** Fees change from slot to slot, but a burst of payments reads them once. */

@@ -1,8 +1,8 @@
+import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
+import type { FinalizedTransaction } from '../ledger/model/transfers.ts';
 import { parseBalanceChanges, parseReturned } from './balance-changes.ts';
 import type { IncludedTransaction } from './included-transaction.ts';
 import { createCall, RpcUnavailable } from './json-rpc.ts';
-import type { BalanceChanges } from './model/balance-changes.ts';
-import type { FinalizedTransaction } from './model/transfers.ts';
 import {
   Accounts,
   BlockHeight,

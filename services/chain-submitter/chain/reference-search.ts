@@ -1,5 +1,5 @@
+import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
 import { RpcUnavailable } from './json-rpc.ts';
-import type { BalanceChanges } from './model/balance-changes.ts';
 import type { Provider } from './provider.ts';
 import type { RpcPool } from './rpc-pool.ts';
 

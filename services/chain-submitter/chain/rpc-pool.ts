@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cached } from '../../../shared/lib/cached.ts';
+import type { ChainError } from '../ledger/model/chain-error.ts';
+import type { ChainAccount } from '../ledger/model/token-account.ts';
 import { createCall, isProviderError, RpcUnavailable } from './json-rpc.ts';
-import type { ChainError } from './model/chain-error.ts';
-import type { ChainAccount } from './model/token-account.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { createProviderSlots } from './provider-slots.ts';
 import { Lamports } from './schemas.ts';

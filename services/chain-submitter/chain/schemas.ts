@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FinalizedTransaction } from './model/transfers.ts';
+import { FinalizedTransaction } from '../ledger/model/transfers.ts';
 
 /**
  * The forms of JSON-RPC answers. Each schema is made once, because zod compiles it at first use.

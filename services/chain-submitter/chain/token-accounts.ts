@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { readTokenAccount, type TokenAccount } from '../ledger/model/token-account.ts';
 import { tokenAccountOf } from './addresses.ts';
-import { readTokenAccount, type TokenAccount } from './model/token-account.ts';
 import type { RpcPool } from './rpc-pool.ts';
 
 /**

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
-import { getSubsidy, insertGrant } from './store/grants.ts';
+import { getSubsidy, insertGrant } from '../ledger/store/grants.ts';
 
 const ATTEMPTS = 5;
 /** A signed creation is confirmed within a second or two. */

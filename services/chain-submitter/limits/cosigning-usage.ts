@@ -1,7 +1,7 @@
 import type { Db } from '../../../shared/db/pool.ts';
+import { sumReserved } from '../ledger/store/spending.ts';
 import type { Limits } from './fee-budgets.ts';
 import { getFactor } from './store/cosigning_factors.ts';
-import { sumReserved } from './store/spending.ts';
 
 /** The scope in which an account's co-signatures of a day are counted. */
 export const cosigningScope = (name: 'fees_user' | 'fees_revoke', accountId: string): string =>

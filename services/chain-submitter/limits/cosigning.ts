@@ -1,8 +1,8 @@
 import { reservedAmounts } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Network } from '../chain/model/network.ts';
-import type { UserOrder } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { UserOrder } from '../ledger/model/order.ts';
 import { cosigningScope } from './cosigning-usage.ts';
 import { type Claim, checkClaims, claimsOf, dayOf, type Limits, reserveClaims } from './fee-budgets.ts';
 import { feeLamports, isRevoke, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';

@@ -154,7 +154,7 @@ export const createVendorFees = (budgets: Budgets, limits: Limits, name: 'fees_s
 
 /**
  * The budgets of settles' fees. The account's part is reserved by the statement that commits the
- * bytes (commitSigned of intents/store/intents.ts).
+ * bytes (`ledger/store/commit-signed.ts`).
  */
 export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock) => {
   const name = 'fees_settle';

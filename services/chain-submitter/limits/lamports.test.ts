@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Network } from '../chain/model/network.ts';
-import type { BuiltOrder } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { BuiltOrder } from '../ledger/model/order.ts';
 import { feeLamports, foreignFeeLamports, foreignLamports, isRevoke, settleLamports } from './lamports.ts';
 
 const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;

@@ -1,5 +1,5 @@
-import type { Network } from '../chain/model/network.ts';
-import { type BuiltOrder, isUserSigned } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { type BuiltOrder, isUserSigned } from '../ledger/model/order.ts';
 import { signersOf } from '../transactions/policy.ts';
 
 /** Solana's fee for each signature. */

@@ -2,9 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { Budgets, Reservation } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Network } from '../chain/model/network.ts';
-import type { OwnOrder } from '../intents/model/order.ts';
-import { isCreationPrepared } from '../user-signed/store/preparations.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { OwnOrder } from '../ledger/model/order.ts';
+import { isCreationPrepared } from '../ledger/store/preparations.ts';
+import type { SpendingClaim } from '../ledger/store/spending.ts';
 import {
   type Claim,
   checkClaims,
@@ -16,7 +17,6 @@ import {
   reserveClaims,
 } from './fee-budgets.ts';
 import { feeLamports, settleLamports, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
-import type { SpendingClaim } from './store/spending.ts';
 import { NotCreatable, type Rent, reserveCreation } from './token-account-rent.ts';
 
 /** A transaction that this service signs alone. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Reservation } from '../../../shared/db/budget.ts';
-import type { SettleOrder } from '../intents/model/order.ts';
+import type { SettleOrder } from '../ledger/model/order.ts';
 import { type Caps, reservePayment } from './spending-caps.ts';
 
 const NOW = Date.UTC(2030, 0, 1, 11, 5);

@@ -7,8 +7,8 @@ import {
 } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { SettleOrder } from '../intents/model/order.ts';
-import type { ClaimedIntent } from '../intents/store/intents.ts';
+import type { SettleOrder } from '../ledger/model/order.ts';
+import type { ClaimedIntent } from '../ledger/store/intents.ts';
 
 /** Caps on what is signed in a UTC hour, in micro-units (rule 7). */
 export type Caps = {

@@ -1,7 +1,7 @@
 import type { Db } from '../../../shared/db/pool.ts';
+import { lockGrant, updateReservation } from '../ledger/store/grants.ts';
 import { claimsOf, dayOf, type Limits, reserveClaims } from './fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
-import { lockGrant, updateReservation } from './store/grants.ts';
 
 /** Longer than signed bytes may be included. */
 const SIGNED_MS = 10 * 60_000;

@@ -24,7 +24,7 @@ create table intents (
     ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund', 'foreign', 'external')),
   object_id text collate "C" not null,
   -- The job as it was received. A settle's amounts are read from its quote token at every use. Once
-  -- it is final, the request has a hash of the token instead (intents/store/final-request.ts).
+  -- it is final, the request has a hash of the token instead (ledger/store/final-request.ts).
   request jsonb not null,
   status text not null check (status in ('accepted', 'signed', 'confirmed', 'finalized', 'failed', 'reopened')),
   generation integer not null default 0,

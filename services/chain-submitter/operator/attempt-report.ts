@@ -5,17 +5,17 @@ import { readToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { proveExpiry, readChainAge, readSignatureTrace } from '../broadcast/expiry-proof.ts';
 import { hasFailedFinally, type SignatureStatus } from '../broadcast/model/agreement.ts';
-import type { Network } from '../chain/model/network.ts';
 import { listSignaturesUnder, type Search } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { settleIntentId } from '../intents/intent-id.ts';
-import { movedOrder } from '../intents/model/payment.ts';
-import { intents, SIGNING_GRACE_MS } from '../intents/model/state.ts';
-import { OrderRefused, parseOrder } from '../intents/parse-order.ts';
-import { withQuoteToken } from '../intents/store/final-request.ts';
-import { findIntent, type IntentRow } from '../intents/store/intents.ts';
-import { referenceOf } from '../transactions/reference.ts';
-import { findIntentIds, listTransactions, type SignedRow } from '../transactions/store/transactions.ts';
+import { settleIntentId } from '../ledger/intent-id.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { movedOrder } from '../ledger/model/payment.ts';
+import { intents, SIGNING_GRACE_MS } from '../ledger/model/state.ts';
+import { referenceOf } from '../ledger/reference.ts';
+import { withQuoteToken } from '../ledger/store/final-request.ts';
+import { findIntent, type IntentRow } from '../ledger/store/intents.ts';
+import { findIntentIds, listTransactions, type SignedRow } from '../ledger/store/transactions.ts';
+import { OrderRefused, parseOrder } from '../transactions/parse-order.ts';
 import { statusText } from './status-text.ts';
 
 export type AttemptReportDeps = {

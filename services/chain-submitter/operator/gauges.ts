@@ -2,11 +2,11 @@ import { type HourlyLimits, measureCapUse } from '../../../shared/db/hourly-caps
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
-import { countOpenByState } from '../intents/store/intents.ts';
+import { countOpenByState } from '../ledger/store/intents.ts';
+import { isPaused } from '../ledger/store/settings.ts';
+import { sumReserved } from '../ledger/store/spending.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
 import { type ForeignLimits, measureForeignCapUse } from '../limits/foreign-caps.ts';
-import { sumReserved } from '../limits/store/spending.ts';
-import { isPaused } from './store/settings.ts';
 
 /** Collects the open intents at each scrape. */
 export const collectIntents = (pool: Pool): GaugeCollector => ({

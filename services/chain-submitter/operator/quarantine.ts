@@ -7,9 +7,9 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
-import { currentEvent, progressEvent } from '../intents/events.ts';
-import { settleIntentId } from '../intents/intent-id.ts';
-import { findIntent, insertFailedIntent } from '../intents/store/intents.ts';
+import { currentEvent, progressEvent } from '../ledger/events.ts';
+import { settleIntentId } from '../ledger/intent-id.ts';
+import { findIntent, insertFailedIntent } from '../ledger/store/intents.ts';
 import { type AttemptReportDeps, reportAttempt } from './attempt-report.ts';
 
 type Deps = AttemptReportDeps & { relay: Pick<Relay, 'dispatch'> };

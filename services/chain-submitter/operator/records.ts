@@ -10,7 +10,7 @@ import {
   fundIntentId,
   preparedIntentId,
   settleIntentId,
-} from '../intents/intent-id.ts';
+} from '../ledger/intent-id.ts';
 import { statusText } from './status-text.ts';
 
 const Work = z.object({

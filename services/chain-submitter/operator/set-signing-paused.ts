@@ -1,8 +1,8 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { changeByOperator } from '../../../shared/operator/actions.ts';
+import { lockPaused, updatePaused } from '../ledger/store/settings.ts';
 import { getSigningStatus, type SigningDeps } from './signing-status.ts';
-import { lockPaused, updatePaused } from './store/settings.ts';
 
 /** Pauses or resumes all signing. Every replica applies it to its next intent. */
 export const setSigningPaused =

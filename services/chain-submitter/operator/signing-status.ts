@@ -1,10 +1,10 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Network } from '../chain/model/network.ts';
-import { countOpen } from '../intents/store/intents.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { countOpen } from '../ledger/store/intents.ts';
+import { listOpenMessages } from '../ledger/store/preparations.ts';
+import { isPaused } from '../ledger/store/settings.ts';
+import { listLiveBytes } from '../ledger/store/transactions.ts';
 import { decodeAnyMessage, disassemble } from '../transactions/message.ts';
-import { listLiveBytes } from '../transactions/store/transactions.ts';
-import { listOpenMessages } from '../user-signed/store/preparations.ts';
-import { isPaused } from './store/settings.ts';
 
 export type SigningDeps = {
   pool: Pool;

@@ -1,6 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Network } from '../chain/model/network.ts';
-import type { CreateTokenAccountOrder } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { CreateTokenAccountOrder } from '../ledger/model/order.ts';
 import { createTokenAccount as create } from './instructions/create-token-account.ts';
 
 /** The token account of a provisioned wallet. */

@@ -1,6 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Network } from '../chain/model/network.ts';
-import type { DelegationOrder } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { DelegationOrder } from '../ledger/model/order.ts';
 import { approveChecked } from './instructions/approve-checked.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';
 import { revoke } from './instructions/revoke.ts';

@@ -1,6 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Network } from '../chain/model/network.ts';
-import type { FundOrder } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { FundOrder } from '../ledger/model/order.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';
 import { mintTo } from './instructions/mint-to.ts';
 

@@ -1,14 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
-import type { Network } from '../chain/model/network.ts';
+import type { Network } from '../ledger/model/network.ts';
 import type {
   CreateTokenAccountOrder,
   DelegationOrder,
   FundOrder,
   SettleOrder,
   TransferOrder,
-} from '../intents/model/order.ts';
+} from '../ledger/model/order.ts';
+import { referenceOf } from '../ledger/reference.ts';
 import { createTokenAccount } from './create-token-account.ts';
 import { delegation } from './delegation.ts';
 import { fund } from './fund.ts';
@@ -16,7 +17,6 @@ import { createTokenAccount as creation } from './instructions/create-token-acco
 import { transferChecked } from './instructions/transfer-checked.ts';
 import { compileMessage } from './message.ts';
 import { checkPolicy, PolicyError } from './policy.ts';
-import { referenceOf } from './reference.ts';
 import { settle } from './settle.ts';
 import { transfer } from './transfer.ts';
 

@@ -1,6 +1,6 @@
 import { PROGRAMS } from '../chain/addresses.ts';
-import { type Network, platformAddresses } from '../chain/model/network.ts';
-import { type BuiltOrder, isUserSigned } from '../intents/model/order.ts';
+import { type Network, platformAddresses } from '../ledger/model/network.ts';
+import { type BuiltOrder, isUserSigned } from '../ledger/model/order.ts';
 import { type KnownInstruction, readInstruction } from './decode.ts';
 import { USDC_DECIMALS } from './instructions/shared.ts';
 import { decodeMessage, type PlainMessage } from './message.ts';

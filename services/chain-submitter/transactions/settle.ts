@@ -1,6 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Network } from '../chain/model/network.ts';
-import type { SettleOrder } from '../intents/model/order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { SettleOrder } from '../ledger/model/order.ts';
 import { computeBudget } from './instructions/compute-budget.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';
 import { transferChecked } from './instructions/transfer-checked.ts';

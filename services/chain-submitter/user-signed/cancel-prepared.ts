@@ -1,10 +1,10 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { preparedIntentId } from '../intents/intent-id.ts';
-import { findIntent } from '../intents/store/intents.ts';
-import { toProgress } from '../intents/view.ts';
-import { cancelPreparation } from './store/preparations.ts';
+import { preparedIntentId } from '../ledger/intent-id.ts';
+import { findIntent } from '../ledger/store/intents.ts';
+import { cancelPreparation } from '../ledger/store/preparations.ts';
+import { toProgress } from '../ledger/view.ts';
 
 /**
  * Cancels a prepared transfer. A cancellation and a concurrent submission change the same row, each

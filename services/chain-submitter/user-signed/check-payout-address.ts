@@ -2,9 +2,9 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
-import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { Network } from '../ledger/model/network.ts';
 import { findOwnerProblem } from './owner.ts';
 
 type Deps = {

@@ -1,8 +1,8 @@
 import { isAddress, tokenAccountOf } from '../chain/addresses.ts';
-import { type Network, platformAddresses } from '../chain/model/network.ts';
-import { PROGRAMS } from '../chain/model/programs.ts';
-import { tokenAccountOwner } from '../chain/model/token-account.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
+import { type Network, platformAddresses } from '../ledger/model/network.ts';
+import { PROGRAMS } from '../ledger/model/programs.ts';
+import { tokenAccountOwner } from '../ledger/model/token-account.ts';
 import { findOwnerProblem } from './owner.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { preparedIntentId } from '../intents/intent-id.ts';
-import { findIntent } from '../intents/store/intents.ts';
-import { toProgress } from '../intents/view.ts';
+import { preparedIntentId } from '../ledger/intent-id.ts';
+import { findIntent } from '../ledger/store/intents.ts';
+import { toProgress } from '../ledger/view.ts';
 
 /**
  * The progress of a submitted transfer. Its record survives when its events are lost with their

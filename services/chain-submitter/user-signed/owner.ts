@@ -1,7 +1,7 @@
 import { isAddress, isReserved, ownerKind, PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
-import { type Network, platformAddresses } from '../chain/model/network.ts';
-import { readTokenAccount } from '../chain/model/token-account.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
+import { type Network, platformAddresses } from '../ledger/model/network.ts';
+import { readTokenAccount } from '../ledger/model/token-account.ts';
 
 /**
  * Why an address cannot own a token account, as a text that follows its field's name; null when it

@@ -6,16 +6,16 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Blockhashes } from '../chain/blockhashes.ts';
-import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
-import type { DelegationOrder } from '../intents/model/order.ts';
-import type { DelegationRequest } from '../intents/parse-order.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { DelegationOrder } from '../ledger/model/order.ts';
 import { waitToAllowCreation } from '../limits/account-subsidies.ts';
 import { withBudgetRefusal } from '../limits/budget-refusal.ts';
 import type { Cosigning } from '../limits/cosigning.ts';
 import { delegation } from '../transactions/delegation.ts';
+import type { DelegationRequest } from '../transactions/parse-order.ts';
 import { prepare } from './prepare.ts';
 
 type Deps = {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { lockPreparation, type PreparationRow } from './store/preparations.ts';
+import { lockPreparation, type PreparationRow } from '../ledger/store/preparations.ts';
 
 /**
  * Runs work on a preparation and replaces its refusal when a concurrent call has submitted the

@@ -17,7 +17,7 @@ import type { GatewayEnvironment } from '../environments/environment.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import type { Limits } from '../limits/limits.ts';
 import { admit, type Quota } from '../limits/quota.ts';
-import { addressGroup } from './address.ts';
+import { addressGroup } from '../requests/address.ts';
 import { parseBody, rawBodyOf } from './body.ts';
 import { clientOf } from './client.ts';
 import { answerOf, confirmHandOut, forward } from './forward.ts';

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
-import { addressGroup } from '../http/address.ts';
-import { acceptsCoding } from '../http/content-coding.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import { admit } from '../limits/quota.ts';
+import { addressGroup } from '../requests/address.ts';
+import { acceptsCoding } from './content-coding.ts';
 
 /** One load of a page requests about ten files, most of them once per release. */
 const LIMIT = { points: 1200, windowSeconds: 60, per: 'ip' } as const;

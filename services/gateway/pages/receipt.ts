@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { addressGroup } from '../http/address.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import { admit } from '../limits/quota.ts';
+import { addressGroup } from '../requests/address.ts';
 
 /** One view of a receipt requests three files. */
 const LIMIT = { points: 360, windowSeconds: 60, per: 'ip' } as const;

@@ -12,3 +12,9 @@ export const resetTimes = (now: number): { daily: number; monthly: number } => {
   // Date.UTC normalizes a day 32 or a month 13.
   return { daily: Date.UTC(year, month, day + 1), monthly: Date.UTC(year, month + 1, 1) };
 };
+
+/**
+ * What a plain sign-in may pay unless its owner has set other limits, in micro-units. They bound
+ * what a stolen session costs. A payment of an API fits in them (docs/adr/0063).
+ */
+export const DEFAULT_ACCOUNT_LIMITS = { perPaymentMicro: 10_000_000n, dailyMicro: 25_000_000n } as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { DEFAULT_LIMITS } from '../account-limits/model.ts';
+import { DEFAULT_ACCOUNT_LIMITS } from './model.ts';
 
 const cap = z.bigint().nullable();
 const Row = z.object({
@@ -197,7 +197,7 @@ export const updateDelegateCounters = (signs: {
  */
 export const insertAccountLimits = (accountId: string) => sql.fragment`
   insert into delegates (delegate_id, account_id, version, per_payment, daily, external, day, month)
-  select ${accountId}, ${accountId}, 1, ${DEFAULT_LIMITS.perPaymentMicro}::bigint, ${DEFAULT_LIMITS.dailyMicro}::bigint, true,
+  select ${accountId}, ${accountId}, 1, ${DEFAULT_ACCOUNT_LIMITS.perPaymentMicro}::bigint, ${DEFAULT_ACCOUNT_LIMITS.dailyMicro}::bigint, true,
     ${today}, ${thisMonth}
   where not exists (select from delegates where delegate_id = ${accountId})
   on conflict do nothing

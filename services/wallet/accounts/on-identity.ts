@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { deletePreparations } from '../delegations/store/preparations.ts';
-import { deleteSnapshots } from '../snapshots/store.ts';
+import { deleteSnapshots } from '../wallets/snapshots/store.ts';
 import { deleteWallets, listWalletIds } from '../wallets/store.ts';
 
 /** Deletes the wallets of an account, or only those whose key its owner has from elsewhere. */

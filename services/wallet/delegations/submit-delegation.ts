@@ -4,8 +4,8 @@ import { conflict, isErrorCode, ServiceError } from '../../../shared/contract/er
 import type { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
-import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
 import { observedView } from '../wallets/observed-view.ts';
+import type { RefreshDeps } from '../wallets/snapshots/refresh-snapshots.ts';
 import { getWallet, type WalletRow } from '../wallets/store.ts';
 import type { WalletView } from '../wallets/view.ts';
 import {

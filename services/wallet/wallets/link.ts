@@ -1,8 +1,8 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
 import { observedView } from './observed-view.ts';
 import { type RegisterDeps, register } from './register.ts';
+import type { RefreshDeps } from './snapshots/refresh-snapshots.ts';
 
 /** POST /v1/wallets. */
 export const link =

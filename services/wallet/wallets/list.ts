@@ -1,8 +1,8 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
-import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
 import { observedViews } from './observed-view.ts';
+import type { RefreshDeps } from './snapshots/refresh-snapshots.ts';
 import { listWallets } from './store.ts';
 
 /** GET /v1/wallets. */

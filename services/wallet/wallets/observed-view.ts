@@ -1,4 +1,4 @@
-import { currentSnapshots, type RefreshDeps } from '../snapshots/refresh-snapshots.ts';
+import { currentSnapshots, type RefreshDeps } from './snapshots/refresh-snapshots.ts';
 import type { WalletRow } from './store.ts';
 import { showWallet, type WalletView } from './view.ts';
 

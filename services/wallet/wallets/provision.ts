@@ -3,9 +3,9 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
-import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
 import { observedView } from './observed-view.ts';
 import { type RegisterDeps, register } from './register.ts';
+import type { RefreshDeps } from './snapshots/refresh-snapshots.ts';
 import { getWallet } from './store.ts';
 import { wakeKey } from './wake-key.ts';
 

@@ -7,9 +7,9 @@ import type { Relay } from '../../../shared/events/relay.ts';
 import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { insertSnapshot } from '../snapshots/store.ts';
 import { tokenAccountJob } from './events.ts';
 import { type Proof, proofProblem } from './model/proof.ts';
+import { insertSnapshot } from './snapshots/store.ts';
 import { findWalletByKey, getWallet, insertWallet, type WalletRow } from './store.ts';
 
 export type RegisterDeps = {

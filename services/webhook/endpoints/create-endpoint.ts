@@ -5,7 +5,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import type { Sender } from '../deliveries/sender.ts';
+import type { Sender } from '../sender/sender.ts';
 import { newSecret, type Secrets } from './secrets.ts';
 import { insertEndpoint } from './store.ts';
 import { showEndpoint } from './view.ts';

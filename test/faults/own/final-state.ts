@@ -1,4 +1,4 @@
-import { referenceOf } from '../../../services/chain-submitter/transactions/reference.ts';
+import { referenceOf } from '../../../services/chain-submitter/ledger/reference.ts';
 import type { Access } from '../access.ts';
 import { createChainReader, type FinalRecords } from '../final-records.ts';
 import { HANDS, inParallel } from '../recovery.ts';

@@ -1,4 +1,4 @@
-import type { ChainError } from '../../chain/model/chain-error.ts';
+import type { ChainError } from '../../ledger/model/chain-error.ts';
 
 /** A provider's status of a signature; null when the provider does not know it. */
 export type SignatureStatus = {

@@ -1,0 +1,84 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import type { InFlightTransactions } from '../broadcast/in-flight.ts';
+import type { Blockhashes } from '../chain/blockhashes.ts';
+import { currentEvent, progressEvent } from '../ledger/events.ts';
+import type { GroupCommit } from '../ledger/group-commit.ts';
+import { intents } from '../ledger/model/state.ts';
+import { quoteHashOf } from '../ledger/store/final-request.ts';
+import { findIntent, type IntentRow } from '../ledger/store/intents.ts';
+import type { Executor } from './executor.ts';
+
+export type AcceptDeps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  logger: Logger;
+  blockhashes: Blockhashes;
+  groupCommit: GroupCommit;
+  inFlight: InFlightTransactions;
+  executor: Pick<Executor, 'execute' | 'executeNow'>;
+};
+
+type Job = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number };
+
+const REUSED_ATTEMPT = {
+  code: 'payment_failed',
+  message: 'this payment_attempt_id paid another quote before; no money moved',
+} as const;
+
+/**
+ * Answers a job whose payment_attempt_id belongs to another settlement: settlement's database was
+ * restored from a backup, and the attempt was created again. The job must not wait for ever, and
+ * nothing is paid for it. For the same quote, the known payment is published under the new id. For
+ * another quote, it is certain that nothing was or will be signed.
+ */
+const answerConflictingJob = async (
+  { pool, relay, logger }: AcceptDeps,
+  existing: IntentRow,
+  { object_id, request }: Job,
+): Promise<void> => {
+  count('quittance_anomalies_total', 1, { kind: 'work_under_another_id' });
+  logger.error({ intent: existing.intent_id, object_id }, 'job names another object than its intent');
+  const renamed = { ...existing, object_id };
+  const failure = REUSED_ATTEMPT;
+  const refused = { status: 'failed', generation: 0, tx_hash: null, slot: null, failure } as const;
+  const message =
+    quoteHashOf(existing.request) === quoteHashOf(request)
+      ? currentEvent(renamed)
+      : progressEvent(renamed, refused);
+  if (message !== null) relay.dispatch(await insertOutbox(pool, [message]));
+};
+
+/**
+ * Accepts a job: inserts its intent and executes it in the background. The message is acknowledged
+ * when the intent is committed, never after confirmation. A job whose intent exists (dispatched
+ * again or redelivered) publishes the current state once more and is polled at once.
+ */
+export const acceptJob = async (deps: AcceptDeps, job: Job): Promise<void> => {
+  const { pool, relay, inFlight, executor, groupCommit, blockhashes } = deps;
+  await failpoint('submitter.beforeIntent');
+  // The blockhash is read while the intent is committed, which saves a single payment the wait. The
+  // executor handles a failure.
+  void blockhashes.get().catch(() => {});
+  // The job's trace is stored, so that events published minutes later belong to it.
+  const inserted = await groupCommit.intent({ ...job, traceparent: activeTraceparent() });
+  await failpoint('submitter.afterIntent');
+  if (inserted !== null) return executor.execute(inserted);
+
+  const existing = await findIntent(pool, job.intent_id);
+  if (existing === null) throw new Error('The intent was not inserted and does not exist.');
+  if (existing.object_id !== job.object_id) return answerConflictingJob(deps, existing, job);
+  // The requesting service records no event of an older generation than it knows, which may come
+  // from a lost record.
+  const generation = Math.max(existing.generation, job.generation ?? 0);
+  const message = currentEvent({ ...existing, generation });
+  if (message !== null) relay.dispatch(await insertOutbox(pool, [message]));
+  if (intents.isTerminal(existing.status)) return;
+  if (inFlight.has(job.intent_id)) inFlight.pollNow(job.intent_id);
+  else await executor.executeNow(job.intent_id);
+};

@@ -1,0 +1,168 @@
+import { SpanKind } from '@opentelemetry/api';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
+import { broadcast } from '../broadcast/broadcast.ts';
+import { toInFlight } from '../broadcast/in-flight.ts';
+import type { Hints } from '../ledger/hints.ts';
+import { EXPIRED, EXPIRED_FOREIGN, type Failure, RETIRED, TOO_LATE } from '../ledger/model/failure.ts';
+import { type ExternalOrder, isSignedOnce, type Order } from '../ledger/model/order.ts';
+import { type ClaimedIntent, claimIntents, releaseIntent } from '../ledger/store/intents.ts';
+import { transition } from '../ledger/transition.ts';
+import { OrderRefused, parseOrder } from '../transactions/parse-order.ts';
+import { PolicyError } from '../transactions/policy.ts';
+import {
+  type AttemptDeps,
+  attemptOrder,
+  CAPPED_MS,
+  failUnlessPaid,
+  type Outcome,
+  TROUBLE_MS,
+  withApprovedAuthority,
+} from './attempt.ts';
+import { watchExternal } from './watch.ts';
+
+/** Attempts in a row before the intent is released for a moment. */
+const ATTEMPTS = 3;
+/** Delay while the operator has paused all signing. */
+const PAUSED_MS = 2000;
+
+type ExecutorDeps = AttemptDeps & {
+  workerId: string;
+  environment: string;
+  keys: PublicKeys;
+  hints: Hints;
+};
+
+type Parsed = { order: Order; refusal: null } | { order: null; refusal: Failure };
+
+const parse = (deps: ExecutorDeps, intent: ClaimedIntent): Parsed => {
+  try {
+    return { order: parseOrder(intent, deps), refusal: null };
+  } catch (error) {
+    if (!(error instanceof OrderRefused)) throw error;
+    return { order: null, refusal: error.failure };
+  }
+};
+
+/** Attempts an order that the platform signs, until it is broadcast, fails or has to wait. */
+const attemptOwn = async (
+  deps: ExecutorDeps,
+  intent: ClaimedIntent,
+  parsed: Exclude<Order, ExternalOrder>,
+): Promise<Outcome> => {
+  let order = parsed;
+  // Somebody else signed one message. Another generation would need another signature.
+  if (isSignedOnce(order))
+    return failUnlessPaid(deps, intent, order, order.kind === 'foreign' ? EXPIRED_FOREIGN : EXPIRED);
+  // A retired authority may have paid before this record was lost, so the chain is searched first.
+  if (order.kind === 'settle' && !deps.network.delegateAuthorities.includes(order.authority)) {
+    const { account } = await deps.tokenAccounts.get(order.payer);
+    const approved = withApprovedAuthority(deps, order, account);
+    if (approved === null) return failUnlessPaid(deps, intent, order, RETIRED);
+    order = approved;
+  }
+  for (let attempts = 0; attempts < ATTEMPTS; attempts++) {
+    if (intent.read_at > order.signBefore) return failUnlessPaid(deps, intent, order, TOO_LATE);
+    if (intent.paused) return { waitMs: PAUSED_MS };
+    const result = await attemptOrder(deps, intent, order);
+    if (typeof result === 'object' && 'approved' in result) order = result.approved;
+    else if (result !== 'again') return result;
+  }
+  return { waitMs: TROUBLE_MS };
+};
+
+const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<Outcome> => {
+  const { live_signature: signature, wire, last_valid_block_height: lastValid, generation } = intent;
+  const { order, refusal } = parse(deps, intent);
+  // Bytes that may be included have precedence, even for a refused order: they are broadcast again,
+  // and no others are signed.
+  if (signature !== null && wire !== null && lastValid !== null) {
+    const bytes = { signature, wire, generation, lastValidBlockHeight: Number(lastValid) };
+    broadcast(deps, toInFlight(intent, order, bytes));
+    return 'broadcast';
+  }
+  // One worker confirmed the bytes and another proved them expired. Both proofs were valid, on two
+  // sides of a fork.
+  if (intent.status === 'confirmed' && intent.signature !== null) {
+    await transition(deps, 'fork', [{ intent, generation, signature: intent.signature }]);
+    return { waitMs: 0 };
+  }
+  if (order === null) return { failure: refusal };
+  return order.kind === 'external' ? watchExternal(deps, intent, order) : attemptOwn(deps, intent, order);
+};
+
+/**
+ * The executor brings leased intents to in-flight bytes or to their final state, or releases them
+ * for later. It never rejects: errors are logged, and the sweeper retries the intent.
+ */
+export const createExecutor = (deps: ExecutorDeps) => {
+  const { inFlight, pool, logger, workerId } = deps;
+  const running = new Set<Promise<void>>();
+
+  const release = async (intentId: string, delayMs: number): Promise<void> => {
+    await releaseIntent(pool, intentId, workerId, delayMs).catch((error: unknown) =>
+      logger.warn({ err: error, intent: intentId }, 'intent not released, its lease will lapse'),
+    );
+    inFlight.end(intentId);
+  };
+
+  const finish = async (intent: ClaimedIntent, outcome: Outcome): Promise<void> => {
+    const { intent_id: intentId, generation, signature } = intent;
+    if (outcome === 'broadcast') return;
+    if (outcome === 'done') return inFlight.end(intentId);
+    if ('waitMs' in outcome) return release(intentId, outcome.waitMs);
+    const { failure } = outcome;
+    await transition(deps, 'fail', [{ intent, generation, signature, failure }]);
+    logger.info({ intent: intentId, failure }, 'intent failed, no money moved');
+    inFlight.end(intentId);
+  };
+
+  const run = async (intent: ClaimedIntent): Promise<void> => {
+    const { intent_id: intentId } = intent;
+    try {
+      await finish(intent, await executeOnce(deps, intent));
+    } catch (error) {
+      const isPolicyError = error instanceof PolicyError;
+      if (isPolicyError) {
+        count('quittance_anomalies_total', 1, { kind: 'policy_refused' });
+        logger.fatal({ err: error, intent: intentId }, 'transaction refused by the policy');
+      } else logger.warn({ err: error, intent: intentId }, 'execution failed, trying again');
+      await release(intentId, isPolicyError ? CAPPED_MS : TROUBLE_MS);
+    }
+  };
+
+  const start = async (intent: ClaimedIntent): Promise<void> => {
+    if (!inFlight.begin(intent.intent_id)) return;
+    const { kind, generation, traceparent } = intent;
+    const attributes = { 'quittance.generation': generation };
+    const work = inTraceOf(traceparent, () =>
+      inSpan(`execute ${kind}`, { kind: SpanKind.INTERNAL, attributes }, () => run(intent)),
+    ).finally(() => running.delete(work));
+    running.add(work);
+    await work;
+  };
+  const execute = (intent: ClaimedIntent): void => void start(intent);
+  const claimNow = (intentId: string) =>
+    claimIntents(pool, { workerId, executing: inFlight.intentIds(), limit: 1, only: intentId });
+
+  return {
+    execute,
+    /** Leases one intent now, unless another worker has it, and executes it. */
+    executeNow: async (intentId: string): Promise<void> => {
+      for (const intent of await claimNow(intentId)) execute(intent);
+    },
+    /** As `executeNow`. Resolves when the execution has ended for now. */
+    executeAndWait: async (intentId: string): Promise<void> => {
+      await Promise.all((await claimNow(intentId)).map(start));
+    },
+    /**
+     * Releases an intent's lease. It is claimed again after the delay, and continues from the
+     * tables.
+     */
+    release,
+    /** Resolves when no intent is being built or signed any more. */
+    idle: () => Promise.allSettled(running),
+  };
+};
+export type Executor = ReturnType<typeof createExecutor>;

@@ -1,0 +1,136 @@
+import { batched } from '../../../shared/db/batched.ts';
+import type { Db, Pool } from '../../../shared/db/pool.ts';
+import type { OutboxRow } from '../../../shared/events/outbox.ts';
+import { commitSigned, type Generation } from '../ledger/store/commit-signed.ts';
+import { type IntentRow, insertIntents } from '../ledger/store/intents.ts';
+import type { ForeignRequest } from '../transactions/parse-order.ts';
+import type { SourceBalance } from './source-balance.ts';
+import { type Held, listHeld, lockPayments } from './store/intents.ts';
+import { listVendorRoom, type VendorLimits } from './store/vendor-room.ts';
+
+export type ForeignIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
+  request: ForeignRequest;
+};
+/**
+ * A payment with its only bytes, and the balance of its source. `alone`: the source may have no
+ * other payment under way.
+ */
+type SignedForeign = {
+  intent: ForeignIntent;
+  source: string;
+  alone: boolean;
+  totalMicro: bigint;
+  signed: Generation;
+  balance: SourceBalance;
+};
+/**
+ * `exists`: the message has an intent. `too_many`: the source has as many payments under way as it
+ * may have, `too_many_of_vendor`: so has its vendor. `not_covered`: other payments need the
+ * balance.
+ */
+type NotSigned = 'exists' | 'too_many' | 'too_many_of_vendor' | 'not_covered';
+/** Outbox rows for `relay.dispatch`, or why the payment was not signed. */
+type ForeignOutcome = readonly OutboxRow[] | NotSigned;
+
+/**
+ * The vendor account whose failures a payment counts for, if it fails; null for a payment of x402,
+ * whose fee accrues, and for one that may be the only one of its source.
+ */
+const riskOf = ({ intent: { request }, alone }: SignedForeign): string | null =>
+  alone || request.legs.length === 1 ? null : request.account_id;
+
+/**
+ * Which of the new payments the vendors and sources allow and cover, with what is held of them and
+ * with the earlier payments of the same list. One whose message is closed at this moment counts
+ * too.
+ */
+const evaluate = (
+  payments: readonly SignedForeign[],
+  held: readonly Held[],
+  roomOf: Map<string, bigint>,
+): ('covered' | NotSigned)[] => {
+  const taken = new Map<string, { micro: bigint; payments: bigint }>();
+  return payments.map((payment, index) => {
+    const { source, totalMicro, balance } = payment;
+    const vendor = riskOf(payment);
+    const room = vendor === null ? 1n : roomOf.get(vendor)!;
+    const before = taken.get(source) ?? { micro: 0n, payments: 0n };
+    const { held: heldMicro, spare, exists } = held[index]!;
+    if (exists) return 'exists';
+    if (heldMicro + before.micro + totalMicro > balance.balanceMicro) return 'not_covered';
+    if (before.payments >= spare) return 'too_many';
+    if (room <= 0n) return 'too_many_of_vendor';
+    if (vendor !== null) roomOf.set(vendor, room - 1n);
+    taken.set(source, { micro: before.micro + totalMicro, payments: before.payments + 1n });
+    return 'covered';
+  });
+};
+
+/** How many more payments may be under way, by vendor account. */
+const readRoom = async (
+  tx: Db,
+  vendors: readonly string[],
+  limits: VendorLimits,
+): Promise<Map<string, bigint>> => {
+  const accounts = [...new Set(vendors)];
+  const rooms = accounts.length === 0 ? [] : await listVendorRoom(tx, accounts, limits, vendors.length);
+  return new Map(accounts.map((account, index) => [account, rooms[index]!.room]));
+};
+
+/** That bytes are signed is published when the payment takes long (rebroadcast.ts). */
+const transitionOf = ({ intent: { intent_id: intentId, traceparent }, signed }: SignedForeign) => ({
+  ...{ intentId, generation: 1, traceparent, message: null, signed, claim: null },
+});
+
+/** Inserts and signs payments. @returns null for a message that has an intent already */
+const insertSigned = async (
+  tx: Db,
+  payments: readonly SignedForeign[],
+  workerId: string,
+): Promise<(readonly OutboxRow[] | null)[]> => {
+  if (payments.length === 0) return [];
+  const intents = payments.map(({ intent }) => intent);
+  const rows = await insertIntents(tx, intents, workerId);
+  const inserted = payments.filter((_, index) => rows[index] !== null);
+  const committed = inserted.length === 0 ? [] : await commitSigned(tx, inserted.map(transitionOf));
+  if (committed.some((outcome) => typeof outcome === 'string'))
+    throw new Error('A new intent was not signed.');
+  return payments.map((payment) => (committed[inserted.indexOf(payment)] ?? null) as OutboxRow[] | null);
+};
+
+const commitAll = (
+  pool: Pool,
+  payments: readonly SignedForeign[],
+  { limits, workerId }: { limits: VendorLimits; workerId: string },
+): Promise<ForeignOutcome[]> =>
+  pool.transaction(async (tx) => {
+    const sources = payments.map(({ source }) => source);
+    const vendors = payments.flatMap((payment) => riskOf(payment) ?? []);
+    await lockPayments(tx, [...sources, ...vendors]);
+    // Later statements than the lock, so that they see what the lock has waited for.
+    const held = await listHeld(
+      tx,
+      payments.map(({ intent, source, alone, balance: { slot, contains } }) => ({
+        ...{ intentId: intent.intent_id, source, alone, slot, contains },
+        asking: sources.filter((each) => each === source).length,
+      })),
+    );
+    const evaluated = evaluate(payments, held, await readRoom(tx, vendors, limits));
+    const covered = payments.filter((_, index) => evaluated[index] === 'covered');
+    const signed = await insertSigned(tx, covered, workerId);
+    return payments.map((payment, index) => {
+      const result = evaluated[index]!;
+      return result === 'covered' ? (signed[covered.indexOf(payment)] ?? 'exists') : result;
+    });
+  });
+
+/**
+ * Group commit of payments of other clients. Payments of one source wait for each other's commits,
+ * so the payments that arrive meanwhile share the next one. The sources are locked, so that
+ * concurrent payments of two replicas do not use the same balance.
+ */
+export const createForeignCommit = (pool: Pool, limits: VendorLimits, workerId: string) =>
+  batched((payments: readonly SignedForeign[]) => commitAll(pool, payments, { limits, workerId }), {
+    keysOf: ({ intent }) => [intent.intent_id],
+  });
+export type ForeignCommit = ReturnType<typeof createForeignCommit>;

@@ -1,0 +1,72 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import { countFailuresOfVendor } from '../ledger/store/foreign-failures.ts';
+import { isPaused } from '../ledger/store/settings.ts';
+import type { Limits } from '../limits/fee-budgets.ts';
+import { refuse } from './refusal.ts';
+import type { SignedPayment } from './signed-payment.ts';
+import { readNewestBalance, readSourceBalance } from './source-balance.ts';
+import { countFailedOnChain, hasPaid, MAX_FAILED } from './store/intents.ts';
+import { getVendorRoom, type VendorLimits } from './store/vendor-room.ts';
+
+type Deps = Parameters<typeof readSourceBalance>[0] & {
+  pool: Pool;
+  limits: VendorLimits;
+};
+
+/** How many payments to a vendor may fail today. The first of MPP need no further count. */
+const allowanceOf = async (
+  { pool, limits }: Deps,
+  { legs }: SignedPayment,
+  { vendor, failed }: { vendor: string; failed: bigint },
+): Promise<bigint> =>
+  legs.length === 1 || failed < limits.foreign_first_failures
+    ? limits.foreign_failures
+    : (await getVendorRoom(pool, vendor, limits)).allowance;
+
+/**
+ * What is known of a payment's source and vendor before it is signed. `alone`: too many payments to
+ * the vendor failed today, so it receives only those of sources that have paid and did not fail,
+ * one of each at a time. Whoever makes payments to it fail does not refuse the buyers that it has.
+ */
+export const readLimits = async (deps: Deps, payment: SignedPayment, vendor: string) => {
+  const { pool } = deps;
+  const { source } = payment;
+  const [paused, failedOfSource, failedOfVendor, balance, newestMicro] = await Promise.all([
+    isPaused(pool),
+    countFailedOnChain(pool, source),
+    countFailuresOfVendor(pool, vendor),
+    readSourceBalance(deps, payment),
+    // The simulation may be some seconds old.
+    readNewestBalance(deps, payment),
+  ]);
+  const alone = failedOfVendor >= (await allowanceOf(deps, payment, { vendor, failed: failedOfVendor }));
+  const isKnown = !alone || (failedOfSource === 0n && (await hasPaid(pool, source)));
+  return { paused, failedOfSource, failedOfVendor, alone, isKnown, balance, newestMicro };
+};
+
+/** @throws ForeignRefusal unless the payment may be signed */
+export const checkLimits = (
+  {
+    paused,
+    failedOfSource,
+    failedOfVendor,
+    isKnown,
+    balance,
+    newestMicro,
+  }: Awaited<ReturnType<typeof readLimits>>,
+  { totalMicro }: SignedPayment,
+): void => {
+  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
+  if (failedOfSource >= MAX_FAILED)
+    refuse(
+      'source_blocked',
+      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
+    );
+  if (!isKnown)
+    refuse(
+      'budget_exhausted',
+      `${failedOfVendor} payments to the vendor failed on chain today; until midnight UTC it receives those of buyers that have paid before and did not fail`,
+    );
+  if (balance.balanceMicro < totalMicro || newestMicro < totalMicro)
+    refuse('insufficient_funds', 'the balance of the paying token account is too small');
+};

@@ -1,0 +1,127 @@
+import bs58 from 'bs58';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { PROGRAMS } from '../chain/addresses.ts';
+import { readLastValid } from '../chain/blockhashes.ts';
+import type { IncludedTransaction } from '../chain/included-transaction.ts';
+import { unknownOnError } from '../chain/read-for-caller.ts';
+import { getIncluded } from '../chain/read-included.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import { findTransactionEverywhere, type Wanted } from '../execution/find-transaction.ts';
+import { foreignIntentId } from '../ledger/intent-id.ts';
+import { commitSigned } from '../ledger/store/commit-signed.ts';
+import { insertIntents } from '../ledger/store/intents.ts';
+import { readInstruction } from '../transactions/decode.ts';
+import { assemble, decodeAnyMessage } from '../transactions/message.ts';
+import type { ForeignRequest } from '../transactions/parse-order.ts';
+
+/*
+ * Payments of other clients whose record a restore has lost. The message identifies them, on the
+ * chain as here (docs/adr/0034).
+ */
+
+export type LostDeps = {
+  pool: Pool;
+  rpc: RpcPool;
+  logger: Logger;
+  relay: Pick<Relay, 'dispatch'>;
+  workerId: string;
+};
+/** A message without an intent, in the history of its source since the backup. */
+type LostMessage = Omit<Wanted, 'since'> & { since: string };
+
+/**
+ * The transaction of a message that is on the chain, at any provider; null when it is at none. Its
+ * blockhash is of before the restore, so that it cannot be included any more.
+ * @throws ServiceError service_unavailable when a provider does not answer
+ */
+export const findLost = (deps: LostDeps, { since, ...wanted }: LostMessage): Promise<string | null> =>
+  unknownOnError(findTransactionEverywhere(deps, { ...wanted, since: Date.parse(since) }));
+
+/** The transfers of a message. The other instructions of a payment are budget and memos. */
+const transfersOf = (message: Uint8Array) =>
+  decodeAnyMessage(message).instructions.flatMap((instruction) => {
+    if (instruction.program !== PROGRAMS.token) return [];
+    const known = readInstruction(instruction);
+    return known.name === 'transferChecked' ? [known] : [];
+  });
+
+/** What the bytes do. The platform has signed them, so that they satisfied the policy then. */
+const requestOf = (
+  { message }: IncludedTransaction,
+  { source, settlementId, accountId }: { source: string; settlementId: string; accountId: string },
+): ForeignRequest => {
+  const { signers } = decodeAnyMessage(message);
+  const legs = transfersOf(message);
+  return {
+    ...{ settlement_id: settlementId, account_id: accountId },
+    ...{ authority: signers[1]!, source_account: source },
+    legs: legs.map(({ destination, amountMicro }) => ({
+      token_account: destination,
+      amount: formatMicro(amountMicro),
+    })),
+    amount: formatMicro(legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n)),
+  };
+};
+
+/**
+ * Records the payment of a message that is on the chain, if a restore has lost its record. Limits
+ * do not apply, because it was made.
+ * @returns whether the message has an intent now
+ * @throws ServiceError service_unavailable when the chain cannot be searched
+ */
+export const adoptLost = async (
+  deps: LostDeps,
+  { settlementId, accountId }: { settlementId: string; accountId: string },
+  lost: LostMessage,
+): Promise<boolean> => {
+  const { pool, rpc, relay, workerId } = deps;
+  const signature = await findLost(deps, lost);
+  if (signature === null) return false;
+  const included = await unknownOnError(getIncluded(deps, signature));
+  const lastValidBlockHeight = await unknownOnError(readLastValid(rpc, { everywhere: true }));
+  const intentId = foreignIntentId(lost.messageHash);
+  const traceparent = activeTraceparent();
+  const request = requestOf(included, { source: lost.source, settlementId, accountId });
+  const intent = {
+    intent_id: intentId,
+    kind: 'foreign',
+    object_id: settlementId,
+    request,
+    traceparent,
+  } as const;
+  const signed = {
+    signature,
+    wire: assemble(included.message, [bs58.decode(signature), included.signatureAt(1)]),
+    lastValidBlockHeight,
+    ...{ creates: null, signBefore: null },
+  };
+  const rows = await pool.transaction(async (tx) => {
+    const [inserted] = await insertIntents(tx, [intent], workerId);
+    if (inserted === null) return [];
+    const [committed] = await commitSigned(tx, [
+      { intentId, generation: 1, traceparent, message: null, signed, claim: null },
+    ]);
+    if (typeof committed === 'string') throw new Error('A new intent was not signed.');
+    return committed ?? [];
+  });
+  relay.dispatch(rows);
+  count('quittance_anomalies_total', 1, { kind: 'adopted' });
+  const log = { intent: intentId, settlement_id: settlementId, signature };
+  deps.logger.warn(log, 'lost payment of another client adopted from the chain');
+  return true;
+};
+
+/** The token account that a message pays from; null for one that pays nothing. */
+export const sourceOf = (message: Uint8Array): string | null => {
+  try {
+    return transfersOf(message)[0]?.source ?? null;
+  } catch {
+    // The policy refuses a message that cannot be read, so that none was signed.
+    return null;
+  }
+};

@@ -1,0 +1,74 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { keyOf, tokenAccountOf } from '../chain/addresses.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { isOutgoing } from '../ledger/store/messages.ts';
+import { disassemble, hashMessage } from '../transactions/message.ts';
+import { checkForeignPolicy, type ForeignTerms, type ForeignTransfer } from './policy.ts';
+import { refuse } from './refusal.ts';
+
+/** A transaction of another client, and the transfers and memos that it must have. */
+type PaymentInput = {
+  /** Base64 of the wire bytes. */
+  transaction: string;
+  legs: readonly { owner: string; amount: string }[];
+  memos: readonly string[] | null;
+};
+/** A transaction that does what its offer requires. */
+export type SignedPayment = ForeignTransfer & {
+  messageHash: string;
+  legs: ForeignTerms['legs'];
+  totalMicro: bigint;
+};
+
+type Deps = { pool: Pool; network: Network; tokenAccounts: Pick<TokenAccounts, 'getState'> };
+
+/**
+ * Whether a message is an outgoing payment of this deployment. Only one that names a delegate
+ * authority can be, so that other payments cost no query.
+ */
+const isOwnPayment = async ({ pool, network }: Deps, wire: Buffer): Promise<boolean> =>
+  network.delegateAuthorities.some((authority) => wire.includes(keyOf(authority).toBuffer())) &&
+  (await isOutgoing(pool, messageHashOf(wire)));
+
+/**
+ * The hash of a transaction's message. It does not depend on the signatures, so a payload with
+ * other bytes in the fee payer's slot is the same payment.
+ * @throws ForeignRefusal
+ */
+export const messageHashOf = (wire: Uint8Array): string => {
+  try {
+    return hashMessage(disassemble(wire).message);
+  } catch (error) {
+    return refuse('transaction_could_not_be_decoded', (error as Error).message);
+  }
+};
+
+/**
+ * Reads a transaction of another client and checks it against the policy. Each leg goes to its
+ * owner's existing token account, because our fee payer pays no rent for other clients.
+ * @throws ForeignRefusal; ServiceError service_unavailable when the chain cannot be read
+ */
+export const readSignedPayment = async (
+  deps: Deps,
+  { transaction, legs: input, memos }: PaymentInput,
+): Promise<SignedPayment> => {
+  const { network, tokenAccounts } = deps;
+  const wire = Buffer.from(transaction, 'base64');
+  const legs = input.map(({ owner, amount }) => ({
+    destination: tokenAccountOf(owner, network.mint),
+    amountMicro: parseMicro(amount),
+  }));
+  const transfer = checkForeignPolicy(wire, { legs, memos }, network, await isOwnPayment(deps, wire));
+  const states = await readForCaller(Promise.all(input.map(({ owner }) => tokenAccounts.getState(owner))));
+  if (states.some((state) => state !== 'ready'))
+    refuse('recipient_mismatch', 'a payee has no token account; create it before it is paid');
+  return {
+    ...transfer,
+    messageHash: messageHashOf(wire),
+    legs,
+    totalMicro: legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n),
+  };
+};

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { stateColumn } from '../../../../shared/db/state-column.ts';
+import type { Message } from '../../../../shared/events/event.ts';
+import { type OutboxRow, outboxColumn } from '../../../../shared/events/outbox.ts';
+import { intents } from '../model/state.ts';
+import { SWEEP_AFTER, type Transition } from './intents.ts';
+import { NO_SPENDING_CLAIMS, SPENDING_CLAIMS, type SpendingClaim } from './spending.ts';
+import { insertTransactions } from './transactions.ts';
+
+const state = stateColumn(intents, sql.fragment`i.status`);
+
+/** The signed or adopted bytes of a generation. */
+export type Generation = {
+  signature: string;
+  wire: Uint8Array;
+  lastValidBlockHeight: number;
+  creates: string | null;
+  /**
+   * The signing deadline, epoch milliseconds; null for adopted bytes and for bytes that an owner
+   * signed.
+   */
+  signBefore: number | null;
+};
+
+/** Signed bytes as the next generation of an intent. `message` null: no event is published. */
+export type SignedTransition = Pick<Transition, 'intentId' | 'generation' | 'traceparent'> & {
+  message: Message | null;
+  signed: Generation;
+  /**
+   * Reserved of a daily budget by the statement that commits the bytes; null: nothing, or reserved
+   * separately.
+   */
+  claim: SpendingClaim | null;
+};
+const Committed = z.object({
+  changed_id: z.string(),
+  published: outboxColumn.nullable(),
+  over_budget: z.boolean().default(false),
+});
+/** Outbox rows for `relay.dispatch`, or why the signed bytes were not committed. */
+export type CommitOutcome = readonly OutboxRow[] | 'overtaken' | 'over_budget';
+
+/**
+ * Commits signed bytes as the next generations of their intents, before any of them is sent (rule
+ * 8).
+ * @param transitions of different intents, each with its new generation
+ * @returns in the order of the transitions: outbox rows for `relay.dispatch`; `overtaken` when the
+ *   intent has changed or its deadline has passed, however long the worker slept after its check
+ *   (rule 11); `over_budget` when the claims on one budget exceed what is left of it. Bytes that
+ *   are not committed are discarded unsent
+ * @throws a unique violation when another generation of one of them is live (rule 9)
+ */
+export const commitSigned = async (
+  db: Db,
+  transitions: readonly SignedTransition[],
+): Promise<CommitOutcome[]> => {
+  const rows = transitions.map(toSignedRow);
+  const isClaiming = transitions.some(({ claim }) => claim !== null);
+  const { claimed, within, refused } = isClaiming ? SPENDING_CLAIMS : NO_SPENDING_CLAIMS;
+  // The rows are locked in the order of the index (see transitionIntents), so that two workers
+  // cannot deadlock.
+  const committed = await db.any(sql.type(Committed)`
+    with s as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
+        signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
+        payload jsonb, traceparent text, scope text, period timestamptz, lamports bigint, cap bigint)
+    )${claimed}, changed as (
+      update intents i set status = ${state.after('sign')}, generation = s.generation, signature = s.signature,
+        slot = null, progressed_at = app_now(), next_at = app_now() + ${SWEEP_AFTER}::interval
+      from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
+        and i.generation = s.generation - 1
+        and ${state.allows('sign')}
+        and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
+        ${within}
+      returning s.*
+    )${insertTransactions}, published as (
+      insert into outbox (subject, msg_id, payload, traceparent)
+      select subject, msg_id, payload, traceparent from changed where msg_id is not null
+      returning outbox_id, subject, msg_id, payload, traceparent
+    )
+    select changed.intent_id as changed_id,
+      (select jsonb_agg(to_jsonb(published)) from published where published.msg_id = changed.msg_id) as published,
+      false as over_budget
+    from changed ${refused}`);
+  const outcomes = new Map<string, CommitOutcome>(
+    committed.map(({ changed_id, published, over_budget }) => [
+      changed_id,
+      over_budget ? 'over_budget' : (published ?? []),
+    ]),
+  );
+  return transitions.map(({ intentId }) => outcomes.get(intentId) ?? 'overtaken');
+};
+
+const toSignedRow = ({ intentId, generation, traceparent, message, signed, claim }: SignedTransition) => ({
+  intent_id: intentId,
+  generation,
+  signature: signed.signature,
+  wire: Buffer.from(signed.wire).toString('base64'),
+  last_valid: signed.lastValidBlockHeight,
+  creates: signed.creates,
+  sign_before: signed.signBefore,
+  subject: message?.subject ?? null,
+  msg_id: message?.msgId ?? null,
+  payload: message?.payload ?? null,
+  traceparent,
+  ...(claim !== null && {
+    scope: claim.scope,
+    period: new Date(claim.startsAt),
+    lamports: String(claim.amount),
+    cap: String(claim.cap),
+  }),
+});

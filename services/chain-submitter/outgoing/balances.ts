@@ -1,0 +1,28 @@
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { refuse } from './refusal.ts';
+import type { ExternalTerms } from './terms.ts';
+
+type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'list'> };
+
+/**
+ * Checks the two token accounts of a payment. The payee's must exist, because nobody pays its rent.
+ * @throws ExternalRefusal; ServiceError service_unavailable when the chain cannot be read
+ */
+export const checkBalances = async (
+  { tokenAccounts }: Deps,
+  { owner, payTo, authority, amountMicro }: ExternalTerms,
+): Promise<void> => {
+  const { accounts } = await readForCaller(tokenAccounts.list([owner, payTo]));
+  const [source, payee] = accounts;
+  if (payee?.state !== 'ready' || payee.frozen)
+    return refuse('payee_without_token_account', 'the payee has no token account that can be paid');
+  if (source?.state !== 'ready' || source.frozen)
+    return refuse('insufficient_funds', 'the wallet has no token account that can pay');
+  if (source.balanceMicro < amountMicro) refuse('insufficient_funds', 'the wallet’s balance is too small');
+  if (source.delegate !== authority)
+    refuse('delegation_inactive', 'the wallet has not given its allowance to the delegate authority');
+  if (source.allowanceMicro < amountMicro)
+    refuse('delegation_inactive', 'the wallet’s allowance is too small');
+};

@@ -1,0 +1,198 @@
+import type { Lost } from '../../../shared/contract/chain-submitter.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
+import { readLastValid } from '../chain/blockhashes.ts';
+import type { IncludedTransaction } from '../chain/included-transaction.ts';
+import { unknownOnError } from '../chain/read-for-caller.ts';
+import { getIncluded } from '../chain/read-included.ts';
+import { BLOCK_TIME_ERROR_MS, listTransactionsAt } from '../chain/reference-search.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { insertExternalIntent } from '../ledger/store/intents.ts';
+import { insertMessage, isOutgoing } from '../ledger/store/messages.ts';
+import { listRecorded } from '../ledger/store/transactions.ts';
+import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
+import { findTransactionEverywhere } from '../transactions/find-transaction.ts';
+import { assemble, decodeAnyMessage, hashMessage, type PlainMessage } from '../transactions/message.ts';
+import type { ExternalRequest } from '../transactions/parse-order.ts';
+import { memoOf } from './terms.ts';
+
+/*
+ * Outgoing payments whose record a restore has lost. The memo of an attempt is a hash of its id, so
+ * the chain proves whether it was paid, unless its vendor required another memo (docs/adr/0034).
+ */
+
+export type LostDeps = { pool: Pool; rpc: RpcPool; network: Network; logger: Logger };
+/** What identifies a payment of an attempt. */
+type Wanted = { intentId: string; pay_to: string; amount: string; memo: string | null };
+/**
+ * `paid`: the transaction of the attempt. `undecided`: those that may be of another attempt; none
+ * proves that the attempt was not paid.
+ */
+type Found = { paid: IncludedTransaction; owner: string } | { undecided: readonly string[] };
+
+/** Transactions of a source that succeeded in the lost time, and have no record here. */
+const listUnrecorded = async (
+  { rpc, pool }: LostDeps,
+  source: string,
+  { since, until }: Lost,
+): Promise<string[]> => {
+  const search = { reference: source, since: Date.parse(since) };
+  const before = Date.parse(until) + BLOCK_TIME_ERROR_MS;
+  const lists = await Promise.all(rpc.providers.map((provider) => listTransactionsAt(provider, search)));
+  const listed = lists
+    .flat()
+    .filter(({ succeeded, at }) => succeeded && (at === null || at <= before))
+    .map(({ signature }) => signature);
+  const recorded = new Set(await listRecorded(pool, listed));
+  return [...new Set(listed)].filter((signature) => !recorded.has(signature));
+};
+
+const known = (instruction: PlainMessage['instructions'][number]): KnownInstruction | null => {
+  try {
+    return readInstruction(instruction);
+  } catch {
+    return null;
+  }
+};
+
+/** A message of this service always decodes. Another one is no outgoing payment. */
+const decode = (message: Uint8Array): PlainMessage | null => {
+  try {
+    return decodeAnyMessage(message);
+  } catch {
+    return null;
+  }
+};
+
+type Match = 'paid' | 'undecided' | null;
+
+/** Compares a transaction of a source with a payment. */
+const match = ({ message }: IncludedTransaction, wanted: Wanted, source: string, network: Network): Match => {
+  const plain = decode(message);
+  if (plain === null) return null;
+  const memos = plain.instructions
+    .filter(({ program }) => program === PROGRAMS.memo)
+    .map(({ data }) => Buffer.from(data).toString('utf8'));
+  const paysIt = plain.instructions
+    .map(known)
+    .some(
+      (each) =>
+        each?.name === 'transferChecked' &&
+        each.source === source &&
+        each.destination === tokenAccountOf(wanted.pay_to, network.mint) &&
+        each.amountMicro === parseMicro(wanted.amount) &&
+        network.delegateAuthorities.includes(each.authority),
+    );
+  const isSigned = plain.signers.length === 2 && network.delegateAuthorities.includes(plain.signers[1]!);
+  if (memos.includes(memoOf(wanted.intentId)))
+    return paysIt && isSigned && wanted.memo === null ? 'paid' : 'undecided';
+  return wanted.memo !== null && paysIt && memos.includes(wanted.memo) ? 'undecided' : null;
+};
+
+/**
+ * Searches the sources of an account for a payment of the lost time, at every provider. None of its
+ * bytes can be included any more, because a restore waits for that.
+ * @throws RpcUnavailable when a provider does not answer, which proves nothing
+ */
+const search = async (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> => {
+  const undecided: string[] = [];
+  for (const owner of new Set(lost.owners)) {
+    const source = tokenAccountOf(owner, deps.network.mint);
+    for (const signature of await listUnrecorded(deps, source, lost)) {
+      const included = await getIncluded(deps, signature);
+      const matched = match(included, wanted, source, deps.network);
+      if (matched === null || (await isOutgoing(deps.pool, hashMessage(included.message)))) continue;
+      if (matched === 'paid') return { paid: included, owner };
+      undecided.push(signature);
+    }
+  }
+  return { undecided };
+};
+
+/** @throws ServiceError service_unavailable, with `money_moved: unknown` */
+export const searchForCaller = (deps: LostDeps, wanted: Wanted, lost: Lost): Promise<Found> =>
+  unknownOnError(search(deps, wanted, lost));
+
+/**
+ * Records a payment that the chain has, as if it had just been signed. The watcher finds its
+ * transaction by the message, which makes it confirmed.
+ */
+const adopt = async (
+  { pool, rpc }: LostDeps,
+  { intentId, request, since }: { intentId: string; request: ExternalRequest; since: string },
+  { message, signatureAt }: IncludedTransaction,
+): Promise<void> => {
+  const row = {
+    message_hash: hashMessage(message),
+    wire: assemble(message, [null, signatureAt(1)]),
+    last_valid_block_height: await readLastValid(rpc, { everywhere: true }),
+  };
+  const { settlement_id: object_id } = request;
+  const intent = { intent_id: intentId, object_id, request, traceparent: activeTraceparent(), since };
+  await pool.transaction(async (tx) => {
+    if (await insertExternalIntent(tx, intent)) await insertMessage(tx, intentId, row);
+  });
+};
+
+const logAdopted = (logger: Logger, log: object, { signature }: IncludedTransaction): void => {
+  count('quittance_anomalies_total', 1, { kind: 'adopted' });
+  logger.warn({ ...log, signature }, 'lost outgoing payment adopted from the chain');
+};
+
+/**
+ * Adopts a payment whose bytes were answered before, and whose record is lost: the transaction of
+ * its message proves it.
+ * @param since no transaction of it is older
+ * @returns false when no provider has it. Its bytes are unknown, so nothing proves that they can
+ *   never be included
+ * @throws ServiceError service_unavailable when a provider does not answer
+ */
+export const adoptAnswered = async (
+  deps: LostDeps,
+  { intentId, request, since }: { intentId: string; request: ExternalRequest; since: string },
+  messageHash: string,
+): Promise<boolean> => {
+  const source = tokenAccountOf(request.owner, deps.network.mint);
+  const wanted = { messageHash, source, since: Date.parse(since) };
+  const paid = await unknownOnError(
+    findTransactionEverywhere(deps, wanted).then((found) =>
+      found === null ? null : getIncluded(deps, found),
+    ),
+  );
+  if (paid === null) return false;
+  await adopt(deps, { intentId, request, since }, paid);
+  logAdopted(deps.logger, { intent: intentId, settlement_id: request.settlement_id }, paid);
+  return true;
+};
+
+/**
+ * Adopts the payment of an attempt without an intent, if a restore has lost its record and the
+ * chain has it.
+ * @returns `adopted`: it has an intent now. `undecided`: it may be paid, so nothing may be signed
+ *   or closed for it. `none`: it was not paid
+ * @throws ServiceError service_unavailable when the chain cannot be searched
+ */
+export const adoptLost = async (
+  deps: LostDeps,
+  { intentId, request }: { intentId: string; request: ExternalRequest },
+  lost: Lost | null | undefined,
+): Promise<'adopted' | 'undecided' | 'none'> => {
+  if (lost === null || lost === undefined) return 'none';
+  const owners = [request.owner, ...lost.owners];
+  const found = await searchForCaller(deps, { intentId, ...request }, { ...lost, owners });
+  if ('undecided' in found && found.undecided.length === 0) return 'none';
+  const log = { intent: intentId, settlement_id: request.settlement_id };
+  if ('undecided' in found || found.owner !== request.owner) {
+    count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
+    deps.logger.error(log, 'the chain has a payment that may be this one, nothing is signed or closed');
+    return 'undecided';
+  }
+  await adopt(deps, { intentId, request, since: lost.since }, found.paid);
+  logAdopted(deps.logger, log, found.paid);
+  return 'adopted';
+};

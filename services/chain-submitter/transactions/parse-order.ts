@@ -1,0 +1,253 @@
+import { z } from 'zod';
+import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
+import {
+  AccountId,
+  MicroUsdc,
+  SettlementId,
+  SolanaAddress,
+  Timestamp,
+} from '../../../shared/contract/primitives.ts';
+import { readToken } from '../../../shared/lib/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { tokenAccountOf } from '../chain/addresses.ts';
+import type { Failure } from '../ledger/model/failure.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type {
+  ExternalOrder,
+  ForeignOrder,
+  Order,
+  SettleOrder,
+  TransferOrder,
+} from '../ledger/model/order.ts';
+import { SIGNING_GRACE_MS } from '../ledger/model/state.ts';
+import { referenceOf } from '../ledger/reference.ts';
+
+/** An intent without a quote fails when it is not signed within this time. */
+const SIGN_WITHIN_MS = 10 * 60_000;
+/** The row may have been lost and inserted again, so the intent may be older than its row. */
+const ANY_TIME = 0;
+/** Nothing is signed any more. What was signed is followed up, and found on the chain. */
+const NEVER = 0;
+
+type SettleJob = z.infer<typeof chainSubmitter.jobs.settle.payload>;
+type OrderContext = { network: Network; environment: string; keys: PublicKeys };
+
+/** The request of a delegation intent, from its preparation. */
+export const DelegationRequest = z.strictObject({
+  preparation_id: z.string(),
+  account_id: z.string(),
+  owner: SolanaAddress,
+  authority: SolanaAddress,
+  allowance: MicroUsdc.nullable(),
+});
+export type DelegationRequest = z.infer<typeof DelegationRequest>;
+
+/**
+ * The request of a withdrawal or refund intent. Its destination was resolved when it was prepared.
+ */
+export const TransferRequest = z.strictObject({
+  object_id: z.string(),
+  settlement_id: SettlementId.nullable(),
+  account_id: z.string(),
+  owner: SolanaAddress,
+  payee: SolanaAddress.nullable(),
+  destination: SolanaAddress,
+  amount: MicroUsdc,
+  accepted_at: Timestamp,
+});
+export type TransferRequest = z.infer<typeof TransferRequest>;
+
+/**
+ * The request of an intent for a payment that another client signed. It repeats what the bytes were
+ * checked to do.
+ */
+export const ForeignRequest = z.strictObject({
+  settlement_id: SettlementId,
+  account_id: AccountId,
+  authority: SolanaAddress,
+  source_account: SolanaAddress,
+  legs: z.array(z.strictObject({ token_account: SolanaAddress, amount: MicroUsdc })),
+  /** The sum of the legs. It is held of the source's balance (foreign/store/intents.ts). */
+  amount: MicroUsdc,
+  /** The moment in whose hour the caps count the amount. A lost payment counts in none. */
+  capped_at: Timestamp.optional(),
+});
+export type ForeignRequest = z.infer<typeof ForeignRequest>;
+
+/** The request of an intent for an outgoing payment, as settlement has asked for it. */
+export const ExternalRequest = z.strictObject({
+  settlement_id: SettlementId,
+  account_id: AccountId,
+  owner: SolanaAddress,
+  authority: SolanaAddress,
+  pay_to: SolanaAddress,
+  fee_payer: SolanaAddress,
+  amount: MicroUsdc,
+  memo: z.string().nullable(),
+  /** The moment in whose hour the caps count the amount. Only what is stored has it. */
+  capped_at: Timestamp.optional(),
+});
+export type ExternalRequest = z.infer<typeof ExternalRequest>;
+/** A job that can never be executed. Nothing was signed for it. */
+export class OrderRefused extends Error {
+  override name = 'OrderRefused';
+  readonly failure: Failure;
+  constructor(message: string) {
+    super(message);
+    this.failure = { code: 'payment_failed', message };
+  }
+}
+
+const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContext): SettleOrder => {
+  const { claims, inForce } = (() => {
+    try {
+      return readToken('quote', job.quote_token, { env: environment, keys });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      throw new OrderRefused(`the quote token is invalid: ${error.message}`);
+    }
+  })();
+  const { owner, authority } = job.payer;
+  if (claims.mint !== network.mint) throw new OrderRefused('the quote names another mint');
+  const [grossMicro, feeMicro] = [parseMicro(claims.quote_amount), parseMicro(claims.fee_amount)];
+  if (feeMicro >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
+  const source = tokenAccountOf(owner, network.mint);
+  const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
+  const paysFees = claims.service_id === PLATFORM_SERVICE_ID && feeMicro === 0n;
+  if (source === payoutAccount || source === network.feeAccount)
+    throw new OrderRefused('payer and payee are the same');
+  if ((payoutAccount === network.feeAccount) !== paysFees)
+    throw new OrderRefused('only a quote of the platform pays the fee wallet');
+  return {
+    kind: 'settle',
+    accountId: job.account_id,
+    acceptedAt: Date.parse(job.accepted_at),
+    quoteId: claims.quote_id,
+    vendorAccountId: claims.vendor_account_id,
+    payout: claims.payout_address,
+    payoutAccount,
+    payer: owner,
+    source,
+    authority,
+    grossMicro,
+    feeMicro,
+    paysFees,
+    reference: referenceOf(environment, claims.quote_id),
+    since: Date.parse(claims.issued_at),
+    signBefore: inForce ? Date.parse(claims.expires_at) + SIGNING_GRACE_MS : NEVER,
+  };
+};
+
+const transferOrder = (
+  kind: TransferOrder['kind'],
+  { object_id: id, settlement_id: settlementId, ...request }: TransferRequest,
+  { network, environment }: OrderContext,
+): TransferOrder => ({
+  kind,
+  accountId: request.account_id,
+  owner: request.owner,
+  source: tokenAccountOf(request.owner, network.mint),
+  payee: request.payee,
+  destination: request.destination,
+  amountMicro: parseMicro(request.amount),
+  // Each object has a separate reference: two equal refunds of one settlement must not share a
+  // signature (rule 12).
+  reference: referenceOf(
+    environment,
+    settlementId === null ? `${kind}/${id}` : `${kind}/${settlementId}/${id}`,
+  ),
+  since: ANY_TIME,
+});
+
+const foreignOrder = (request: ForeignRequest, since: number): ForeignOrder => ({
+  kind: 'foreign',
+  accountId: request.account_id,
+  authority: request.authority,
+  source: request.source_account,
+  legs: request.legs.map(({ token_account, amount }) => ({
+    destination: token_account,
+    amountMicro: parseMicro(amount),
+  })),
+  since,
+});
+
+const externalOrder = (
+  { account_id, owner, pay_to, amount }: ExternalRequest,
+  { since, mint }: { since: number; mint: string },
+): ExternalOrder => ({
+  kind: 'external',
+  accountId: account_id,
+  source: tokenAccountOf(owner, mint),
+  destination: tokenAccountOf(pay_to, mint),
+  amountMicro: parseMicro(amount),
+  since,
+});
+/**
+ * Parses the order of an intent from its request. A settle's order comes from the quote token,
+ * whose signature is verified at every use, so neither the job nor the stored row can change what
+ * is paid (rule 7).
+ * @throws OrderRefused when the job can never be executed
+ */
+export const parseOrder = (
+  intent: { kind: Order['kind']; request: unknown; created_at: number },
+  context: OrderContext,
+): Order => {
+  const { network, environment } = context;
+  const signBefore = intent.created_at + SIGN_WITHIN_MS;
+  switch (intent.kind) {
+    case 'settle':
+      return settleOrder(chainSubmitter.jobs.settle.payload.parse(intent.request), context);
+    case 'fund': {
+      const job = chainSubmitter.jobs.fund.payload.parse(intent.request);
+      if (network.fundingAuthority === null)
+        throw new OrderRefused('funding is not available in this environment');
+      return {
+        kind: 'fund',
+        accountId: job.account_id,
+        owner: job.owner,
+        destination: tokenAccountOf(job.owner, network.mint),
+        amountMicro: parseMicro(job.amount),
+        reference: referenceOf(environment, `fund/${job.fund_id}`),
+        since: ANY_TIME,
+        signBefore,
+      };
+    }
+    case 'createTokenAccount': {
+      const job = chainSubmitter.jobs.createTokenAccount.payload.parse(intent.request);
+      const tokenAccount = tokenAccountOf(job.owner, network.mint);
+      return {
+        kind: 'createTokenAccount',
+        accountId: job.account_id,
+        owner: job.owner,
+        tokenAccount,
+        since: intent.created_at,
+        signBefore,
+      };
+    }
+    case 'delegation': {
+      const request = DelegationRequest.parse(intent.request);
+      return {
+        kind: 'delegation',
+        accountId: request.account_id,
+        owner: request.owner,
+        tokenAccount: tokenAccountOf(request.owner, network.mint),
+        authority: request.authority,
+        allowanceMicro: request.allowance === null ? null : parseMicro(request.allowance),
+        since: intent.created_at,
+      };
+    }
+    case 'foreign':
+      return foreignOrder(ForeignRequest.parse(intent.request), intent.created_at);
+    case 'external':
+      return externalOrder(ExternalRequest.parse(intent.request), {
+        since: intent.created_at,
+        mint: network.mint,
+      });
+    case 'withdrawal':
+    case 'refund':
+      return transferOrder(intent.kind, TransferRequest.parse(intent.request), context);
+  }
+};
