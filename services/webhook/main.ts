@@ -21,7 +21,6 @@ import { listEndpoints } from './endpoints/list-endpoints.ts';
 import { resealSecrets } from './endpoints/reseal.ts';
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts';
 import { createSecrets } from './endpoints/secrets.ts';
-import { testEndpoint } from './endpoints/test-endpoint.ts';
 import { updateEndpoint } from './endpoints/update-endpoint.ts';
 import { getEvent } from './events/get-event.ts';
 import { listEvents } from './events/list-events.ts';
@@ -32,6 +31,7 @@ import * as onSettlement from './events/on-settlement.ts';
 import { purge } from './events/purge.ts';
 import { recordEvents } from './events/record-events.ts';
 import { redeliver } from './events/redeliver.ts';
+import { testEndpoint } from './events/test-endpoint.ts';
 import { findEventRecords } from './operator/records.ts';
 import { createSender } from './sender/sender.ts';
 

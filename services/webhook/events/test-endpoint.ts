@@ -1,9 +1,9 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { insertTestEvent } from '../events/store.ts';
-import { showEvent } from '../events/view.ts';
-import { getEnabledEndpointRow } from './endpoint-row.ts';
+import { getEnabledEndpointRow } from '../endpoints/endpoint-row.ts';
+import { insertTestEvent } from './store.ts';
+import { showEvent } from './view.ts';
 
 /** POST /v1/webhook-endpoints/:endpoint_id/test. The log of deliveries shows the result. */
 export const testEndpoint =
