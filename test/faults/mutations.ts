@@ -56,7 +56,7 @@ export const mutations: readonly Mutation[] = [
         to: '$' + '{payment_attempt_id}:$' + '{Math.random()}`',
       },
     ],
-    faults: ['crash-before-submitter.afterIntent', 'redis-kill'],
+    faults: ['crash-before-submitter.afterCommit', 'redis-kill'],
   },
   {
     name: 'commit-before-send',

@@ -1,7 +1,11 @@
 import { preparations as preparationMachine } from '../../services/chain-submitter/ledger/model/preparation.ts';
 import { type Event, intents as intentMachine } from '../../services/chain-submitter/ledger/model/state.ts';
 import { transactions as transactionMachine } from '../../services/chain-submitter/ledger/model/transaction.ts';
-import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/ledger/store/intents.ts';
+import {
+  type ClaimedIntent,
+  FRESH_MS,
+  type IntentRow,
+} from '../../services/chain-submitter/ledger/store/intents.ts';
 import type { PreparationRow } from '../../services/chain-submitter/ledger/store/preparations.ts';
 import { createOutbox, EPOCH, type Model, model, Unavailable, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
@@ -56,7 +60,7 @@ export const createSubmitterTables = (
 
   const liveOf = (intentId: string) =>
     [...transactions.values()].find(({ intent_id, status }) => intent_id === intentId && status === 'live');
-  const claimed = (intent: Intent): ClaimedIntent => {
+  const claimed = (intent: Intent): Omit<ClaimedIntent, 'isRecorded'> => {
     const live = liveOf(intent.intent_id);
     return {
       ...intent,
@@ -68,38 +72,37 @@ export const createSubmitterTables = (
     };
   };
 
+  type NewRow = Pick<Intent, 'intent_id' | 'kind' | 'object_id' | 'request'> & { generation: number };
+  const insertIntent = (
+    { intent_id, kind, object_id, request, generation }: NewRow,
+    workerId: string,
+  ): Intent => {
+    const known = intents.get(intent_id);
+    if (known !== undefined) {
+      // Without the index there are two intents: the existing one is moved aside.
+      const aside = `${intent_id}#${intents.size}`;
+      intents.set(aside, { ...known, intent_id: aside, row: aside });
+      for (const one of transactions.values()) if (one.intent_id === intent_id) one.intent_id = aside;
+    }
+    const intent: Intent = {
+      ...{ intent_id, kind, object_id, request, generation },
+      ...{ status: 'accepted', signature: null, slot: null },
+      ...{ failure_code: null, failure_message: null, traceparent: null },
+      ...{ created_at: EPOCH + now(), worker_id: workerId, next_at: now() + REST_MS, row: intent_id },
+    };
+    intents.set(intent_id, intent);
+    return intent;
+  };
+  const mayInsert = (intentId: string): boolean =>
+    !intents.has(intentId) || harness.off === 'unique intent (inbox)';
+
   const insertIntents = ({ json, workerId }: { json: string; workerId: string }): unknown[] =>
-    (
-      JSON.parse(json) as (Pick<Intent, 'intent_id' | 'kind' | 'object_id' | 'request'> & {
-        generation: number;
-      })[]
-    )
+    (JSON.parse(json) as NewRow[])
       .sort((a, b) => (a.intent_id < b.intent_id ? -1 : 1))
-      .flatMap((row) => {
-        const known = intents.get(row.intent_id);
-        if (known !== undefined) {
-          if (harness.off !== 'unique intent (inbox)') return [];
-          // Without the index there are two intents: the existing one is moved aside.
-          const aside = `${row.intent_id}#${intents.size}`;
-          intents.set(aside, { ...known, intent_id: aside, row: aside });
-          for (const one of transactions.values()) if (one.intent_id === row.intent_id) one.intent_id = aside;
-        }
-        const intent: Intent = {
-          ...row,
-          status: 'accepted',
-          signature: null,
-          slot: null,
-          failure_code: null,
-          failure_message: null,
-          traceparent: null,
-          created_at: EPOCH + now(),
-          worker_id: workerId,
-          next_at: now() + REST_MS,
-          row: row.intent_id,
-        };
-        intents.set(row.intent_id, intent);
+      .filter(({ intent_id }) => mayInsert(intent_id))
+      .map((row) => {
         harness.trace('intents', `${row.object_id} is accepted`);
-        return [claimed(intent)];
+        return claimed(insertIntent(row, workerId));
       });
 
   const isFree = (intent: Intent, only: string | null, workerId: string, executing: string[]): boolean => {
@@ -163,28 +166,36 @@ export const createSubmitterTables = (
     subject: string | null;
     msg_id: string | null;
     payload: unknown;
+  } & (Omit<NewRow, 'generation'> | { kind?: undefined });
+  type SignedRows = { json: string; workerId: string };
+  const maySign = (signBefore: number | null): boolean => {
+    if (signBefore === null) return true;
+    if (now() < pausedUntil) return false;
+    return harness.off === 'signing deadline' || EPOCH + now() <= signBefore;
   };
-  type SignedRows = { json: string };
+  const isFresh = (request: unknown): boolean =>
+    Math.abs(EPOCH + now() - Date.parse((request as { accepted_at: string }).accepted_at)) <= FRESH_MS;
   const isSigned = (row: Signed): boolean => {
     const { intent_id, generation, sign_before } = row;
+    if (!maySign(sign_before)) return false;
+    if (row.kind !== undefined) return mayInsert(intent_id) && (sign_before === null || isFresh(row.request));
     const intent = intents.get(intent_id);
     if (intent === undefined) return false;
-    if (harness.off !== 'signing deadline' && sign_before !== null && EPOCH + now() > sign_before)
-      return false;
     if (harness.off === 'one live generation') return true;
     return intent.generation === generation - 1 && intentMachine.next(intent.status, 'sign') !== null;
   };
-  const commitSigned = ({ json }: SignedRows): unknown[] => {
+  const commitSigned = ({ json, workerId }: SignedRows): unknown[] => {
     const rows = (JSON.parse(json) as Signed[]).filter(isSigned);
     // One statement: a row that violates a constraint undoes all of them.
-    for (const { intent_id, generation, signature } of rows) {
+    for (const { intent_id, generation, signature, kind } of rows) {
       const own = [...transactions.values()].filter((one) => one.intent_id === intent_id);
-      const guarded = harness.off !== 'one live generation';
+      const guarded = harness.off !== 'one live generation' && kind === undefined;
       if (guarded && liveOf(intent_id) !== undefined) throw new UniqueViolation('transactions_one_live');
       if (guarded && own.some((one) => one.generation === generation))
         throw new UniqueViolation('transactions_intent_id_generation_key');
       if (transactions.has(signature)) throw new UniqueViolation('transactions_pkey');
     }
+    for (const row of rows) if (row.kind !== undefined) insertIntent(row, workerId);
     return rows.map(({ intent_id, generation, signature, wire, last_valid, subject, msg_id, payload }) => {
       const intent = intents.get(intent_id)!;
       harness.call(signature, `T${transactions.size + 1}`);
@@ -241,13 +252,17 @@ export const createSubmitterTables = (
         (values) => transitionIntents(event, values),
       ),
     ),
-    model<SignedRows>(/with s as \(\s*select \* from jsonb_to_recordset/, 'json rest', (values) => {
-      if (harness.off === 'commit before send') {
-        for (const { wire } of JSON.parse(values.json) as Signed[]) sendEarly(Buffer.from(wire, 'base64'));
-        if (harness.random.chance(0.1)) throw new Unavailable('connection refused');
-      }
-      return commitSigned(values);
-    }),
+    model<SignedRows>(
+      /with s as \(\s*select \* from jsonb_to_recordset/,
+      'json workerId rest fresh rest',
+      (values) => {
+        if (harness.off === 'commit before send') {
+          for (const { wire } of JSON.parse(values.json) as Signed[]) sendEarly(Buffer.from(wire, 'base64'));
+          if (harness.random.chance(0.1)) throw new Unavailable('connection refused');
+        }
+        return commitSigned(values);
+      },
+    ),
     model<{ signature: string }>(
       /select exists \(select from transactions where signature = \$1 and intent_id = \$2\s+and status = 'live'\)/,
       'signature id',
@@ -352,7 +367,7 @@ export const createSubmitterTables = (
       harness.trace('preparations', `${id} is cancelled`);
       return [{ preparation_id: id }];
     }),
-    model(/select paused from settings/, '', () => [{ paused: now() < pausedUntil }]),
+    model(/^\s*select paused from settings/, '', () => [{ paused: now() < pausedUntil }]),
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 

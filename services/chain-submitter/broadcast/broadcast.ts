@@ -43,6 +43,7 @@ export const isUniqueViolation = (error: unknown): boolean => hasErrorCode(error
 
 type Deps = {
   pool: Pool;
+  workerId: string;
   relay: Pick<Relay, 'dispatch'>;
   logger: Logger;
   rpc: RpcPool;
@@ -65,14 +66,14 @@ class NotCommitted extends Error {
  * statement instead.
  */
 const commitAlone = async (
-  { pool, ownBudgets }: Deps,
+  { pool, ownBudgets, workerId }: Deps,
   own: OwnTransaction,
   transition: SignedTransition,
 ): Promise<CommitOutcome> => {
   try {
     return await pool.transaction(async (tx) => {
       await ownBudgets.reserve(tx, own);
-      const outcome = (await commitSigned(tx, [transition]))[0]!;
+      const outcome = (await commitSigned(tx, [transition], workerId))[0]!;
       if (typeof outcome === 'string') throw new NotCommitted(outcome);
       return outcome;
     });
@@ -85,7 +86,8 @@ const commitAlone = async (
 };
 
 /**
- * Commits signed bytes as the intent's next generation, then sends them (rule 8).
+ * Commits signed bytes as the intent's next generation, with the intent if it is new, then sends
+ * them (rule 8).
  * @param own what the bytes cost; null for an adopted transaction
  * @returns `overtaken` when the bytes were not committed, because another worker has changed the
  *   intent or has live bytes of it, or because the signing deadline has passed; `over_budget` when
@@ -104,6 +106,7 @@ export const commitAndBroadcast = async (
   const signedTransition: SignedTransition = {
     intentId: intent.intent_id,
     generation,
+    record: intent.isRecorded ? null : intent,
     traceparent: intent.traceparent,
     // The caller of a settle waits for its end. That its bytes are signed is published when this
     // takes long (rebroadcast.ts).

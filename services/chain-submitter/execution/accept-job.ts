@@ -1,6 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -11,7 +12,7 @@ import { currentEvent, progressEvent } from '../ledger/events.ts';
 import type { GroupCommit } from '../ledger/group-commit.ts';
 import { intents } from '../ledger/model/state.ts';
 import { quoteHashOf } from '../ledger/store/final-request.ts';
-import { findIntent, type IntentRow } from '../ledger/store/intents.ts';
+import { FRESH_MS, findIntent, type IntentRow } from '../ledger/store/intents.ts';
 import type { Executor } from './executor.ts';
 
 export type AcceptDeps = {
@@ -21,7 +22,8 @@ export type AcceptDeps = {
   blockhashes: Blockhashes;
   groupCommit: GroupCommit;
   inFlight: InFlightTransactions;
-  executor: Pick<Executor, 'execute' | 'executeNow'>;
+  clock: Clock;
+  executor: Pick<Executor, 'execute' | 'executeNow' | 'signAtOnce'>;
 };
 
 type Job = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number };
@@ -55,9 +57,20 @@ const answerConflictingJob = async (
 };
 
 /**
- * Accepts a job: inserts its intent and executes it in the background. The message is acknowledged
- * when the intent is committed, never after confirmation. A job whose intent exists (dispatched
- * again or redelivered) publishes the current state once more and is polled at once.
+ * Whether a job is most likely new, so that its payment can be recorded with its bytes. The
+ * statement that commits them decides by the clock of the database.
+ */
+const isNew = ({ kind, request, generation = 0 }: Job, now: number): boolean => {
+  const { accepted_at } = request as { accepted_at?: string };
+  if (kind !== 'settle' || generation > 0 || accepted_at === undefined) return false;
+  return Math.abs(now - Date.parse(accepted_at)) <= FRESH_MS;
+};
+
+/**
+ * Accepts a job. A new payment is signed at once, and recorded with its bytes. Any other intent is
+ * recorded and executed in the background. The message is acknowledged when the intent is
+ * committed, never after confirmation. A job whose intent exists (dispatched again or redelivered)
+ * publishes the current state once more and is polled at once.
  */
 export const acceptJob = async (deps: AcceptDeps, job: Job): Promise<void> => {
   const { pool, relay, inFlight, executor, groupCommit, blockhashes } = deps;
@@ -66,7 +79,9 @@ export const acceptJob = async (deps: AcceptDeps, job: Job): Promise<void> => {
   // executor handles a failure.
   void blockhashes.get().catch(() => {});
   // The job's trace is stored, so that events published minutes later belong to it.
-  const inserted = await groupCommit.intent({ ...job, traceparent: activeTraceparent() });
+  const intent = { ...job, traceparent: activeTraceparent() };
+  if (isNew(job, deps.clock()) && (await executor.signAtOnce(intent))) return;
+  const inserted = await groupCommit.intent(intent);
   await failpoint('submitter.afterIntent');
   if (inserted !== null) return executor.execute(inserted);
 

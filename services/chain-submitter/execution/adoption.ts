@@ -6,14 +6,12 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { Order } from '../ledger/model/order.ts';
 import { movedOrder, paidQuote } from '../ledger/model/payment.ts';
-import { type ClaimedIntent, hasFailedAttempt } from '../ledger/store/intents.ts';
+import { type ClaimedIntent, FRESH_MS, hasFailedAttempt } from '../ledger/store/intents.ts';
 import { findIntentIds } from '../ledger/store/transactions.ts';
 
 /** Transactions of other senders that are read concurrently. */
 const CONCURRENT_READS = 16;
 const MAX_CACHED = 100_000;
-/** An older job may have had a record that was written and lost again. */
-const FRESH_MS = 5000;
 
 /** Transactions of other senders that were read and are no payment, by their reference. */
 const notPayments = new LRUCache<string, true>({ max: MAX_CACHED });

@@ -36,6 +36,7 @@ const CREATING_MS = 300;
 
 export type AttemptDeps = {
   pool: Pool;
+  workerId: string;
   relay: Pick<Relay, 'dispatch'>;
   logger: Logger;
   network: Network;

@@ -21,7 +21,7 @@ const count = async (objectId: string) => {
   return rows[0].signed as number;
 };
 
-test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
+test.each(['beforeIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   'rule 8: after a kill at %s the next worker completes the same payment once',
   async (arrow) => {
     const { events, outside } = fixture;
@@ -42,6 +42,28 @@ test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend
   },
   60_000,
 );
+
+test('rule 8: a payment that has to wait is recorded without bytes, and survives a kill', async () => {
+  const { events, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const pause = (paused: boolean) => fixture.admin.query('update settings set paused = $1', [paused]);
+  await pause(true);
+  const dying = await fixture.start({}, 'submitter.afterIntent=crash');
+  const job = await fixture.settle(payer, fixture.quote());
+  await dying.exited;
+  const { rows } = await fixture.admin.query('select status from intents where object_id = $1', [
+    job.settlement_id,
+  ]);
+  expect(rows).toEqual([{ status: 'accepted' }]);
+  expect(await count(job.settlement_id)).toBe(0);
+
+  await pause(false);
+  const next = await fixture.start();
+  await events.wait(job.settlement_id, 'finalized');
+  expect(await count(job.settlement_id)).toBe(1);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  await next.stop();
+}, 60_000);
 
 test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   'rule 8: after a kill at %s of a withdrawal the repeated submission completes it once',

@@ -1,4 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
@@ -7,7 +8,13 @@ import { toInFlight } from '../broadcast/in-flight.ts';
 import type { Hints } from '../ledger/hints.ts';
 import { EXPIRED, EXPIRED_FOREIGN, type Failure, RETIRED, TOO_LATE } from '../ledger/model/failure.ts';
 import { type ExternalOrder, isSignedOnce, type Order } from '../ledger/model/order.ts';
-import { type ClaimedIntent, claimIntents, releaseIntent } from '../ledger/store/intents.ts';
+import {
+  type ClaimedIntent,
+  claimIntents,
+  type NewIntent,
+  releaseIntent,
+  unrecorded,
+} from '../ledger/store/intents.ts';
 import { transition } from '../ledger/transition.ts';
 import { OrderRefused, parseOrder } from '../transactions/parse-order.ts';
 import { PolicyError } from '../transactions/policy.ts';
@@ -28,8 +35,8 @@ const ATTEMPTS = 3;
 const PAUSED_MS = 2000;
 
 type ExecutorDeps = AttemptDeps & {
-  workerId: string;
   environment: string;
+  clock: Clock;
   keys: PublicKeys;
   hints: Hints;
 };
@@ -97,8 +104,8 @@ const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<O
  * for later. It never rejects: errors are logged, and the sweeper retries the intent.
  */
 export const createExecutor = (deps: ExecutorDeps) => {
-  const { inFlight, pool, logger, workerId } = deps;
-  const running = new Set<Promise<void>>();
+  const { inFlight, pool, logger, workerId, clock } = deps;
+  const running = new Set<Promise<unknown>>();
 
   const release = async (intentId: string, delayMs: number): Promise<void> => {
     await releaseIntent(pool, intentId, workerId, delayMs).catch((error: unknown) =>
@@ -132,29 +139,54 @@ export const createExecutor = (deps: ExecutorDeps) => {
     }
   };
 
-  const start = async (intent: ClaimedIntent): Promise<void> => {
-    if (!inFlight.begin(intent.intent_id)) return;
+  /** Executes an intent, unless this process does already: then the result is undefined. */
+  const start = async <Result>(
+    intent: ClaimedIntent,
+    execution: (intent: ClaimedIntent) => Promise<Result>,
+  ): Promise<Result | undefined> => {
+    if (!inFlight.begin(intent.intent_id)) return undefined;
     const { kind, generation, traceparent } = intent;
     const attributes = { 'quittance.generation': generation };
     const work = inTraceOf(traceparent, () =>
-      inSpan(`execute ${kind}`, { kind: SpanKind.INTERNAL, attributes }, () => run(intent)),
+      inSpan(`execute ${kind}`, { kind: SpanKind.INTERNAL, attributes }, () => execution(intent)),
     ).finally(() => running.delete(work));
     running.add(work);
-    await work;
+    return work;
   };
-  const execute = (intent: ClaimedIntent): void => void start(intent);
+
+  /** Whether the intent was recorded with its bytes. */
+  const recordSigned = async (intent: ClaimedIntent): Promise<boolean> => {
+    const outcome = await executeOnce(deps, intent).catch((error: unknown) => {
+      logger.info(
+        { err: error, intent: intent.intent_id },
+        'not signed at once, the intent is recorded first',
+      );
+    });
+    if (outcome === 'broadcast') return true;
+    inFlight.end(intent.intent_id);
+    return false;
+  };
+  const execute = (intent: ClaimedIntent): void => void start(intent, run);
   const claimNow = (intentId: string) =>
     claimIntents(pool, { workerId, executing: inFlight.intentIds(), limit: 1, only: intentId });
 
   return {
     execute,
+    /**
+     * Signs the first bytes of a payment whose job has just come, and records its intent with them
+     * in one commit.
+     * @returns false when nothing was committed, or when it is unknown: the payment has to wait or
+     *   may not be made. The caller then records the intent, and its execution decides
+     */
+    signAtOnce: async (intent: NewIntent): Promise<boolean> =>
+      (await start(unrecorded(intent, clock()), recordSigned)) ?? false,
     /** Leases one intent now, unless another worker has it, and executes it. */
     executeNow: async (intentId: string): Promise<void> => {
       for (const intent of await claimNow(intentId)) execute(intent);
     },
     /** As `executeNow`. Resolves when the execution has ended for now. */
     executeAndWait: async (intentId: string): Promise<void> => {
-      await Promise.all((await claimNow(intentId)).map(start));
+      await Promise.all((await claimNow(intentId)).map((intent) => start(intent, run)));
     },
     /**
      * Releases an intent's lease. It is claimed again after the delay, and continues from the

@@ -2,7 +2,7 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { OutboxRow } from '../../../shared/events/outbox.ts';
 import { commitSigned, type Generation } from '../ledger/store/commit-signed.ts';
-import { type IntentRow, insertIntents } from '../ledger/store/intents.ts';
+import type { IntentRow } from '../ledger/store/intents.ts';
 import type { ForeignRequest } from '../transactions/parse-order.ts';
 import type { SourceBalance } from './source-balance.ts';
 import { type Held, listHeld, lockPayments } from './store/intents.ts';
@@ -78,24 +78,20 @@ const readRoom = async (
 };
 
 /** That bytes are signed is published when the payment takes long (rebroadcast.ts). */
-const transitionOf = ({ intent: { intent_id: intentId, traceparent }, signed }: SignedForeign) => ({
-  ...{ intentId, generation: 1, traceparent, message: null, signed, claim: null },
+const transitionOf = ({ intent, signed }: SignedForeign) => ({
+  ...{ intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent },
+  ...{ record: intent, message: null, signed, claim: null },
 });
 
-/** Inserts and signs payments. @returns null for a message that has an intent already */
+/** Records signed payments. @returns null for a message that has an intent already */
 const insertSigned = async (
   tx: Db,
   payments: readonly SignedForeign[],
   workerId: string,
 ): Promise<(readonly OutboxRow[] | null)[]> => {
   if (payments.length === 0) return [];
-  const intents = payments.map(({ intent }) => intent);
-  const rows = await insertIntents(tx, intents, workerId);
-  const inserted = payments.filter((_, index) => rows[index] !== null);
-  const committed = inserted.length === 0 ? [] : await commitSigned(tx, inserted.map(transitionOf));
-  if (committed.some((outcome) => typeof outcome === 'string'))
-    throw new Error('A new intent was not signed.');
-  return payments.map((payment) => (committed[inserted.indexOf(payment)] ?? null) as OutboxRow[] | null);
+  const committed = await commitSigned(tx, payments.map(transitionOf), workerId);
+  return committed.map((outcome) => (typeof outcome === 'string' ? null : outcome));
 };
 
 const commitAll = (

@@ -14,7 +14,6 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import { findTransactionEverywhere, type Wanted } from '../execution/find-transaction.ts';
 import { foreignIntentId } from '../ledger/intent-id.ts';
 import { commitSigned } from '../ledger/store/commit-signed.ts';
-import { insertIntents } from '../ledger/store/intents.ts';
 import { readInstruction } from '../transactions/decode.ts';
 import { assemble, decodeAnyMessage } from '../transactions/message.ts';
 import type { ForeignRequest } from '../transactions/parse-order.ts';
@@ -100,16 +99,18 @@ export const adoptLost = async (
     lastValidBlockHeight,
     ...{ creates: null, signBefore: null },
   };
-  const rows = await pool.transaction(async (tx) => {
-    const [inserted] = await insertIntents(tx, [intent], workerId);
-    if (inserted === null) return [];
-    const [committed] = await commitSigned(tx, [
-      { intentId, generation: 1, traceparent, message: null, signed, claim: null },
-    ]);
-    if (typeof committed === 'string') throw new Error('A new intent was not signed.');
-    return committed ?? [];
-  });
-  relay.dispatch(rows);
+  const adopted = {
+    intentId,
+    generation: 1,
+    traceparent,
+    record: intent,
+    message: null,
+    signed,
+    claim: null,
+  };
+  const [committed] = await commitSigned(pool, [adopted], workerId);
+  // Another call may have adopted it meanwhile.
+  if (typeof committed !== 'string') relay.dispatch(committed!);
   count('quittance_anomalies_total', 1, { kind: 'adopted' });
   const log = { intent: intentId, settlement_id: settlementId, signature };
   deps.logger.warn(log, 'lost payment of another client adopted from the chain');

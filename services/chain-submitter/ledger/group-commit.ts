@@ -13,14 +13,14 @@ export type GroupCommit = ReturnType<typeof createGroupCommit>;
  * what it needs. A small payment must not fail because of others in its batch, or because of the
  * amount that is reserved ahead.
  */
-const createCommit = (pool: Pool) => {
+const createCommit = (pool: Pool, workerId: string) => {
   const reserve = createLocalReserve();
   const commit = async (
     transitions: readonly SignedTransition[],
     exactly: boolean,
   ): Promise<CommitOutcome[]> => {
     const reserved = reserve.reserve(transitions, exactly);
-    const outcomes = await commitSigned(pool, reserved.transitions);
+    const outcomes = await commitSigned(pool, reserved.transitions, workerId);
     reserved.release(outcomes);
     return outcomes;
   };
@@ -41,8 +41,11 @@ export const createGroupCommit = (pool: Pool, workerId: string) => ({
   intent: batched((intents: readonly NewIntent[]) => insertIntents(pool, intents, workerId), {
     keysOf: ({ intent_id }) => [intent_id],
   }),
-  /** Commits signed bytes (rule 8), or returns why they are discarded. */
-  signed: batched(createCommit(pool), {
+  /**
+   * Commits signed bytes (rule 8), with their intent if it is new, or returns why they are
+   * discarded.
+   */
+  signed: batched(createCommit(pool, workerId), {
     keysOf: ({ intentId }) => [intentId],
   }),
 });

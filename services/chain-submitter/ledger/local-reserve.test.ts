@@ -7,7 +7,7 @@ const FEE = 100n;
 const AHEAD = CAP / 1000n;
 
 const transition = (account: string, cap = CAP, amount = FEE, startsAt = 0): SignedTransition => ({
-  ...{ intentId: crypto.randomUUID(), generation: 1, traceparent: null, message: null },
+  ...{ intentId: crypto.randomUUID(), generation: 1, traceparent: null, record: null, message: null },
   signed: {
     ...{ signature: '', wire: new Uint8Array(), lastValidBlockHeight: 0, creates: null, signBefore: null },
   },

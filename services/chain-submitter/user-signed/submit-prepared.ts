@@ -20,7 +20,7 @@ import { errorKind, otherFailure } from '../ledger/model/failure.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { Order, UserOrder } from '../ledger/model/order.ts';
 import { commitSigned, type Generation } from '../ledger/store/commit-signed.ts';
-import { type IntentRow, insertIntents } from '../ledger/store/intents.ts';
+import type { IntentRow } from '../ledger/store/intents.ts';
 import { findPreparation, type PreparationRow, submitPreparation } from '../ledger/store/preparations.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { withBudgetRefusal } from '../limits/budget-refusal.ts';
@@ -206,21 +206,21 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
   const commit = pool.transaction(async (tx) => {
     if (!(await submitPreparation(tx, preparation, { message, signature: bytes.signature }))) return null;
     if (bytes.wire.length > 0) await deps.cosigning.reserve(tx, intent.intent_id, cosigned);
-    const [inserted = null] = await insertIntents(tx, [intent], workerId);
-    if (inserted === null) throw new Error('An open preparation has an intent already.');
     const transition = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
-    const signed = signedEvent(intent, { generation: 1, signature: bytes.signature });
-    const [rows] = await commitSigned(tx, [{ ...transition, message: signed, signed: bytes, claim: null }]);
-    return { inserted, rows: typeof rows === 'string' ? [] : rows! };
+    const event = signedEvent(intent, { generation: 1, signature: bytes.signature });
+    const signed = { ...transition, record: intent, message: event, signed: bytes, claim: null };
+    const [rows] = await commitSigned(tx, [signed], workerId);
+    if (typeof rows === 'string') throw new Error('An open preparation has an intent already.');
+    return rows!;
   });
   const committed = await withBudgetRefusal(clock, commit.catch(refuseSecondCreation));
   if (committed === null) throw refusal(ENDED.replaced);
-  relay.dispatch(committed.rows);
+  relay.dispatch(committed);
   await failpoint('submitter.afterCommit');
   if (inFlight.begin(intent.intent_id)) {
     broadcast(
       deps,
-      toInFlight({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }),
+      toInFlight({ ...intent, status: 'signed', slot: null }, order, { ...bytes, generation: 1 }),
     );
   }
   return { tx_hash: bytes.signature };

@@ -4,7 +4,7 @@ import { stateColumn } from '../../../../shared/db/state-column.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import { type OutboxRow, outboxColumn } from '../../../../shared/events/outbox.ts';
 import { intents } from '../model/state.ts';
-import { SWEEP_AFTER, type Transition } from './intents.ts';
+import { FRESH_MS, type NewIntent, SWEEP_AFTER, type Transition } from './intents.ts';
 import { NO_SPENDING_CLAIMS, SPENDING_CLAIMS, type SpendingClaim } from './spending.ts';
 import { insertTransactions } from './transactions.ts';
 
@@ -25,6 +25,8 @@ export type Generation = {
 
 /** Signed bytes as the next generation of an intent. `message` null: no event is published. */
 export type SignedTransition = Pick<Transition, 'intentId' | 'generation' | 'traceparent'> & {
+  /** The intent, when it is recorded with its bytes; null: it is recorded already. */
+  record: NewIntent | null;
   message: Message | null;
   signed: Generation;
   /**
@@ -42,18 +44,34 @@ const Committed = z.object({
 export type CommitOutcome = readonly OutboxRow[] | 'overtaken' | 'over_budget';
 
 /**
+ * Bytes that the platform signs alone have a deadline, and are not signed during the operator's
+ * pause.
+ */
+const maySign = sql.fragment`(s.sign_before is null or
+        (app_now() <= to_timestamp(s.sign_before / 1000) and not (select paused from settings)))`;
+
+/**
+ * Whether an intent may be recorded with bytes that the platform has signed. If its job is older,
+ * an earlier record may be lost, and only the executor's search of all providers may lead to bytes.
+ */
+const isFresh = sql.fragment`(s.sign_before is null or
+        abs(extract(epoch from app_now() - (s.request ->> 'accepted_at')::timestamptz)) <= ${FRESH_MS / 1000}::float8)`;
+
+/**
  * Commits signed bytes as the next generations of their intents, before any of them is sent (rule
- * 8).
+ * 8). This is the only commit of a payment whose intent is recorded with its bytes.
  * @param transitions of different intents, each with its new generation
+ * @param workerId leases the intents that are recorded here
  * @returns in the order of the transitions: outbox rows for `relay.dispatch`; `overtaken` when the
- *   intent has changed or its deadline has passed, however long the worker slept after its check
- *   (rule 11); `over_budget` when the claims on one budget exceed what is left of it. Bytes that
- *   are not committed are discarded unsent
+ *   intent has changed, exists although it is to be recorded, is paused, or its deadline has
+ *   passed, however long the worker slept after its check (rule 11); `over_budget` when the claims
+ *   on one budget exceed what is left of it. Bytes that are not committed are discarded unsent
  * @throws a unique violation when another generation of one of them is live (rule 9)
  */
 export const commitSigned = async (
   db: Db,
   transitions: readonly SignedTransition[],
+  workerId: string,
 ): Promise<CommitOutcome[]> => {
   const rows = transitions.map(toSignedRow);
   const isClaiming = transitions.some(({ claim }) => claim !== null);
@@ -64,16 +82,26 @@ export const commitSigned = async (
     with s as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
         signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
-        payload jsonb, traceparent text, scope text, period timestamptz, lamports bigint, cap bigint)
-    )${claimed}, changed as (
+        payload jsonb, traceparent text, scope text, period timestamptz, lamports bigint, cap bigint,
+        kind text, object_id text, request jsonb)
+    )${claimed}, recorded as (
+      insert into intents as i (intent_id, kind, object_id, request, status, generation, signature, traceparent,
+        worker_id, progressed_at, next_at)
+      select s.intent_id, s.kind, s.object_id, s.request, ${state.after('sign')}, s.generation, s.signature,
+        s.traceparent, ${workerId}, app_now(), app_now() + ${SWEEP_AFTER}::interval
+      from s where s.kind is not null and ${maySign} and ${isFresh} ${within}
+      order by s.intent_id
+      on conflict (intent_id) do nothing
+      returning i.intent_id
+    ), updated as (
       update intents i set status = ${state.after('sign')}, generation = s.generation, signature = s.signature,
         slot = null, progressed_at = app_now(), next_at = app_now() + ${SWEEP_AFTER}::interval
-      from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
-        and i.generation = s.generation - 1
-        and ${state.allows('sign')}
-        and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
-        ${within}
+      from s where i.intent_id = any(array(select intent_id from s where kind is null))
+        and i.intent_id = s.intent_id and i.generation = s.generation - 1
+        and ${state.allows('sign')} and ${maySign} ${within}
       returning s.*
+    ), changed as (
+      select * from updated union all select s.* from s join recorded using (intent_id)
     )${insertTransactions}, published as (
       insert into outbox (subject, msg_id, payload, traceparent)
       select subject, msg_id, payload, traceparent from changed where msg_id is not null
@@ -92,7 +120,15 @@ export const commitSigned = async (
   return transitions.map(({ intentId }) => outcomes.get(intentId) ?? 'overtaken');
 };
 
-const toSignedRow = ({ intentId, generation, traceparent, message, signed, claim }: SignedTransition) => ({
+const toSignedRow = ({
+  intentId,
+  generation,
+  traceparent,
+  record,
+  message,
+  signed,
+  claim,
+}: SignedTransition) => ({
   intent_id: intentId,
   generation,
   signature: signed.signature,
@@ -110,4 +146,5 @@ const toSignedRow = ({ intentId, generation, traceparent, message, signed, claim
     lamports: String(claim.amount),
     cap: String(claim.cap),
   }),
+  ...(record !== null && { kind: record.kind, object_id: record.object_id, request: record.request }),
 });

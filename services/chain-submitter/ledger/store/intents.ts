@@ -47,7 +47,11 @@ const Claimed = Row.extend({
    */
   read_at: z.number(),
 });
-export type ClaimedIntent = z.infer<typeof Claimed>;
+/**
+ * An intent that this worker executes. `isRecorded` false: its job has just come, and it is recorded
+ * with its first bytes.
+ */
+export type ClaimedIntent = z.infer<typeof Claimed> & { isRecorded: boolean };
 
 const state = stateColumn(intents, sql.fragment`i.status`);
 
@@ -57,6 +61,9 @@ const moment = sql.fragment`(select s.paused from settings s) as paused, app_now
 
 /** The sweeper claims an intent without a lease after this time (rule 16). */
 export const SWEEP_AFTER = '15 seconds';
+
+/** An older job may have had a record that was written and lost again. */
+export const FRESH_MS = 5000;
 
 /** A new intent. `generation`: the generations that its lost record had. */
 export type NewIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
@@ -90,7 +97,7 @@ export const insertIntents = async (
   const insertedById = new Map(inserted.map((row) => [row.intent_id, row]));
   return values.map((row) => {
     const found = insertedById.get(row.intent_id);
-    return found === undefined ? null : { ...row, ...NOTHING_SIGNED, ...found };
+    return found === undefined ? null : { ...row, ...NOTHING_SIGNED, ...found, isRecorded: true };
   });
 };
 
@@ -104,6 +111,16 @@ const NOTHING_SIGNED = {
   wire: null,
   last_valid_block_height: null,
 } as const;
+
+/**
+ * An intent that is recorded with its first bytes. `commitSigned` decides by the clock of the
+ * database whether they are in time and whether the operator has paused payments.
+ * @param now epoch milliseconds of this process
+ */
+export const unrecorded = ({ generation = 0, ...intent }: NewIntent, now: number): ClaimedIntent => ({
+  ...{ ...intent, ...NOTHING_SIGNED, generation },
+  ...{ created_at: now, read_at: now, paused: false, isRecorded: false },
+});
 
 /** The intent, or null. */
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
@@ -132,7 +149,7 @@ const isOpen = stateColumn(intents, sql.fragment`c.status`).isOpen;
  * @param executing the intents that this process executes at the moment
  * @param only a single intent that is claimed now, whatever its delay
  */
-export const claimIntents = (
+export const claimIntents = async (
   db: Db,
   {
     workerId,
@@ -140,8 +157,8 @@ export const claimIntents = (
     limit,
     only = null,
   }: { workerId: string; executing: readonly string[]; limit: number; only?: string | null },
-): Promise<readonly ClaimedIntent[]> =>
-  db.any(sql.type(Claimed)`
+): Promise<readonly ClaimedIntent[]> => {
+  const rows = await db.any(sql.type(Claimed)`
     with free as (
       select c.intent_id from intents c
       where ${isOpen}
@@ -159,6 +176,8 @@ export const claimIntents = (
     )
     select ${columns}, t.signature as live_signature, t.wire, t.last_valid_block_height, ${moment}
     from i left join transactions t on t.intent_id = i.intent_id and ${isLive}`);
+  return rows.map((row) => ({ ...row, isRecorded: true }));
+};
 
 /** Releases the lease of an intent. The sweeper claims it again after the delay. */
 export const releaseIntent = (
