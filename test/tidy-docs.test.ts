@@ -50,6 +50,25 @@ test('every document that a file names exists', () => {
   expect(findings(texts, named, resolves)).toEqual([]);
 });
 
+test('every file that a comment names exists', () => {
+  const commentOf = (text: string) =>
+    [...text.matchAll(/^\s*(?:\/\/|\/?\*+|--)(.*)$/gm)].map(([, line]) => line).join('\n');
+  const named = (text: string) =>
+    [
+      ...withoutAddresses(commentOf(text)).matchAll(
+        /(?<![\w./@<>*{}$:-])(?:\.{1,2}\/)?[\w.-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|tsx|sql|mjs|yaml)\b/g,
+      ),
+    ].map(([name]) => name);
+  const sources = texts.filter(([file]) => /\.(ts|tsx|sql|mjs)$/.test(file) && !file.includes('/generated/'));
+  // From the comment's folder, its service or package, or the root.
+  const isThere = (file: string, name: string) =>
+    [path.posix.dirname(file), file.split('/').slice(0, 2).join('/'), file.split('/')[0]!, '.'].some(
+      (folder) => exists(path.posix.join(folder, name)),
+    );
+  expect(sources.flatMap(([, text]) => named(text)).length).toBeGreaterThan(80);
+  expect(findings(sources, named, isThere)).toEqual([]);
+});
+
 test('every link of a document to a file or folder of this tree resolves', () => {
   const linked = (text: string) =>
     [...withoutFences(text).matchAll(/\]\(([^()\s]+)\)/g)]

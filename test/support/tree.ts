@@ -227,7 +227,7 @@ export const findDeadExports = (files: readonly string[], entries: RegExp): stri
             for (const element of bindings.elements) use(to, (element.propertyName ?? element.name).text);
         }
       }
-      // import('./x.ts') as a type or as a call names everything of the file.
+      // import('./<file>.ts') as a type or as a call names everything of the file.
       if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
         use(resolve(file, (node.argument.literal as ts.StringLiteral).text), '*');
       if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {

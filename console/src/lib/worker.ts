@@ -17,7 +17,7 @@ const policy = policies?.createPolicy('quittance-worker', rules) ?? rules;
 
 /**
  * Starts a worker by the address that the build gives it: `import address from
- * './wallet-worker.ts?worker&url'`.
+ * '../wallet/wallet-worker.ts?worker&url'`.
  * @throws TypeError if it is not a script of the build
  */
 export const startWorker = (address: string): Worker =>

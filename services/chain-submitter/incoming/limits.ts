@@ -1,7 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { countFailuresOfVendor } from '../ledger/store/foreign-failures.ts';
 import { isPaused } from '../ledger/store/settings.ts';
-import type { Limits } from '../limits/fee-budgets.ts';
 import { refuse } from './refusal.ts';
 import type { SignedPayment } from './signed-payment.ts';
 import { readNewestBalance, readSourceBalance } from './source-balance.ts';

@@ -9,7 +9,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
  * of a vendor account, and of all. The caps of our own payments do not count these payments, so
  * that nobody can hold an accepted payment back with them, and settlement needs to know nothing of
  * them: a payment over one of these caps is refused at once. What is proven to have moved nothing
- * is released (store/hourly-release.ts).
+ * is released (ledger/store/hourly-release.ts).
  */
 export type ForeignLimits = Pick<HourlyLimits, 'walletMicro' | 'ofWallet'> & { foreignMicro: bigint };
 

@@ -1,6 +1,6 @@
 import { conflict, type ServiceError } from '../../../shared/contract/errors.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { ExternalRequest } from '../intents/parse-order.ts';
+import type { ExternalRequest } from '../transactions/parse-order.ts';
 import { adoptAnswered, type LostDeps } from './lost-payment.ts';
 
 /**

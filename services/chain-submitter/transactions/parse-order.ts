@@ -70,7 +70,7 @@ export const ForeignRequest = z.strictObject({
   authority: SolanaAddress,
   source_account: SolanaAddress,
   legs: z.array(z.strictObject({ token_account: SolanaAddress, amount: MicroUsdc })),
-  /** The sum of the legs. It is held of the source's balance (foreign/store/intents.ts). */
+  /** The sum of the legs. It is held of the source's balance (incoming/store/intents.ts). */
   amount: MicroUsdc,
   /** The moment in whose hour the caps count the amount. A lost payment counts in none. */
   capped_at: Timestamp.optional(),

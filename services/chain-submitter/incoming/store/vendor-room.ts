@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { failuresOfVendor } from '../../limits/store/foreign-failures.ts';
+import { failuresOfVendor } from '../../ledger/store/foreign-failures.ts';
 import { isPaying } from './intents.ts';
 
 /** As in the index intents_foreign_by_vendor: only payments of MPP have a leg for the fee. */
