@@ -3,10 +3,11 @@ import type { chainSubmitter, Progress } from '../../../shared/contract/chain-su
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import { answerTo } from '../settlements/model/progress.ts';
 import {
   claimStalledExternal,
   findExternalAttempt,
-  type Stalled,
+  type Stalled as StalledRow,
 } from '../settlements/store/external-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
 import { isOutgoing, type Outgoing, paymentOf, timeOf } from './sign.ts';
@@ -14,6 +15,8 @@ import { isOutgoing, type Outgoing, paymentOf, timeOf } from './sign.ts';
 type CloseExternal = (typeof chainSubmitter.internal.closeExternal)['input'];
 
 const BATCH = 50;
+
+type Stalled = Omit<StalledRow, 'generation'>;
 
 type Lost = z.infer<CloseExternal>['lost'];
 type Close = (payment: z.infer<CloseExternal>) => Promise<Progress>;
@@ -65,7 +68,9 @@ export const resumeExternal =
   async (): Promise<boolean> => {
     const stalled = await claimStalledExternal(pool, BATCH);
     const results = await Promise.allSettled(
-      stalled.map(async (payment) => applyProgress(await end(pool, closeExternal, payment))),
+      stalled.map(async ({ generation, ...payment }) =>
+        applyProgress(answerTo(generation, await end(pool, closeExternal, payment))),
+      ),
     );
     for (const [index, result] of results.entries())
       if (result.status === 'rejected')

@@ -4,6 +4,7 @@ import type { chainSubmitter } from '../../../shared/contract/index.ts';
 import { callsOf, confirm, type Key, newKey, pendingRow, sent } from '../../../test/support/foreign-calls.ts';
 import { admin, database, deps, startFixture, stopFixture } from '../../../test/support/settlement.ts';
 import { newTransaction, SOURCE } from '../../../test/support/settlement-foreign.ts';
+import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
 import { resumeForeign } from './resume-foreign.ts';
 
 let key: Key;
@@ -51,3 +52,23 @@ test.each([
   },
   30_000,
 );
+
+test('a payment whose bytes a restore of chain-submitter has lost ends, although settlement knew of them', async () => {
+  const transaction = newTransaction();
+  const answer = settle(transaction);
+  const { settlement_id } = await pendingRow(transaction);
+  await admin.query('update settlements set generation = 1 where settlement_id = $1', [settlement_id]);
+  const failure = { code: 'payment_failed', message: 'the payment was ended before it was signed' } as const;
+  const nothing = { generation: 0, tx_hash: null, slot: null };
+  const sweep = resumeForeign({
+    ...deps,
+    applyProgress: onSettleProgressed(deps),
+    closeForeign: async () => ({ object_id: settlement_id, status: 'failed', ...nothing, failure }),
+  });
+  await database.withClock('3 minutes', sweep);
+  const { rows } = await admin.query('select status from settlements where settlement_id = $1', [
+    settlement_id,
+  ]);
+  expect(rows).toEqual([{ status: 'failed' }]);
+  expect(await answer).toMatchObject({ success: false });
+}, 30_000);

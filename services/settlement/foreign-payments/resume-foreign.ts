@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import { answerTo } from '../settlements/model/progress.ts';
 import { claimStalledForeign } from '../settlements/store/foreign-payments.ts';
 import { findLostSince } from '../settlements/store/restores.ts';
 
@@ -29,9 +30,9 @@ export const resumeForeign =
     const stalled = await claimStalledForeign(pool, BATCH);
     const since = stalled.length === 0 ? null : await findLostSince(pool);
     const results = await Promise.allSettled(
-      stalled.map(async ({ vendor_account_id: account_id, source_account, ...payment }) => {
+      stalled.map(async ({ vendor_account_id: account_id, source_account, generation, ...payment }) => {
         const lost = since === null ? null : { since, source_account, account_id };
-        return applyProgress(await closeForeign({ ...payment, lost }));
+        return applyProgress(answerTo(generation, await closeForeign({ ...payment, lost })));
       }),
     );
     for (const [index, result] of results.entries())

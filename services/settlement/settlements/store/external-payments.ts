@@ -67,6 +67,7 @@ const Stalled = z.object({
   settlement_id: z.string(),
   account_id: z.string(),
   payment_attempt_id: z.string(),
+  generation: z.number(),
   message_hash: z.string().nullable(),
 });
 export type Stalled = z.infer<typeof Stalled>;
@@ -85,7 +86,7 @@ export const claimStalledExternal = (db: Db, limit: number): Promise<readonly z.
           when chain_status = 'confirmed' or message_hash is null then interval '45 seconds'
           else interval '15 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
-    returning settlement_id, account_id, payment_attempt_id, message_hash`);
+    returning settlement_id, generation, account_id, payment_attempt_id, message_hash`);
 
 /** Erases the queries of the addresses that an account has paid for. */
 export const eraseResourceQueries = (db: Db, accountId: string): Promise<unknown> =>

@@ -251,6 +251,7 @@ export const recordReissue = async (
 
 const Stalled = z.object({
   settlement_id: z.string(),
+  generation: z.number(),
   message_hash: z.string(),
   source_account: z.string(),
   vendor_account_id: z.string(),
@@ -271,4 +272,4 @@ export const claimStalledForeign = (db: Db, limit: number): Promise<readonly z.i
           when tx_hash is null then interval '70 seconds'
           else interval '15 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
-    returning settlement_id, message_hash, source_account, vendor_account_id`);
+    returning settlement_id, generation, message_hash, source_account, vendor_account_id`);
