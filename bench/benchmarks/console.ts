@@ -82,7 +82,7 @@ export const consolePages: Benchmark = {
         const found = [...(await view.findings()), ...(await view.wider())];
         faults.push(...found.map((fault) => `${each} ${width} ${colours}: ${fault}`));
       }
-      faults.push(...view.trouble());
+      faults.push(...view.problem());
       await view.close();
     }
     for (const fault of faults) report.note(fault);

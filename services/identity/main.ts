@@ -94,7 +94,7 @@ const deps = {
   fee: feeRuleOf(config),
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
-  pokeMails: mails.poke,
+  sendMailsNow: mails.sendNow,
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
     (await call(bus, wallet, 'find', { account_id, wallet_id })) !== null,

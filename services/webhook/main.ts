@@ -60,7 +60,7 @@ const parts = {
   }),
 };
 const deliveries = startDeliver(parts);
-const deps = { ...parts, pokeDeliveries: deliveries.poke };
+const deps = { ...parts, sendDeliveriesNow: deliveries.sendNow };
 
 const record = recordEvents(deps);
 const batching = { quarantine, batchWindowMs: BATCH_WINDOW_MS };

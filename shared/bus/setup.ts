@@ -84,7 +84,7 @@ const ensureStream = async (jsm: JetStreamManager, config: ReturnType<typeof str
  * wait for higher numbers. New messages would be stored and never delivered, so such a consumer is
  * created again.
  */
-const removeStrayed = async (jsm: JetStreamManager): Promise<void> => {
+const removeUnknownConsumers = async (jsm: JetStreamManager): Promise<void> => {
   const lastOf = new Map<string, number>();
   for (const stream of Object.values(STREAMS))
     lastOf.set(stream, (await jsm.streams.info(stream)).state.last_seq);
@@ -133,7 +133,7 @@ export const ensureStreams = async (options: {
     const jsm = await nc.jetstreamManager();
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);
     await removeStrangers(jsm);
-    await removeStrayed(jsm);
+    await removeUnknownConsumers(jsm);
     await ensureConsumers(jsm);
   } finally {
     await nc.close();

@@ -105,7 +105,7 @@ test('a link that another browser requested names its account and signs in only 
   await visit(own.page, link);
   await button(own, `Sign in here as ${stranger}`).click();
   await heading(own, 'Welcome').waitFor();
-  expect(own.trouble()).toEqual([]);
+  expect(own.problem()).toEqual([]);
 });
 
 test('the page of a mailed link without a complete link shows this and consumes nothing', async () => {

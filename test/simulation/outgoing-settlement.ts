@@ -217,7 +217,11 @@ export const createOutgoingSettlement = (
         return [];
       },
     ),
-    model(/returning settlement_id, generation, account_id, payment_attempt_id, message_hash$/, 'limit', claimStalled),
+    model(
+      /returning settlement_id, generation, account_id, payment_attempt_id, message_hash$/,
+      'limit',
+      claimStalled,
+    ),
     model<{ accountId: string }>(
       /^select min\(taken_at\).*max\(restored_at\)/s,
       'accountId',

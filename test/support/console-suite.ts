@@ -15,10 +15,10 @@ export const consoleSuite = (
   const browser = browserOfSuite();
   let open: ConsolePage[] = [];
   afterEach(async () => {
-    const trouble = open.flatMap((each) => each.trouble()).filter((each) => except?.test(each) !== true);
+    const problem = open.flatMap((each) => each.problem()).filter((each) => except?.test(each) !== true);
     await Promise.all(open.map((each) => each.close()));
     open = [];
-    expect(trouble).toEqual([]);
+    expect(problem).toEqual([]);
   });
 
   const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {

@@ -138,7 +138,7 @@ export type ConsolePage = {
    * The errors of the page so far: errors of scripts, violations of the policy, requests to other
    * origins. Must be empty.
    */
-  trouble: () => string[];
+  problem: () => string[];
   /** Serious and critical findings of axe in the present view. Must be empty. */
   findings: () => Promise<string[]>;
   /** Elements that extend beyond the screen when the page is wider than it. Must be empty. */
@@ -185,19 +185,19 @@ export const openConsole = async (
         localStorage.setItem(${key}, '${person.environment}')`,
     );
   }
-  const trouble: string[] = [];
+  const problem: string[] = [];
   context.on('page', (opened) => {
     follow(opened);
-    opened.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
+    opened.on('pageerror', (error) => problem.push(`error: ${error.message}`));
     opened.on('console', (message) => {
       // The browser's message about a refused call repeats the API's error, which the page shows.
       if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
-        trouble.push(`console: ${message.text()}`);
+        problem.push(`console: ${message.text()}`);
     });
     opened.on('request', (request) => {
       const url = new URL(request.url());
       if (url.origin !== origin && !/^(data|blob):$/.test(url.protocol))
-        trouble.push(`foreign: ${request.url()}`);
+        problem.push(`foreign: ${request.url()}`);
     });
   });
   const page = await context.newPage();
@@ -233,7 +233,7 @@ export const openConsole = async (
           );
         },
       ),
-    trouble: () => [...trouble],
+    problem: () => [...problem],
     findings: async () => {
       if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
       return page.evaluate(async () => {

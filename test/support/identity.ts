@@ -177,7 +177,7 @@ export const startIdentity = async () => {
       defaults.set(accountId, walletId);
       return true;
     },
-    pokeMails: mails.poke,
+    sendMailsNow: mails.sendNow,
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
     // The real handlers of settlement, on the same database.
@@ -344,7 +344,7 @@ export const startIdentity = async () => {
         const { rows } = await admin.query('select from identity.mails where expires_at > app_now() limit 1');
         if (ack_floor.stream_seq >= (lastPublished.get(event) ?? 0) && rows.length === 0) return;
         // Faster than the sweep, which runs every second.
-        if (rows.length > 0) mails.poke();
+        if (rows.length > 0) mails.sendNow();
         await sleep(20);
       }
     },

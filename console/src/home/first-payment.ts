@@ -32,7 +32,7 @@ export const payOnce = async ({
     ['call', 'Getting the delivery…'],
   ] as const) {
     onStep(text);
-    const { trouble } = await trial[run]();
-    if (trouble !== null) throw typeof trouble === 'string' ? new Error(trouble) : trouble;
+    const { problem } = await trial[run]();
+    if (problem !== null) throw typeof problem === 'string' ? new Error(problem) : problem;
   }
 };

@@ -3,14 +3,14 @@ import type { Input } from '../../../sdk/src/main.ts';
 import { session } from './store.ts';
 
 /**
- * Passkeys of this origin (docs/spec/decisions.md, Sign-in). `passkeyTrouble` explains
+ * Passkeys of this origin (docs/spec/decisions.md, Sign-in). `passkeyProblem` explains
  * errors of the browser.
  */
 
 /**
  * Signs in with a passkey of this environment, whichever account it belongs to.
  * @returns the account that is signed in now
- * @throws an error of the browser (`passkeyTrouble`), or of the API
+ * @throws an error of the browser (`passkeyProblem`), or of the API
  */
 export const signInWithPasskey = async () => {
   const { client, environment } = session.get();
@@ -29,7 +29,7 @@ export const signInWithPasskey = async () => {
 /**
  * Approves a payment. The passkey signs a challenge that the API computes from this payment.
  * @returns the approval as it is now
- * @throws an error of the browser (`passkeyTrouble`), or of the API
+ * @throws an error of the browser (`passkeyProblem`), or of the API
  */
 export const approveWithPasskey = async (approval_id: string) => {
   const { client } = session.get();
@@ -64,7 +64,7 @@ type Salts =
  * Gets the 32 bytes that a passkey's PRF derives from a salt. They are unique for this passkey and
  * salt, and never leave the page. The user confirms with the device's lock.
  * @returns null if the passkey has no PRF
- * @throws an error of the browser (`passkeyTrouble`), or of the API
+ * @throws an error of the browser (`passkeyProblem`), or of the API
  */
 export const passkeySecret = async (
   salts: Salts,
@@ -95,7 +95,7 @@ export const passkeySecret = async (
 };
 
 /** Explains an error of the browser. Null for any other error. */
-export const passkeyTrouble = (error: unknown): string | null => {
+export const passkeyProblem = (error: unknown): string | null => {
   const { name, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
   switch (cause?.name ?? name) {
     case 'NotAllowedError':

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { ApiError, type MoneyMoved, NoAnswerError, type SafeAction } from '../../../sdk/src/main.ts';
-import { passkeyTrouble } from '../session/passkeys.ts';
+import { passkeyProblem } from '../session/passkeys.ts';
 import { Button } from './button.tsx';
 
 const MONEY: Record<MoneyMoved, string> = {
@@ -54,8 +54,8 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
       Try again
     </Button>
   );
-  const trouble = passkeyTrouble(error);
-  if (trouble !== null) return <Notice tone="wait">{trouble}</Notice>;
+  const problem = passkeyProblem(error);
+  if (problem !== null) return <Notice tone="wait">{problem}</Notice>;
   if (error instanceof NoAnswerError) {
     return (
       <Notice tone="bad" title="No answer arrived">

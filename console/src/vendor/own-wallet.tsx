@@ -12,7 +12,7 @@ const WalletLinks = () => (
 
 const WALLET_CODES: readonly string[] = ['not_found', 'insufficient_funds', 'delegation_inactive'];
 /** Whether a settle was refused because the payer’s wallet is not ready. */
-export const isWalletTrouble = (error: unknown): boolean =>
+export const isWalletProblem = (error: unknown): boolean =>
   error instanceof ApiError && WALLET_CODES.includes(error.code);
 
 /** What to do then. */

@@ -14,7 +14,7 @@ import {
   Stack,
 } from '../ui/index.ts';
 import { afterFailure, type FeePayment, newFeePayment, undecidedPayments } from './fee-payment.ts';
-import { isWalletTrouble, OwnWallet, WalletNotice } from './own-wallet.tsx';
+import { isWalletProblem, OwnWallet, WalletNotice } from './own-wallet.tsx';
 
 /** After this time the dialog reports that the outcome is open. */
 const PATIENCE_MS = 60_000;
@@ -70,8 +70,8 @@ export const PayFees = ({
                 <Money micro={payment.quote.quote_amount} large /> go from your wallet to the platform.
               </p>
             )}
-            {settle.error !== null && <Trouble error={settle.error} />}
-            {isWalletTrouble(settle.error) ? (
+            {settle.error !== null && <Problem error={settle.error} />}
+            {isWalletProblem(settle.error) ? (
               <WalletNotice>It needs USDC, and an allowance for payments.</WalletNotice>
             ) : (
               payment !== null && <OwnWallet price={BigInt(payment.quote.quote_amount)} />
@@ -124,7 +124,7 @@ const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amou
   </Notice>
 );
 
-const Trouble = ({ error }: { error: unknown }) =>
+const Problem = ({ error }: { error: unknown }) =>
   error instanceof PaymentUndecidedError ? (
     <Notice tone="wait" title="It is not decided yet whether this was paid">
       Pay again. The same attempt is repeated, and nothing is paid twice.

@@ -19,10 +19,10 @@ import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/b
 import { type Read, usePrepared } from '../wallet/prepared.ts';
 import {
   type KeySecret,
+  Problem,
   ReadFromIt,
   SignByKey,
   signByKey,
-  Trouble,
   type Wallet,
 } from '../wallet/signing.tsx';
 import type { Refund } from './settlement-history.ts';
@@ -90,7 +90,7 @@ export const SignRefund = ({
   if (prepared.error !== null)
     return (
       <Stack>
-        <Trouble error={prepared.error} retry={prepared.afresh} />
+        <Problem error={prepared.error} retry={prepared.afresh} />
         <DialogActions>
           <Button onPress={onClose}>Later</Button>
         </DialogActions>
@@ -134,7 +134,7 @@ export const SignRefund = ({
           onSign={(wallet) => void signBy(wallet)}
         />
       )}
-      {error !== null && <Trouble error={error} />}
+      {error !== null && <Problem error={error} />}
       <SignElsewhere
         prepared={read}
         busy={prepared.isBusy}

@@ -20,14 +20,14 @@ export type Trial = {
   call: () => Promise<Step>;
   redeem: () => Promise<Step>;
 };
-/** The result of a step. `trouble` is why it failed: an error of the SDK, or a text. */
+/** The result of a step. `problem` is why it failed: an error of the SDK, or a text. */
 export type Step = {
   /** Between buyer and vendor. */
   exchanged: readonly Exchanged[];
   /** With the API. */
   api: readonly Exchanged[];
   claims?: QuoteClaims;
-  trouble: unknown;
+  problem: unknown;
 };
 type TrialOptions = {
   baseUrl: string;
@@ -112,14 +112,14 @@ export const createTrial = ({
     Response.json({ report: 'All is well.', delivered_at: new Date().toISOString() }),
   );
 
-  /** Each step records its own calls, and its error is its trouble. */
+  /** Each step records its own calls, and its error is its problem. */
   const step = async (run: () => Promise<Partial<Step>>): Promise<Step> => {
     api = [];
     const mine = api;
     try {
-      return { exchanged: [], trouble: null, ...(await run()), api: mine };
-    } catch (trouble) {
-      return { exchanged: [], trouble, api: mine };
+      return { exchanged: [], problem: null, ...(await run()), api: mine };
+    } catch (problem) {
+      return { exchanged: [], problem, api: mine };
     }
   };
   const callShop = async (): Promise<Exchanged> => {
@@ -141,7 +141,7 @@ export const createTrial = ({
         const exchanged = await callShop();
         const body = JSON.parse(exchanged.answer!.body) as { quote_token?: string };
         if (exchanged.answer!.status !== 402 || body.quote_token === undefined)
-          return { exchanged: [exchanged], trouble: reasonOf(exchanged) };
+          return { exchanged: [exchanged], problem: reasonOf(exchanged) };
         quoteToken = body.quote_token;
         return { exchanged: [exchanged] };
       }),
@@ -151,10 +151,10 @@ export const createTrial = ({
         const keys = async () => (await client.gateway.jwks({ environment })).keys;
         const claims = await createTokenVerifier(environment, keys)('quote', quoteToken);
         if (Date.parse(claims.expires_at) < Date.now())
-          return { claims, trouble: 'The quote has expired. Start again.' };
+          return { claims, problem: 'The quote has expired. Start again.' };
         return claims.scope?.resource === RESOURCE
           ? { claims }
-          : { claims, trouble: 'The quote is for another address: a buyer must not pay it.' };
+          : { claims, problem: 'The quote is for another address: a buyer must not pay it.' };
       }),
     settle: () =>
       step(async () => {
@@ -164,7 +164,7 @@ export const createTrial = ({
         return {};
       }).then((done) => {
         // Refused for good, and nothing moved. A retry is a new attempt.
-        const { moneyMoved } = (done.trouble ?? {}) as { moneyMoved?: string };
+        const { moneyMoved } = (done.problem ?? {}) as { moneyMoved?: string };
         if (moneyMoved === 'no') attempt = crypto.randomUUID();
         return done;
       }),
@@ -173,10 +173,10 @@ export const createTrial = ({
         const exchanged = await callShop();
         return {
           exchanged: [exchanged],
-          trouble: exchanged.answer!.status === 200 ? null : reasonOf(exchanged),
+          problem: exchanged.answer!.status === 200 ? null : reasonOf(exchanged),
         };
       }).then((done) => {
-        if (done.trouble !== null) return done;
+        if (done.problem !== null) return done;
         // The next step is about the middleware's redeem.
         redeemed = done.api.filter(isRedeem);
         return { ...done, api: done.api.filter((each) => !isRedeem(each)) };
@@ -193,7 +193,7 @@ export const createTrial = ({
         api.unshift(...redeemed);
         return {
           exchanged: [again],
-          trouble: replayed ? null : 'The settlement could be redeemed a second time.',
+          problem: replayed ? null : 'The settlement could be redeemed a second time.',
         };
       }),
   };

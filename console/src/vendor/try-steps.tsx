@@ -3,7 +3,7 @@ import { ApiError, NoAnswerError, PaymentUndecidedError } from '../../../sdk/src
 import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
 import { Badge, Code, ErrorNotice, Money, Notice, Properties, Section, Stack, Time } from '../ui/index.ts';
 import { answerText, curlText, type Exchanged, requestText, type Secrets } from './http-text.ts';
-import { isWalletTrouble, WalletNotice } from './own-wallet.tsx';
+import { isWalletProblem, WalletNotice } from './own-wallet.tsx';
 import { RESOURCE, type Step, type Trial } from './trial.ts';
 
 /** The steps in order: name, explanation, and the label of the next button. */
@@ -60,20 +60,20 @@ export const TakenStep = ({
   secrets: Secrets;
 }) => {
   // API calls are collapsed unless they are the subject of the step.
-  const isOpen = step.exchanged.length === 0 || step.trouble !== null || run === 'redeem';
+  const isOpen = step.exchanged.length === 0 || step.problem !== null || run === 'redeem';
   return (
     <Section
       title={title}
       about={about}
       actions={
         <Badge
-          state={step.trouble === null ? 'done' : 'failed'}
-          tone={step.trouble === null ? 'good' : 'bad'}
+          state={step.problem === null ? 'done' : 'failed'}
+          tone={step.problem === null ? 'good' : 'bad'}
         />
       }
     >
       <Stack>
-        {step.trouble !== null && <Trouble of={step.trouble} />}
+        {step.problem !== null && <Problem of={step.problem} />}
         {step.claims !== undefined && <Claims of={step.claims} />}
         {step.exchanged.map((each) => (
           <Exchange
@@ -123,7 +123,7 @@ const Claims = ({ of }: { of: QuoteClaims }) => (
   />
 );
 
-const Trouble = ({ of }: { of: unknown }) => {
+const Problem = ({ of }: { of: unknown }) => {
   if (typeof of === 'string')
     return (
       <Notice tone="bad" title="This step failed">
@@ -140,7 +140,7 @@ const Trouble = ({ of }: { of: unknown }) => {
   return (
     <>
       <ErrorNotice error={of} />
-      {isWalletTrouble(of) && (
+      {isWalletProblem(of) && (
         <WalletNotice>It needs USDC of the test environment, and an allowance for payments.</WalletNotice>
       )}
     </>

@@ -68,7 +68,7 @@ const Exchange = ({ service }: { service: Service }) => {
 
   const key = serviceKey.trim();
   const isReady = /^vendor_test_./.test(key) && (by === 'account' || /^dk_test_./.test(delegateKey.trim()));
-  const done = taken.filter(({ trouble }) => trouble === null).length;
+  const done = taken.filter(({ problem }) => problem === null).length;
   const next = STEPS[done];
 
   const keepSecret = (secret: string, name: string) =>
@@ -101,7 +101,7 @@ const Exchange = ({ service }: { service: Service }) => {
     for (let at = done; at < (all ? STEPS.length : done + 1); at += 1) {
       const step = await steps[STEPS[at]!.run]();
       setTaken((before) => [...before.slice(0, at), step]);
-      if (step.trouble !== null) break;
+      if (step.problem !== null) break;
     }
     setBusy(null);
   };

@@ -4,7 +4,7 @@ import { passkeySecret } from '../session/passkeys.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button, Dialog, DialogActions, Stack, toast } from '../ui/index.ts';
 import { NoPrfError } from './create-wallet.tsx';
-import { CodeField, Trouble, type Wallet } from './signing.tsx';
+import { CodeField, Problem, type Wallet } from './signing.tsx';
 import { random } from './vault.ts';
 import { useWalletWorker } from './worker-client.ts';
 
@@ -52,7 +52,7 @@ export const AddPasskeyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose:
             account first. Everything that opens the wallet now still does.
           </p>
           <CodeField value={code} onChange={setCode} />
-          {add.error !== null && <Trouble error={add.error} />}
+          {add.error !== null && <Problem error={add.error} />}
           <DialogActions>
             <Button onPress={onClose} isDisabled={add.isBusy}>
               Cancel

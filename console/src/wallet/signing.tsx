@@ -99,7 +99,7 @@ export const SignDialog = ({
         {children}
         {error !== null && (
           <>
-            <Trouble error={error} retry={afresh} />
+            <Problem error={error} retry={afresh} />
             <DialogActions>
               <Button onPress={onClose}>Close</Button>
             </DialogActions>
@@ -110,7 +110,7 @@ export const SignDialog = ({
         ) : (
           <>
             <DeedProperties deed={read.deed} wallet={wallet} />
-            {sign.error !== null && <Trouble error={sign.error} />}
+            {sign.error !== null && <Problem error={sign.error} />}
             {wallet.kind === 'provisioned' ? (
               <SignByKey busy={doingNow} onClose={onClose} onSign={sign.run} />
             ) : (
@@ -124,7 +124,7 @@ export const SignDialog = ({
 };
 
 /** A refusal of the worker is meant for the user, not for support. */
-export const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
+export const Problem = ({ error, retry }: { error: unknown; retry?: () => void }) =>
   error instanceof WalletError ? (
     <Notice tone="bad" title={error.name === 'LockedError' ? 'The key was not opened' : 'Nothing was signed'}>
       {error.message}

@@ -21,13 +21,13 @@ const campaign = async (seed: number) => {
   let now = 1_000_000;
   jest.spyOn(Date, 'now').mockImplementation(() => now);
   // The faults end at some time. Otherwise a delivery could not be guaranteed.
-  let trouble = true;
+  let problem = true;
   /** A call that may be lost before or after its effect. */
   const lossy = async <T>(call: () => T): Promise<T> => {
     await jitter();
-    if (trouble && rng.chance(0.05)) throw new Error('lost before');
+    if (problem && rng.chance(0.05)) throw new Error('lost before');
     const result = call();
-    if (trouble && rng.chance(0.05)) throw new Error('lost after');
+    if (problem && rng.chance(0.05)) throw new Error('lost after');
     await jitter();
     return result;
   };
@@ -65,8 +65,8 @@ const campaign = async (seed: number) => {
     await jitter();
     running -= 1;
     // Dead: it never reports its outcome, and its lease expires.
-    if (trouble && rng.chance(0.2)) return 'died';
-    if (trouble && rng.chance(0.4)) {
+    if (problem && rng.chance(0.2)) return 'died';
+    if (problem && rng.chance(0.4)) {
       await begun.finish('failed');
       return 'failed';
     }
@@ -78,7 +78,7 @@ const campaign = async (seed: number) => {
   };
 
   for (let round = 0; round < 6; round += 1) {
-    trouble = round < 5;
+    problem = round < 5;
     const hashes = Array.from({ length: 6 }, () => (rng.chance(0.7) ? 'one' : 'other'));
     await Promise.all(hashes.map(request));
     now += 31_000;

@@ -36,12 +36,12 @@ const campaign = async (seed: number) => {
   };
   let now = 1_000_000;
   jest.spyOn(Date, 'now').mockImplementation(() => now);
-  let trouble = true;
+  let problem = true;
   /** Deliveries whose record is written, which is not lost here: that is the other campaign. */
   let recording = 0;
   const lossy = async <T>(call: () => T): Promise<T> => {
     await jitter();
-    const isLossy = trouble && recording === 0;
+    const isLossy = problem && recording === 0;
     if (isLossy && rng.chance(0.05)) throw new Error('lost before');
     const result = call();
     if (isLossy && recording === 0 && rng.chance(0.05)) throw new Error('lost after');
@@ -105,7 +105,7 @@ const campaign = async (seed: number) => {
       .reduce((sum, units) => sum + units, 0);
   const request = async (hash: string): Promise<string> => {
     const at = rng.int(0, replicas.length);
-    if (trouble && rng.chance(0.1)) replicas[at] = replica();
+    if (problem && rng.chance(0.1)) replicas[at] = replica();
     const begun = await replicas[at]!(hash).catch(() => null);
     if (begun === null) return 'error';
     if (begun.kind === 'refused') {
@@ -116,7 +116,7 @@ const campaign = async (seed: number) => {
     }
     if (begun.kind !== 'deliver') return begun.kind;
     await jitter();
-    if (trouble && rng.chance(0.2)) return 'died';
+    if (problem && rng.chance(0.2)) return 'died';
     expect({ seed, twice: delivered.has(hash) }).toEqual({ seed, twice: false });
     recording += 1;
     await begun.finish({ status: 200, headers: [], body: hash });
@@ -133,7 +133,7 @@ const campaign = async (seed: number) => {
     now += 31_000;
     expect({ seed, over: delivered.size > consumedUnits() }).toEqual({ seed, over: false });
   }
-  trouble = false;
+  problem = false;
   for (const hash of asked) await request(hash);
   for (let more = 0; more < UNITS + 1; more += 1) await request(`more ${more}`);
   expect({ seed, last: await request('last') }).toEqual({ seed, last: 'settlement_exhausted' });

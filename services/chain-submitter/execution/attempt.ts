@@ -28,7 +28,7 @@ import { findOnChainPayment } from './adoption.ts';
 import { planTransaction } from './plan.ts';
 
 /** Delay after a failure of the providers, of the fee payer or of the signer. */
-export const TROUBLE_MS = 1000;
+export const RETRY_MS = 1000;
 /** Delay after a used-up cap or budget, and after a refusal by the policy. */
 export const CAPPED_MS = 15_000;
 /** Delay while another transaction creates the token account. */
@@ -101,7 +101,7 @@ const evaluateRefusal = async (
       { simulation: error, kind: order.kind },
       'simulation failed because of the fee payer or a provider, trying again',
     );
-    return { waitMs: TROUBLE_MS };
+    return { waitMs: RETRY_MS };
   }
   if (order.kind !== 'settle') return { failure: otherFailure(order.kind, error) };
   const [source, payout] = await Promise.all([
@@ -118,7 +118,7 @@ const evaluateRefusal = async (
 /** When bytes were not committed, the next execution finds the reason. */
 const toOutcome = (committed: Awaited<ReturnType<typeof commitAndBroadcast>>): Outcome => {
   if (committed === 'broadcast') return committed;
-  return { waitMs: committed === 'over_budget' ? CAPPED_MS : TROUBLE_MS };
+  return { waitMs: committed === 'over_budget' ? CAPPED_MS : RETRY_MS };
 };
 
 /**
@@ -138,7 +138,7 @@ const reviveOwn = async (
   );
   const revived = await reviveTransaction(deps.pool, intent, signature);
   // The intent has changed. The next execution reads its new state.
-  if (revived === null) return { waitMs: TROUBLE_MS };
+  if (revived === null) return { waitMs: RETRY_MS };
   const { wire, last_valid_block_height: lastValid } = revived;
   const bytes = { signature, wire, generation: intent.generation, lastValidBlockHeight: Number(lastValid) };
   // The transaction may be older than a provider's status cache, so its first poll searches the
@@ -274,7 +274,7 @@ const signWithinCaps = async (
   const signatures = await signOrWait(deps, intent, { order, message });
   if (signatures === null) {
     reserved?.release();
-    return { waitMs: TROUBLE_MS };
+    return { waitMs: RETRY_MS };
   }
   await failpoint('submitter.afterSign');
   const signed = {

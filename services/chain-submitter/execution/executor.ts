@@ -24,7 +24,7 @@ import {
   CAPPED_MS,
   failUnlessPaid,
   type Outcome,
-  TROUBLE_MS,
+  RETRY_MS,
   withApprovedAuthority,
 } from './attempt.ts';
 import { watchExternal } from './watch.ts';
@@ -76,7 +76,7 @@ const attemptOwn = async (
     if (typeof result === 'object' && 'approved' in result) order = result.approved;
     else if (result !== 'again') return result;
   }
-  return { waitMs: TROUBLE_MS };
+  return { waitMs: RETRY_MS };
 };
 
 const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<Outcome> => {
@@ -135,7 +135,7 @@ export const createExecutor = (deps: ExecutorDeps) => {
         count('quittance_anomalies_total', 1, { kind: 'policy_refused' });
         logger.fatal({ err: error, intent: intentId }, 'transaction refused by the policy');
       } else logger.warn({ err: error, intent: intentId }, 'execution failed, trying again');
-      await release(intentId, isPolicyError ? CAPPED_MS : TROUBLE_MS);
+      await release(intentId, isPolicyError ? CAPPED_MS : RETRY_MS);
     }
   };
 

@@ -10,7 +10,7 @@ import { EXPIRED_EXTERNAL } from '../ledger/model/failure.ts';
 import type { ExternalOrder } from '../ledger/model/order.ts';
 import { type ClaimedIntent, reviveTransaction } from '../ledger/store/intents.ts';
 import { type ExternalMessage, findMessage, updateLastValid } from '../ledger/store/messages.ts';
-import { type AttemptDeps, type Outcome, TROUBLE_MS } from './attempt.ts';
+import { type AttemptDeps, type Outcome, RETRY_MS } from './attempt.ts';
 import {
   findTransaction,
   findTransactionEverywhere,
@@ -94,7 +94,7 @@ const adopt = async (
   }
   const signed = { ...adopted, creates: null, signBefore: null };
   const committed = await commitAndBroadcast(deps, intent, order, { signed, own: null });
-  return committed === 'broadcast' ? 'broadcast' : { waitMs: TROUBLE_MS };
+  return committed === 'broadcast' ? 'broadcast' : { waitMs: RETRY_MS };
 };
 
 const findHinted = async (deps: Deps, intentId: string, wanted: Wanted): Promise<string | null> => {

@@ -42,7 +42,7 @@ const OPEN_TEXTS: Readonly<Record<OpenWork, string>> = {
 type AccountCloser = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
-  pokeMails: () => void;
+  sendMailsNow: () => void;
   erasureDays: number;
   /** What of an account is open in the other services. */
   listOpenWork: (accountId: string) => Promise<readonly OpenWork[]>;
@@ -105,7 +105,7 @@ export const closeAccount =
         closeNow(tx, account_id, deps.erasureDays),
       );
       deps.relay.dispatch(outbox);
-      deps.pokeMails();
+      deps.sendMailsNow();
       return closed;
     } catch (error) {
       await abandonClosing(deps.pool, account_id);

@@ -36,7 +36,7 @@ export const updateSettings =
     findDefaultWallet: (accountId: string) => Promise<string | null>;
     /** Null sets the wallet that was linked first. False: the account has no such wallet. */
     setDefaultWallet: (accountId: string, walletId: string | null) => Promise<boolean>;
-    pokeMails: () => void;
+    sendMailsNow: () => void;
   }): Handler<typeof identity.operations.updateSettings> =>
   async (input, caller) => {
     const { account_id } = caller;
@@ -71,6 +71,6 @@ export const updateSettings =
       }
       return changed;
     });
-    deps.pokeMails();
+    deps.sendMailsNow();
     return showSettings(row, await deps.findDefaultWallet(account_id));
   };

@@ -8,7 +8,7 @@ import { insertApprovalMail } from '../mails/store.ts';
  * this mail off, because the owner has required the approval.
  */
 export const approvalRequested =
-  ({ pool, pokeMails }: { pool: Pool; pokeMails: () => void }) =>
+  ({ pool, sendMailsNow }: { pool: Pool; sendMailsNow: () => void }) =>
   async (approval: z.infer<typeof settlement.events.approvalRequested>): Promise<void> => {
     const { account_id, approval_id, delegate_id, amount, pay_to, expires_at } = approval;
     const details = {
@@ -27,5 +27,5 @@ export const approvalRequested =
       expires_at,
       details,
     });
-    if (isNew) pokeMails();
+    if (isNew) sendMailsNow();
   };

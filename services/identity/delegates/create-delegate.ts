@@ -51,7 +51,7 @@ export const createDelegate =
       relay: Pick<Relay, 'dispatch'>;
       /** Whether the account has this wallet. */
       hasWallet: (accountId: string, walletId: string) => Promise<boolean>;
-      pokeMails: () => void;
+      sendMailsNow: () => void;
     } & SpendingWriter,
   ): Handler<typeof identity.operations.createDelegate> =>
   async (input, caller, key) => {
@@ -92,6 +92,6 @@ export const createDelegate =
       return { created: answer, outbox };
     });
     deps.relay.dispatch(outbox);
-    deps.pokeMails();
+    deps.sendMailsNow();
     return created;
   };

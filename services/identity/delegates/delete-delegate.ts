@@ -17,7 +17,7 @@ export const deleteDelegate =
     pool: Pool;
     clock: Clock;
     relay: Pick<Relay, 'dispatch'>;
-    pokeMails: () => void;
+    sendMailsNow: () => void;
   }): Handler<typeof identity.operations.deleteDelegate> =>
   async ({ delegate_id }, { account_id }) => {
     const owner = { kind: 'delegate', id: delegate_id } as const;
@@ -29,6 +29,6 @@ export const deleteDelegate =
       return endDelegate(tx, deps, row);
     });
     deps.relay.dispatch(outbox);
-    deps.pokeMails();
+    deps.sendMailsNow();
     return null;
   };

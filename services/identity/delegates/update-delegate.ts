@@ -32,7 +32,7 @@ export const updateDelegate =
       pool: Pool;
       clock: Clock;
       relay: Pick<Relay, 'dispatch'>;
-      pokeMails: () => void;
+      sendMailsNow: () => void;
     } & SpendingFinder &
       SpendingWriter,
   ): Handler<typeof identity.operations.updateDelegate> =>
@@ -79,7 +79,7 @@ export const updateDelegate =
       };
     });
     deps.relay.dispatch(outbox);
-    deps.pokeMails();
+    deps.sendMailsNow();
     if (spending === null || changed === null) {
       throw conflict('the delegate was changed at the same time; read it and repeat');
     }

@@ -33,13 +33,13 @@ const openSession = (pool: Pool, deviceHash: string, now: number): Promise<Sessi
  */
 export const pollDeviceSignIn =
   (
-    deps: { pool: Pool; pokeMails: () => void } & SessionIssuer,
+    deps: { pool: Pool; sendMailsNow: () => void } & SessionIssuer,
   ): Handler<typeof identity.operations.pollDeviceSignIn> =>
   async ({ device_code }) => {
     const deviceHash = tokenHash(device_code);
     const session = await openSession(deps.pool, deviceHash, deps.clock());
     if (session !== null) {
-      deps.pokeMails();
+      deps.sendMailsNow();
       return { status: 'authorized', ...(await issueSession(deps, session)) };
     }
     const state = await findDeviceSignIn(deps.pool, deviceHash);

@@ -16,7 +16,7 @@ export type KeyRevealer = {
   pool: Pool;
   environment: Environment;
   identitySecrets: readonly Buffer[];
-  pokeMails: () => void;
+  sendMailsNow: () => void;
 };
 
 /**
@@ -43,7 +43,7 @@ export const mailRevealLink = async (
       link_id,
     });
   });
-  deps.pokeMails();
+  deps.sendMailsNow();
   return { status: 'sent' };
 };
 
@@ -69,6 +69,6 @@ export const revealKey = async (deps: KeyReplacer, owner: KeyOwner, token: strin
     });
   });
   deps.relay.dispatch(outbox);
-  deps.pokeMails();
+  deps.sendMailsNow();
   return answer;
 };

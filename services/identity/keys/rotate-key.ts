@@ -15,7 +15,7 @@ export type KeyReplacer = {
   clock: Clock;
   environment: Environment;
   relay: Pick<Relay, 'dispatch'>;
-  pokeMails: () => void;
+  sendMailsNow: () => void;
 };
 
 /** The callers that may rotate: the key itself, or a sign-in of its account. */
@@ -55,6 +55,6 @@ export const rotateKey = async (
     return replaced;
   });
   deps.relay.dispatch(outbox);
-  deps.pokeMails();
+  deps.sendMailsNow();
   return answer;
 };

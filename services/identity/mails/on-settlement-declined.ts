@@ -10,7 +10,7 @@ import { insertDeclineMail } from './store.ts';
  * acts. Who is signed in sees the refusal itself, and gets no mail.
  */
 export const declined =
-  ({ pool, pokeMails }: { pool: Pool; pokeMails: () => void }) =>
+  ({ pool, sendMailsNow }: { pool: Pool; sendMailsNow: () => void }) =>
   async (decline: z.infer<typeof settlement.events.declined>): Promise<void> => {
     const { account_id, delegate_id, service_id, created_at, reason, amount, limit } = decline;
     if (delegate_id === null || !MAILED_REASONS.has(reason)) return;
@@ -24,5 +24,5 @@ export const declined =
       ...(limit?.resets_at && { resets_at: limit.resets_at }),
     };
     const isNew = await insertDeclineMail(pool, { account_id, delegate_id, service_id, created_at, details });
-    if (isNew) pokeMails();
+    if (isNew) sendMailsNow();
   };

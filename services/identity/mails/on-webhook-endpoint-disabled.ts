@@ -8,8 +8,8 @@ import { insertNotice } from './store.ts';
  * because the owner misses events. A repeated event mails twice, which does no harm.
  */
 export const endpointDisabled =
-  ({ pool, pokeMails }: { pool: Pool; pokeMails: () => void }) =>
+  ({ pool, sendMailsNow }: { pool: Pool; sendMailsNow: () => void }) =>
   async ({ account_id, ...details }: z.infer<typeof webhook.events.endpointDisabled>): Promise<void> => {
     await insertNotice(pool, { account_id, kind: 'webhook_disabled', details, always: true });
-    pokeMails();
+    sendMailsNow();
   };

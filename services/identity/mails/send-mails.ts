@@ -12,7 +12,7 @@ const retryDelaySeconds = (attempts: number): number => Math.min(60, 2 ** attemp
 
 type MailSending = Periodic & {
   /** Sends one batch of due mails now instead of at the next sweep. Never throws. */
-  poke: () => void;
+  sendNow: () => void;
 };
 
 type Deps = { pool: Pool; logger: Logger; mailer: Mailer } & LinkSettings;
@@ -56,21 +56,21 @@ export const startSendMails = (deps: Deps): MailSending => {
   };
 
   const sweep = everyMs(SWEEP_EVERY_MS, 'sendMails', sendAll, logger);
-  const poked = new Set<Promise<unknown>>();
+  const sending = new Set<Promise<unknown>>();
   return {
-    poke: () => {
+    sendNow: () => {
       if (stopping) return;
-      // A poke sends one batch and leaves the rest to the sweep. If every poke sent the whole
+      // One call sends one batch and leaves the rest to the sweep. If every call sent the whole
       // backlog, they would claim all of it at once, and a mail that a user has just requested
       // would wait behind it in the mail server's queue.
       const work = sendBatch()
         .catch((error: unknown) => logger.warn({ err: error }, 'left mails to the next sweep after an error'))
-        .finally(() => poked.delete(work));
-      poked.add(work);
+        .finally(() => sending.delete(work));
+      sending.add(work);
     },
     stop: async () => {
       stopping = true;
-      await Promise.all([sweep.stop(), ...poked]);
+      await Promise.all([sweep.stop(), ...sending]);
       mailer.close();
     },
   };

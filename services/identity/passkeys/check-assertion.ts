@@ -15,7 +15,7 @@ export type CheckDeps = {
   environment: Environment;
   rp: RelyingParty;
   clock: Clock;
-  pokeMails: () => void;
+  sendMailsNow: () => void;
 };
 
 /** The passkey that has signed a challenge, with the counter that the use reports. */
@@ -69,6 +69,6 @@ export const recordUse = async <T>(
   });
   if (isRecorded) return result;
   deps.logger.warn({ passkey_id }, 'refused a passkey because its counter went back, and notified the owner');
-  deps.pokeMails();
+  deps.sendMailsNow();
   return null;
 };

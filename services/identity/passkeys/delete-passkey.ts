@@ -14,7 +14,7 @@ export const deletePasskey =
   (deps: {
     pool: Pool;
     clock: Clock;
-    pokeMails: () => void;
+    sendMailsNow: () => void;
   }): Handler<typeof identity.operations.deletePasskey> =>
   async ({ passkey_id }, { account_id }) => {
     await deps.pool.transaction(async (tx) => {
@@ -23,6 +23,6 @@ export const deletePasskey =
       const at = isoTime(deps.clock());
       await insertNotice(tx, { account_id, kind: 'passkey_removed', details: { label: deleted.label, at } });
     });
-    deps.pokeMails();
+    deps.sendMailsNow();
     return null;
   };

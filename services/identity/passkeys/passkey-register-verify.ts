@@ -23,7 +23,7 @@ export const passkeyRegisterVerify =
     logger: Logger;
     environment: Environment;
     rp: RelyingParty;
-    pokeMails: () => void;
+    sendMailsNow: () => void;
   }): Handler<typeof identity.operations.passkeyRegisterVerify> =>
   async ({ environment, response, label = DEFAULT_LABEL }, { account_id, session_id }) => {
     requireEnvironment(deps, environment);
@@ -49,6 +49,6 @@ export const passkeyRegisterVerify =
       await insertNotice(tx, { account_id, kind: 'passkey_added', details: { label: passkey.label, at } });
       return passkey;
     });
-    deps.pokeMails();
+    deps.sendMailsNow();
     return showPasskey(row);
   };

@@ -8,11 +8,11 @@ import { insertNotice } from '../mails/store.ts';
  * in the request log (docs/adr/0063). One who uses our programs is noticed.
  */
 export const noteExport =
-  (deps: { pool: Pool; pokeMails: () => void }): Handler<typeof identity.operations.noteExport> =>
+  (deps: { pool: Pool; sendMailsNow: () => void }): Handler<typeof identity.operations.noteExport> =>
   async ({ of }, { account_id }) => {
     await deps.pool.transaction((tx) =>
       insertNotice(tx, { account_id, kind: 'export_made', details: { of } }),
     );
-    deps.pokeMails();
+    deps.sendMailsNow();
     return null;
   };

@@ -5,8 +5,8 @@ import { insertNotice } from '../mails/store.ts';
 
 /** Records what a service has noted for the owner of an account, and mails it. */
 export const securityNoted =
-  ({ pool, pokeMails }: { pool: Pool; pokeMails: () => void }) =>
+  ({ pool, sendMailsNow }: { pool: Pool; sendMailsNow: () => void }) =>
   async (note: z.infer<typeof SecurityNote>): Promise<void> => {
     await pool.transaction((tx) => insertNotice(tx, note));
-    pokeMails();
+    sendMailsNow();
   };

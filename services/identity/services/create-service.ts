@@ -23,7 +23,7 @@ export const createService =
     fee: FeeRule;
     /** Rejects with a ServiceError that says why the address may not receive payouts. */
     checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
-    pokeMails: () => void;
+    sendMailsNow: () => void;
   }): Handler<typeof identity.operations.createService> =>
   async (input, caller, key) => {
     const price = parsePrice(input.price, deps.fee);
@@ -44,6 +44,6 @@ export const createService =
       await complete(tx, key, answer);
       return answer;
     });
-    deps.pokeMails();
+    deps.sendMailsNow();
     return created;
   };

@@ -17,7 +17,7 @@ export type ServiceEnder = {
    * epoch milliseconds.
    */
   getActivity: (serviceId: string) => Promise<{ open: boolean; endsAt: number | null }>;
-  pokeMails: () => void;
+  sendMailsNow: () => void;
 };
 
 /** Ends a closing service and revokes its keys. Of concurrent callers, one ends it. */
@@ -27,7 +27,7 @@ export const endService = async (deps: ServiceEnder, serviceId: string): Promise
     return ended === null ? [] : revokeAllKeys(tx, deps, { kind: 'service', id: serviceId }, ended);
   });
   deps.relay.dispatch(outbox);
-  deps.pokeMails();
+  deps.sendMailsNow();
 };
 
 /**

@@ -38,7 +38,7 @@ export const updateService =
     checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
     /** The delay of a changed payout address (docs/spec/decisions.md, Sign-in). */
     payoutDelayHours: number;
-    pokeMails: () => void;
+    sendMailsNow: () => void;
   }): Handler<typeof identity.operations.updateService> =>
   async (input, caller) => {
     const { service_id, payout_address, allowed_ips } = input;
@@ -81,6 +81,6 @@ export const updateService =
       }
       return row;
     });
-    deps.pokeMails();
+    deps.sendMailsNow();
     return showService(changed, deps.fee);
   };

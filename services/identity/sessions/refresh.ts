@@ -20,7 +20,7 @@ export const refresh =
       pool: Pool;
       relay: Pick<Relay, 'dispatch'>;
       logger: Logger;
-      pokeMails: () => void;
+      sendMailsNow: () => void;
     } & SessionIssuer,
   ): Handler<typeof identity.operations.refresh> =>
   async (input) => {
@@ -45,7 +45,7 @@ export const refresh =
         return ended;
       });
       deps.relay.dispatch(outbox);
-      deps.pokeMails();
+      deps.sendMailsNow();
       deps.logger.warn(
         { session_id: sessionId, generation },
         'revoked a session because an old refresh token was used again',

@@ -14,7 +14,7 @@ export type LinkRequester = {
   pool: Pool;
   environment: Environment;
   identitySecrets: readonly Buffer[];
-  pokeMails: () => void;
+  sendMailsNow: () => void;
 };
 
 /**
@@ -33,6 +33,6 @@ export const requestMagicLink =
       await insertLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
       await insertSignInMail(tx, { to_address: email, link_id: linkId });
     });
-    deps.pokeMails();
+    deps.sendMailsNow();
     return { status: 'sent' };
   };

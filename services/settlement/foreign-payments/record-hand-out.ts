@@ -6,7 +6,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
 import type { ForeignGroupCommit } from './group-commit.ts';
 
-/** int.settlement.recordHandOut: the vendor has heard the success, so the payment is redeemed. */
+/** int.settlement.recordHandOut: the vendor has the success, so the payment is redeemed. */
 export const recordHandOut =
   ({
     group,

@@ -28,7 +28,7 @@ export const reissueForeign =
         : ({ as: 'service', service_id: serviceId } as const);
     const row = await findSettlementInScope(pool, scope, settlement_id);
     if (row === null) throw notFound('settlement');
-    // A repeat, or a payment whose success nobody has heard yet.
+    // A repeat, or a payment whose success nobody has yet.
     if (row.rail === 'x402' && row.status === 'issued') return answer;
     throw conflict(row.redeem_id === null || row.redeem_id === redeem_id ? REFUSED : ANOTHER);
   };

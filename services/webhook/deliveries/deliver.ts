@@ -9,7 +9,7 @@ const MAX_IN_FLIGHT = 256;
 
 type Deliveries = Periodic & {
   /** Sends due deliveries now instead of at the next sweep. Never throws. */
-  poke: () => void;
+  sendNow: () => void;
 };
 
 /**
@@ -28,7 +28,7 @@ export const startDeliver = (deps: DeliveryAttempter): Deliveries => {
       inFlight.delete(work);
       permits.release(due.endpoint_id);
       // Another delivery may wait for this permit.
-      poke();
+      sendNow();
     });
     inFlight.add(work);
   };
@@ -54,7 +54,7 @@ export const startDeliver = (deps: DeliveryAttempter): Deliveries => {
     });
     return claiming;
   };
-  const poke = (): void => {
+  const sendNow = (): void => {
     if (stopping) return;
     void sweep().catch((error: unknown) =>
       logger.warn({ err: error }, 'left deliveries to the next sweep after an error'),
@@ -71,7 +71,7 @@ export const startDeliver = (deps: DeliveryAttempter): Deliveries => {
     logger,
   );
   return {
-    poke,
+    sendNow,
     stop: async () => {
       stopping = true;
       await periodic.stop();

@@ -18,7 +18,7 @@ export const updateEndpoint =
     pool: Pool;
     clock: Clock;
     sender: Pick<Sender, 'check'>;
-    pokeDeliveries: () => void;
+    sendDeliveriesNow: () => void;
   }): Handler<typeof webhook.operations.updateEndpoint> =>
   async ({ endpoint_id, url, description, event_types, enabled }, caller) => {
     const { account_id } = caller;
@@ -38,6 +38,6 @@ export const updateEndpoint =
       return changed;
     });
     if (row === null) throw endpointNotFound();
-    deps.pokeDeliveries();
+    deps.sendDeliveriesNow();
     return showEndpoint(row);
   };

@@ -16,8 +16,8 @@ export const toAccountEvents =
 
 /** Writes the events of accounts, each once, and starts their delivery. */
 export const recordEvents =
-  ({ pool, pokeDeliveries }: { pool: Pool; pokeDeliveries: () => void }) =>
+  ({ pool, sendDeliveriesNow }: { pool: Pool; sendDeliveriesNow: () => void }) =>
   async (events: readonly NewEvent[]): Promise<void> => {
     const { deliveries } = await insertEvents(pool, events);
-    if (deliveries > 0n) pokeDeliveries();
+    if (deliveries > 0n) sendDeliveriesNow();
   };

@@ -8,7 +8,7 @@ import { findEvent } from './store.ts';
 
 /** POST /v1/webhook-endpoints/:endpoint_id/redeliver. */
 export const redeliver =
-  (deps: { pool: Pool; pokeDeliveries: () => void }): Handler<typeof webhook.operations.redeliver> =>
+  (deps: { pool: Pool; sendDeliveriesNow: () => void }): Handler<typeof webhook.operations.redeliver> =>
   async ({ endpoint_id, event_id, since }, { account_id }) => {
     if (event_id === undefined && since === undefined) {
       throw invalid('event_id', 'name an event_id, or a time as since');
@@ -18,6 +18,6 @@ export const redeliver =
       throw notFound('event');
     }
     const redelivering = await redeliverEvents(deps.pool, endpoint, { event_id, since }, MAX_REDELIVERED);
-    deps.pokeDeliveries();
+    deps.sendDeliveriesNow();
     return { redelivering };
   };

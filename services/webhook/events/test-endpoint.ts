@@ -7,10 +7,10 @@ import { showEvent } from './view.ts';
 
 /** POST /v1/webhook-endpoints/:endpoint_id/test. The log of deliveries shows the result. */
 export const testEndpoint =
-  (deps: { pool: Pool; pokeDeliveries: () => void }): Handler<typeof webhook.operations.testEndpoint> =>
+  (deps: { pool: Pool; sendDeliveriesNow: () => void }): Handler<typeof webhook.operations.testEndpoint> =>
   async ({ endpoint_id }, { account_id }) => {
     await getEnabledEndpointRow(deps, account_id, endpoint_id);
     const event = await insertTestEvent(deps.pool, account_id, endpoint_id);
-    deps.pokeDeliveries();
+    deps.sendDeliveriesNow();
     return showEvent(event);
   };
