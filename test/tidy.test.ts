@@ -164,7 +164,7 @@ const PACKAGES: Record<string, RegExp> = {
   'nats/lib/nats-base-client/servers.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/src/node_transport.js': /^shared\/bus\/reconnect\.ts$/,
   'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
-  nodemailer: /^services\/identity\/mails\/mailer\.ts$/,
+  nodemailer: /^services\/identity\/mailer\/mailer\.ts$/,
   pg: /^shared\/(db|backup)\//,
   'pg-copy-streams': /^shared\/backup\/database\.ts$/,
   pino: /^shared\/lib\/logger\.ts$/,

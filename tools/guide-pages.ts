@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { config as quoteConfig } from '../services/quote/config.ts';
-import { DEFAULT_ACCOUNT_LIMITS } from '../services/settlement/delegates/model.ts';
 import { config as settlementConfig } from '../services/settlement/config.ts';
+import { DEFAULT_ACCOUNT_LIMITS } from '../services/settlement/delegates/model.ts';
 import { DELAYS_SECONDS } from '../services/webhook/deliveries/model/schedule.ts';
 import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';

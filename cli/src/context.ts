@@ -72,8 +72,11 @@ export type Context = {
 const USER_AGENT = `quittance-cli/${VERSION}`;
 const named =
   (fetch: Fetch): Fetch =>
-  (address, init) =>
-    fetch(address, { ...init, headers: { ...init.headers, 'user-agent': USER_AGENT } as HeadersInit });
+  (address, init) => {
+    const headers = new Headers(init.headers);
+    headers.set('user-agent', USER_AGENT);
+    return fetch(address, { ...init, headers });
+  };
 
 const SIGN_IN = 'Run `quittance login`.';
 

@@ -19,33 +19,35 @@ import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { isOnThisMachine } from '../../shared/lib/transport.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { eraseAccounts } from './accounts/erase-accounts.ts';
 import { accountOperations } from './accounts/operations.ts';
 import { approvalRequested } from './approvals/on-settlement-approval-requested.ts';
 import { approvalOperations } from './approvals/operations.ts';
 import type { RecordApproval } from './approvals/settlement-calls.ts';
+import { eraseAccounts } from './closing/erase-accounts.ts';
+import { closingOperations } from './closing/operations.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import type { SpendingWriter } from './delegates/spending.ts';
 import { deviceOperations } from './devices/operations.ts';
 import { keyOperations } from './keys/operations.ts';
-import { mailGauges } from './mails/gauges.ts';
-import { createMailer } from './mails/mailer.ts';
-import { declined } from './mails/on-settlement-declined.ts';
+import { mailGauges } from './mailer/gauges.ts';
+import { createMailer } from './mailer/mailer.ts';
+import { declined } from './mailer/on-settlement-declined.ts';
+import { startSendMails } from './mailer/send-mails.ts';
+import { fundingNoted } from './mails/on-funding-security-noted.ts';
+import { securityNoted } from './mails/on-settlement-security-noted.ts';
+import { walletNoted } from './mails/on-wallet-security-noted.ts';
 import { endpointDisabled } from './mails/on-webhook-endpoint-disabled.ts';
-import { startSendMails } from './mails/send-mails.ts';
+import { webhookNoted } from './mails/on-webhook-security-noted.ts';
 import { accountStatusOperations } from './operator/operations.ts';
 import { purge } from './operator/purge.ts';
 import { passkeyOperations } from './passkeys/operations.ts';
 import { issued } from './payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from './payments/store.ts';
-import { fundingNoted } from './security/on-funding-security-noted.ts';
-import { securityNoted } from './security/on-settlement-security-noted.ts';
-import { walletNoted } from './security/on-wallet-security-noted.ts';
-import { webhookNoted } from './security/on-webhook-security-noted.ts';
 import { endServices } from './services/end-services.ts';
 import { serviceOperations } from './services/operations.ts';
 import { sessionOperations } from './sessions/operations.ts';
+import { signInOperations } from './sign-in/operations.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
@@ -160,6 +162,8 @@ const handlers = {
   ...accountOperations(deps),
   ...approvalOperations(deps),
   ...sessionOperations(deps),
+  ...signInOperations(deps),
+  ...closingOperations(deps),
   ...deviceOperations(deps),
   ...passkeyOperations(deps),
   ...keyOperations(deps),

@@ -109,8 +109,8 @@ type OperationDefinition = {
   /**
    * A caller who is a person needs a sign-in of the last 5 minutes; keys do not
    * (docs/spec/decisions.md, Step-up). With `true`, `serve` checks it before the handler runs. With
-   * `when`, the handler checks it for the changes that the texts name. Each names the event by which
-   * the owner hears of that change.
+   * `when`, the handler checks it for the changes that the texts name. Each names the event by
+   * which the owner hears of that change.
    */
   stepUp?: true | { when: Readonly<Record<string, SecurityEventKind>> };
   /**

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { eraseAccounts } from '../../services/identity/accounts/erase-accounts.ts';
 import { accountOperations } from '../../services/identity/accounts/operations.ts';
 import { approvalRequested } from '../../services/identity/approvals/on-settlement-approval-requested.ts';
 import { approvalOperations } from '../../services/identity/approvals/operations.ts';
+import { eraseAccounts } from '../../services/identity/closing/erase-accounts.ts';
+import { closingOperations } from '../../services/identity/closing/operations.ts';
 import { delegateOperations } from '../../services/identity/delegates/operations.ts';
 import { deviceOperations } from '../../services/identity/devices/operations.ts';
 import { keyOperations } from '../../services/identity/keys/operations.ts';
-import { createMailer } from '../../services/identity/mails/mailer.ts';
-import { declined } from '../../services/identity/mails/on-settlement-declined.ts';
-import { startSendMails } from '../../services/identity/mails/send-mails.ts';
+import { createMailer } from '../../services/identity/mailer/mailer.ts';
+import { declined } from '../../services/identity/mailer/on-settlement-declined.ts';
+import { startSendMails } from '../../services/identity/mailer/send-mails.ts';
 import { accountStatusOperations } from '../../services/identity/operator/operations.ts';
 import { passkeyOperations } from '../../services/identity/passkeys/operations.ts';
 import { issued } from '../../services/identity/payments/on-settlement-issued.ts';
@@ -18,6 +19,7 @@ import { type Payment, recordPayments } from '../../services/identity/payments/s
 import { endServices } from '../../services/identity/services/end-services.ts';
 import { serviceOperations } from '../../services/identity/services/operations.ts';
 import { sessionOperations } from '../../services/identity/sessions/operations.ts';
+import { signInOperations } from '../../services/identity/sign-in/operations.ts';
 import { findApproval } from '../../services/settlement/approvals/find-approval.ts';
 import { recordApproval } from '../../services/settlement/approvals/record-approval.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
@@ -220,6 +222,8 @@ export const startIdentity = async () => {
       ...accountOperations(deps),
       ...approvalOperations(deps),
       ...sessionOperations(deps),
+      ...signInOperations(deps),
+      ...closingOperations(deps),
       ...deviceOperations(deps),
       ...passkeyOperations(deps),
       ...keyOperations(deps),

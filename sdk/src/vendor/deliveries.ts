@@ -141,46 +141,50 @@ const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun
   return (await write(opened)) ? opened : { kind: 'busy' };
 };
 
+/** A delivery for a redeemed payment, which this process alone makes while it has the lock. */
+const deliverFor = (
+  record: PaymentRecord,
+  { stored, lock, onError }: { stored: StoredRecord; lock: Lock; onError: (error: unknown) => void },
+): Begun => {
+  let over = false;
+  let known = record;
+  let leaving = Promise.resolve();
+  /** Lets the request be repeated once. After that only the end of a run ends the payment. */
+  const leave = async (): Promise<void> => {
+    if (known.left === true) return;
+    known = { ...known, left: true };
+    if (await stored.write(known)) await lock.unlock();
+  };
+  const finish: Finish = async (outcome) => {
+    if (over) return;
+    if (outcome === 'left') {
+      leaving = leave().catch(onError);
+      return leaving;
+    }
+    over = true;
+    await leaving;
+    try {
+      // Who finds the record of a delivery that was made does not ask for the lock.
+      if (outcome !== 'failed' && (await stored.write({ ...known, done: outcome }))) return lock.leave();
+    } catch (error) {
+      onError(error);
+    }
+    await lock.unlock();
+  };
+  return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
+};
+
 /** The deliveries of one paywall, shared with its replicas through the store. */
 export const createDeliveries = (store: PaywallStore, onError: (error: unknown) => void) => {
   // After the window the record is gone, so a lock beyond it protects nothing.
   const locks = createLeases(store, onError, WINDOW_MS);
   const read = async (key: string): Promise<StoredRecord> => recordOf(store, key, await store.get(key));
 
-  const deliverFor = (record: PaymentRecord, stored: StoredRecord, lock: Lock): Begun => {
-    let over = false;
-    let known = record;
-    let leaving = Promise.resolve();
-    /** Lets the request be repeated once. After that only the end of a run ends the payment. */
-    const leave = async (): Promise<void> => {
-      if (known.left === true) return;
-      known = { ...known, left: true };
-      if (await stored.write(known)) await lock.unlock();
-    };
-    const finish: Finish = async (outcome) => {
-      if (over) return;
-      if (outcome === 'left') {
-        leaving = leave().catch(onError);
-        return leaving;
-      }
-      over = true;
-      await leaving;
-      try {
-        // Who finds the record of a delivery that was made does not ask for the lock.
-        if (outcome !== 'failed' && (await stored.write({ ...known, done: outcome }))) return lock.leave();
-      } catch (error) {
-        onError(error);
-      }
-      await lock.unlock();
-    };
-    return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
-  };
-
   const begin = async (payment: Payment, lock: Lock): Promise<Begun> => {
     const stored = await read(payment.key);
     const known = stored.found === null ? null : settled(stored.found, payment.hash);
     const record = known ?? (await redeemOnce(stored, payment));
-    return 'kind' in record ? record : deliverFor(record, stored, lock);
+    return 'kind' in record ? record : deliverFor(record, { stored, lock, onError });
   };
 
   return {
@@ -220,7 +224,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
       const left = await store.countDown!(counter, [{ key, value, ttlMs: WINDOW_MS }, lease]);
       if (typeof left !== 'number') return left;
       const stored = recordOf(store, key, value);
-      return { begun: deliverFor(record, stored, locks.hold(lease)), left };
+      return { begun: deliverFor(record, { stored, lock: locks.hold(lease), onError }), left };
     },
   };
 };

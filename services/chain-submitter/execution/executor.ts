@@ -4,7 +4,7 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
-import { toInFlight } from '../broadcast/in-flight.ts';
+import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import type { Hints } from '../ledger/hints.ts';
 import { EXPIRED, EXPIRED_FOREIGN, type Failure, RETIRED, TOO_LATE } from '../ledger/model/failure.ts';
 import { type ExternalOrder, isSignedOnce, type Order } from '../ledger/model/order.ts';
@@ -99,13 +99,60 @@ const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<O
   return order.kind === 'external' ? watchExternal(deps, intent, order) : attemptOwn(deps, intent, order);
 };
 
+/** Reports why an execution failed. @returns after how many milliseconds it is tried again */
+const delayAfter = ({ logger }: ExecutorDeps, intent: string, error: unknown): number => {
+  if (!(error instanceof PolicyError)) {
+    logger.warn({ err: error, intent }, 'execution failed, trying again');
+    return RETRY_MS;
+  }
+  count('quittance_anomalies_total', 1, { kind: 'policy_refused' });
+  logger.fatal({ err: error, intent }, 'transaction refused by the policy');
+  return CAPPED_MS;
+};
+
+/** Whether an intent was recorded with its first bytes. */
+const recordSigned =
+  (deps: ExecutorDeps) =>
+  async (intent: ClaimedIntent): Promise<boolean> => {
+    const { inFlight, logger } = deps;
+    const outcome = await executeOnce(deps, intent).catch((error: unknown) => {
+      const log = { err: error, intent: intent.intent_id };
+      logger.info(log, 'not signed at once, the intent is recorded first');
+    });
+    if (outcome === 'broadcast') return true;
+    inFlight.end(intent.intent_id);
+    return false;
+  };
+
+/** The executions of this process, each in the trace of its intent. */
+const createRuns = (inFlight: InFlightTransactions) => {
+  const running = new Set<Promise<unknown>>();
+  return {
+    /** Executes an intent, unless this process does already: then the result is undefined. */
+    start: async <Result>(
+      intent: ClaimedIntent,
+      execution: (intent: ClaimedIntent) => Promise<Result>,
+    ): Promise<Result | undefined> => {
+      if (!inFlight.begin(intent.intent_id)) return undefined;
+      const { kind, generation, traceparent } = intent;
+      const attributes = { 'quittance.generation': generation };
+      const work = inTraceOf(traceparent, () =>
+        inSpan(`execute ${kind}`, { kind: SpanKind.INTERNAL, attributes }, () => execution(intent)),
+      ).finally(() => running.delete(work));
+      running.add(work);
+      return work;
+    },
+    idle: () => Promise.allSettled(running),
+  };
+};
+
 /**
  * The executor brings leased intents to in-flight bytes or to their final state, or releases them
  * for later. It never rejects: errors are logged, and the sweeper retries the intent.
  */
 export const createExecutor = (deps: ExecutorDeps) => {
   const { inFlight, pool, logger, workerId, clock } = deps;
-  const running = new Set<Promise<unknown>>();
+  const { start, idle } = createRuns(inFlight);
 
   const release = async (intentId: string, delayMs: number): Promise<void> => {
     await releaseIntent(pool, intentId, workerId, delayMs).catch((error: unknown) =>
@@ -130,42 +177,10 @@ export const createExecutor = (deps: ExecutorDeps) => {
     try {
       await finish(intent, await executeOnce(deps, intent));
     } catch (error) {
-      const isPolicyError = error instanceof PolicyError;
-      if (isPolicyError) {
-        count('quittance_anomalies_total', 1, { kind: 'policy_refused' });
-        logger.fatal({ err: error, intent: intentId }, 'transaction refused by the policy');
-      } else logger.warn({ err: error, intent: intentId }, 'execution failed, trying again');
-      await release(intentId, isPolicyError ? CAPPED_MS : RETRY_MS);
+      await release(intentId, delayAfter(deps, intentId, error));
     }
   };
 
-  /** Executes an intent, unless this process does already: then the result is undefined. */
-  const start = async <Result>(
-    intent: ClaimedIntent,
-    execution: (intent: ClaimedIntent) => Promise<Result>,
-  ): Promise<Result | undefined> => {
-    if (!inFlight.begin(intent.intent_id)) return undefined;
-    const { kind, generation, traceparent } = intent;
-    const attributes = { 'quittance.generation': generation };
-    const work = inTraceOf(traceparent, () =>
-      inSpan(`execute ${kind}`, { kind: SpanKind.INTERNAL, attributes }, () => execution(intent)),
-    ).finally(() => running.delete(work));
-    running.add(work);
-    return work;
-  };
-
-  /** Whether the intent was recorded with its bytes. */
-  const recordSigned = async (intent: ClaimedIntent): Promise<boolean> => {
-    const outcome = await executeOnce(deps, intent).catch((error: unknown) => {
-      logger.info(
-        { err: error, intent: intent.intent_id },
-        'not signed at once, the intent is recorded first',
-      );
-    });
-    if (outcome === 'broadcast') return true;
-    inFlight.end(intent.intent_id);
-    return false;
-  };
   const execute = (intent: ClaimedIntent): void => void start(intent, run);
   const claimNow = (intentId: string) =>
     claimIntents(pool, { workerId, executing: inFlight.intentIds(), limit: 1, only: intentId });
@@ -179,7 +194,7 @@ export const createExecutor = (deps: ExecutorDeps) => {
      *   may not be made. The caller then records the intent, and its execution decides
      */
     signAtOnce: async (intent: NewIntent): Promise<boolean> =>
-      (await start(unrecorded(intent, clock()), recordSigned)) ?? false,
+      (await start(unrecorded(intent, clock()), recordSigned(deps))) ?? false,
     /** Leases one intent now, unless another worker has it, and executes it. */
     executeNow: async (intentId: string): Promise<void> => {
       for (const intent of await claimNow(intentId)) execute(intent);
@@ -194,7 +209,7 @@ export const createExecutor = (deps: ExecutorDeps) => {
      */
     release,
     /** Resolves when no intent is being built or signed any more. */
-    idle: () => Promise.allSettled(running),
+    idle,
   };
 };
 export type Executor = ReturnType<typeof createExecutor>;

@@ -1,7 +1,5 @@
+import { noteExport } from '../mails/note-export.ts';
 import { listSecurityEvents } from '../security/list-security-events.ts';
-import { noteExport } from '../security/note-export.ts';
-import { closeAccount } from './close-account.ts';
-import { createAccount } from './create-account.ts';
 import { getAccount } from './get-account.ts';
 import { getSettings } from './get-settings.ts';
 import { isFrozen } from './is-frozen.ts';
@@ -9,15 +7,11 @@ import { updateSettings } from './update-settings.ts';
 
 /** The operations on accounts, for main.ts and for the tests that serve them over a real bus. */
 export const accountOperations = (
-  deps: Parameters<typeof closeAccount>[0] &
-    Parameters<typeof createAccount>[0] &
-    Parameters<typeof getSettings>[0] &
+  deps: Parameters<typeof getSettings>[0] &
     Parameters<typeof listSecurityEvents>[0] &
     Parameters<typeof noteExport>[0] &
     Parameters<typeof updateSettings>[0],
 ) => ({
-  closeAccount: closeAccount(deps),
-  createAccount: createAccount(deps),
   getAccount: getAccount(deps),
   getSettings: getSettings(deps),
   isFrozen: isFrozen(deps),

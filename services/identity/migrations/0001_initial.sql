@@ -202,7 +202,7 @@ create index reveal_links_by_expiry on reveal_links (expires_at);
 -- Mails to send. The text is composed when a mail is sent, so the table contains no token.
 create table mails (
   mail_id bigint generated always as identity primary key,
-  -- The kind of the text (mails/notices.ts, mails/sign-in-mail.ts).
+  -- The kind of the text (mailer/notices.ts, mailer/sign-in-mail.ts).
   kind text not null,
   to_address text not null,
   link_id text collate "C",

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
 import { callerOf, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce } from '../../../test/support/stack.ts';
-import { securityNoted } from './on-settlement-security-noted.ts';
+import { securityNoted } from '../mails/on-settlement-security-noted.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {

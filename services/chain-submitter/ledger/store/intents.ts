@@ -48,8 +48,8 @@ const Claimed = Row.extend({
   read_at: z.number(),
 });
 /**
- * An intent that this worker executes. `isRecorded` false: its job has just come, and it is recorded
- * with its first bytes.
+ * An intent that this worker executes. `isRecorded` false: its job has just come, and it is
+ * recorded with its first bytes.
  */
 export type ClaimedIntent = z.infer<typeof Claimed> & { isRecorded: boolean };
 

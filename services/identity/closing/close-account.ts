@@ -8,6 +8,7 @@ import { event } from '../../../shared/events/event.ts';
 import { insertOutbox, type OutboxRow } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { abandonClosing, beginClosing, closeAccountRow, lockAccount } from '../accounts/store.ts';
 import { deleteDelegatesOf } from '../delegates/store.ts';
 import { deleteDeviceSignInsOf } from '../devices/store/device_sign_ins.ts';
 import { revokeKeysOfAccount } from '../keys/store/keys.ts';
@@ -17,7 +18,6 @@ import { endServicesOf } from '../services/store.ts';
 import { deleteKnownBrowsersOf } from '../sessions/store/known_browsers.ts';
 import { deleteLoginLinks } from '../sessions/store/login_links.ts';
 import { revokeSessions } from '../sessions/store/sessions.ts';
-import { abandonClosing, beginClosing, closeAccountRow, lockAccount } from './store.ts';
 
 /**
  * Longer than a gateway and settlement cache whether an account is frozen. After this time nothing

@@ -3,8 +3,8 @@ import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import { openRefreshToken } from './model/tokens.ts';
-import { revokeSessions } from './store/sessions.ts';
+import { openRefreshToken } from '../sessions/model/tokens.ts';
+import { revokeSessions } from '../sessions/store/sessions.ts';
 
 /**
  * POST /v1/auth/logout: revokes the session of the access token. It also revokes the session of the

@@ -3,13 +3,13 @@ import { event } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { eraseNextAccount } from '../accounts/store.ts';
 import { eraseDelegateNames } from '../delegates/store.ts';
 import { deleteMailedDeclinesOf } from '../mails/store.ts';
 import { deleteKnownPayeesOf } from '../payments/store.ts';
 import { deleteSecurityEventsOf, eraseNamesOfServicesOf } from '../security/store.ts';
 import { eraseServiceNames } from '../services/store.ts';
 import { deleteSessionsOf } from '../sessions/store/sessions.ts';
-import { eraseNextAccount } from './store.ts';
 
 /**
  * Erases the personal data of closed accounts whose time has come (docs/retention.md). The event

@@ -2,7 +2,7 @@ import type { Db } from '../../../shared/db/pool.ts';
 import type { OutboxRow } from '../../../shared/events/outbox.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { endDelegatesOfSessions } from '../delegates/end-delegates.ts';
-import { revokeSessions } from './store/sessions.ts';
+import { revokeSessions } from '../sessions/store/sessions.ts';
 
 /**
  * Ends sign-ins of the account for a person who does not trust them, with the delegates that they

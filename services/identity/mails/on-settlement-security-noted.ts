@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { SecurityNote } from '../../../shared/contract/identity/security-note.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { insertNotice } from '../mails/store.ts';
+import { insertNotice } from './store.ts';
 
 /** Records what a service has noted for the owner of an account, and mails it. */
 export const securityNoted =

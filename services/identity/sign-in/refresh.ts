@@ -5,11 +5,11 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { insertNotice } from '../mails/store.ts';
+import { issueSession, type SessionIssuer } from '../sessions/issue-session.ts';
+import { refreshOutcome } from '../sessions/model/session.ts';
+import { openRefreshToken } from '../sessions/model/tokens.ts';
+import { findSessionState, rotateSession } from '../sessions/store/sessions.ts';
 import { endSessions } from './end-sessions.ts';
-import { issueSession, type SessionIssuer } from './issue-session.ts';
-import { refreshOutcome } from './model/session.ts';
-import { openRefreshToken } from './model/tokens.ts';
-import { findSessionState, rotateSession } from './store/sessions.ts';
 
 const refuse = () => new ServiceError('unauthorized', 'the sign-in has ended; sign in again');
 

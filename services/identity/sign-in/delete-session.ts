@@ -4,8 +4,8 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
+import { hasSession } from '../sessions/store/sessions.ts';
 import { endSessions } from './end-sessions.ts';
-import { hasSession } from './store/sessions.ts';
 
 /** DELETE /v1/accounts/me/sessions/:session_id. A repeat changes nothing. */
 export const deleteSession =
@@ -13,13 +13,13 @@ export const deleteSession =
     pool: Pool;
     clock: Clock;
     relay: Pick<Relay, 'dispatch'>;
-    pokeMails: () => void;
+    sendMailsNow: () => void;
   }): Handler<typeof identity.operations.deleteSession> =>
   async ({ session_id }, { account_id }) => {
     const { pool } = deps;
     const outbox = await pool.transaction((tx) => endSessions(tx, deps, account_id, [session_id]));
     deps.relay.dispatch(outbox);
-    deps.pokeMails();
+    deps.sendMailsNow();
     if (outbox.length === 0 && !(await hasSession(pool, account_id, session_id))) {
       throw notFound('sign-in');
     }

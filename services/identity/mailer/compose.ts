@@ -1,10 +1,10 @@
 import { LINK_MINUTES } from '../../../shared/contract/identity/sign-in.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
+import type { MailRow } from '../mails/store.ts';
 import { loginToken, revealToken, tokenWithHash } from '../sessions/model/tokens.ts';
 import type { Mail } from './mail-text.ts';
 import { noticeMail } from './notices.ts';
 import { signInMail } from './sign-in-mail.ts';
-import type { MailRow } from './store.ts';
 
 /** What the links in mails are made of. */
 export type LinkSettings = {

@@ -1,9 +1,9 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { invalidLink, isSameBrowser } from './model/login-link.ts';
-import { tokenHash } from './model/tokens.ts';
-import { findLoginLink } from './store/login_links.ts';
+import { invalidLink, isSameBrowser } from '../sessions/model/login-link.ts';
+import { tokenHash } from '../sessions/model/tokens.ts';
+import { findLoginLink } from '../sessions/store/login_links.ts';
 
 /**
  * POST /v1/auth/magic-link/read: the account that the link signs in to. Whoever has the token could

@@ -5,9 +5,9 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { insertSignInMail } from '../mails/store.ts';
-import { normaliseEmail } from './model/email.ts';
-import { loginToken, tokenHash } from './model/tokens.ts';
-import { insertLoginLink } from './store/login_links.ts';
+import { normaliseEmail } from '../sessions/model/email.ts';
+import { loginToken, tokenHash } from '../sessions/model/tokens.ts';
+import { insertLoginLink } from '../sessions/store/login_links.ts';
 
 /** What sends a sign-in link. */
 export type LinkRequester = {

@@ -1,9 +1,9 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
+import { claimMails, deleteMail, type MailRow, retryMail } from '../mails/store.ts';
 import { composeMail, type LinkSettings } from './compose.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
-import { claimMails, deleteMail, type MailRow, retryMail } from './store.ts';
 
 const BATCH = 10;
 const SWEEP_EVERY_MS = 1000;

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { insertDeclineMail } from '../mails/store.ts';
 import { MAILED_REASONS } from './notices.ts';
-import { insertDeclineMail } from './store.ts';
 
 /**
  * Mails the owner that a delegate could not pay for a reason that the owner can change, at most

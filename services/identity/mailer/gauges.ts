@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
-import { getMailBacklog } from './store.ts';
+import { getMailBacklog } from '../mails/store.ts';
 
 /** Gauges of the mails that wait to be sent. */
 export const mailGauges = (pool: Pool): GaugeCollector => ({

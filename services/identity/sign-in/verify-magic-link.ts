@@ -5,13 +5,13 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { upsertAccount } from '../accounts/store.ts';
 import { insertSecurityEvent } from '../security/store.ts';
-import { issueSession, type SessionIssuer } from './issue-session.ts';
-import { normaliseEmail } from './model/email.ts';
-import { invalidLink, isSameBrowser } from './model/login-link.ts';
-import { tokenHash } from './model/tokens.ts';
-import { upsertKnownBrowser } from './store/known_browsers.ts';
-import { consumeLoginLink, type LoginLink } from './store/login_links.ts';
-import { insertSession } from './store/sessions.ts';
+import { issueSession, type SessionIssuer } from '../sessions/issue-session.ts';
+import { normaliseEmail } from '../sessions/model/email.ts';
+import { invalidLink, isSameBrowser } from '../sessions/model/login-link.ts';
+import { tokenHash } from '../sessions/model/tokens.ts';
+import { upsertKnownBrowser } from '../sessions/store/known_browsers.ts';
+import { consumeLoginLink, type LoginLink } from '../sessions/store/login_links.ts';
+import { insertSession } from '../sessions/store/sessions.ts';
 
 type Input = Parameters<Handler<typeof identity.operations.verifyMagicLink>>[0];
 
