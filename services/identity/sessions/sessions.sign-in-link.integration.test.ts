@@ -119,6 +119,7 @@ describe('sign-in link', () => {
         accountId: session.account.account_id,
         sessionId: caller.session_id,
         authTime: caller.auth_time,
+        amr: ['email'],
         env: 'test',
         expiresAt: expect.any(Number),
       },
