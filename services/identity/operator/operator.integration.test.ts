@@ -57,6 +57,7 @@ test('a frozen account may still call the operations that deliver, refund, cance
     'identity.deleteDelegate',
     'identity.deleteSession',
     'identity.logout',
+    'identity.noteExport',
     'settlement.acceptForeign',
     'settlement.consume',
     'settlement.denyApproval',
