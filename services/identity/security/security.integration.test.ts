@@ -48,3 +48,18 @@ test('an event of a call names from where it came, and one of another call does 
     ['signed_in', null, null],
   ]);
 });
+
+test('an announced export is an event, and one of the whole account is mailed', async () => {
+  const session = await running.signIn();
+  for (const what of ['statement', 'account', 'sales'] as const)
+    await running.ask('noteExport', { of: what }, callerOf(session), { client: CLIENT });
+  const events = await eventsOf(session);
+  expect(events.slice(0, 3).map(({ kind, details, address }) => [kind, details.of, address])).toEqual([
+    ['export_made', 'sales', CLIENT.address],
+    ['export_made', 'account', CLIENT.address],
+    ['export_made', 'statement', CLIENT.address],
+  ]);
+  await running.allHandledAndMailed();
+  const mails = running.smtp.mailsTo(session.account.email).filter(({ subject }) => /exported/.test(subject));
+  expect(mails).toHaveLength(1);
+});
