@@ -57,6 +57,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
       intents_failed_by_quote: ['failed'],
       intents_foreign_failed: ['failed'],
       intents_foreign_by_source: intents.states.filter((state) => state !== 'failed'),
+      intents_foreign_by_vendor: intents.states.filter((state) => state !== 'failed'),
     },
   },
   'chain-submitter.transactions.status': {

@@ -7,13 +7,17 @@ import type { Limits } from './limits/fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
 import { addressOf, NumberedSecretKeys, newestFirst, SecretKey } from './signing/key-settings.ts';
 
-/** At least ten token accounts, because one account may use a tenth of it. */
-const LamportBudget = (fallback: bigint) =>
+/** At least ten times what one transaction may need, because one account may use a tenth of it. */
+const LamportBudget = (fallback: bigint, needed: bigint) =>
   z.coerce
     .bigint()
-    .min(10n * TOKEN_ACCOUNT_LAMPORTS)
+    .min(10n * needed)
     .max(2n ** 62n)
     .default(fallback);
+/** Of a transaction with the highest priority fee, and of one that refunds it. */
+const MOST_FEES = 100_000n;
+const FeeBudget = (fallback: bigint) => LamportBudget(fallback, MOST_FEES);
+const RentBudget = (fallback: bigint) => LamportBudget(fallback, TOKEN_ACCOUNT_LAMPORTS);
 
 const AbsolutePath = z.string().startsWith('/', 'must be an absolute path');
 
@@ -83,23 +87,23 @@ export const config = z
      * than a tenth of each. Fees of settles: five million payments, each with the co-signature of a
      * refund.
      */
-    SETTLE_FEES_LAMPORTS_PER_DAY: LamportBudget(100_000_000_000n),
+    SETTLE_FEES_LAMPORTS_PER_DAY: FeeBudget(100_000_000_000n),
     /**
      * Fees of payments of x402 and MPP clients: a million with the usual priority fee, each with
      * the co-signature of a refund. Apart from settles, because a buyer can make such a payment
      * fail on the chain.
      */
-    FOREIGN_FEES_LAMPORTS_PER_DAY: LamportBudget(20_000_000_000n),
+    FOREIGN_FEES_LAMPORTS_PER_DAY: FeeBudget(20_000_000_000n),
     /** Token accounts that quotes promise: about 2,400. */
-    SETTLE_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
+    SETTLE_RENT_LAMPORTS_PER_DAY: RentBudget(5_000_000_000n),
     /**
      * Fees of user-signed transactions, provisioned wallets and test funds: 100,000 transactions.
      */
-    USER_FEES_LAMPORTS_PER_DAY: LamportBudget(1_000_000_000n),
+    USER_FEES_LAMPORTS_PER_DAY: FeeBudget(1_000_000_000n),
     /** Token accounts of users' wallets: about 2,400. */
-    USER_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
+    USER_RENT_LAMPORTS_PER_DAY: RentBudget(5_000_000_000n),
     /** 100,000 revocations. */
-    REVOKE_FEES_LAMPORTS_PER_DAY: LamportBudget(1_000_000_000n),
+    REVOKE_FEES_LAMPORTS_PER_DAY: FeeBudget(1_000_000_000n),
     /**
      * Transactions that an account may have co-signed in a UTC day; `npm run ops -- budgets set`
      * raises them for one.

@@ -36,7 +36,8 @@ const asked = (console: ConsolePage): string[] => {
 };
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
-const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
+const heading = (console: ConsolePage, name: string) =>
+  console.page.getByRole('heading', { name, exact: name === 'Account' });
 
 test('a link is requested on the page, opened in another tab, consumed by the click only, and the first tab follows', async () => {
   const first = await opened();

@@ -6791,7 +6791,10 @@ export interface components {
             /** @description The delegates that a device made with it and that work. They end with it */
             delegates: {
                 delegate_id: components["schemas"]["DelegateId"];
-                /** @example Research agent */
+                /**
+                 * @description Name of the delegate
+                 * @example Research agent
+                 */
                 name: string;
             }[];
         };

@@ -1,8 +1,8 @@
-import { noteExport } from '../mails/note-export.ts';
 import { listSecurityEvents } from '../security/list-security-events.ts';
 import { getAccount } from './get-account.ts';
 import { getSettings } from './get-settings.ts';
 import { isFrozen } from './is-frozen.ts';
+import { noteExport } from './note-export.ts';
 import { updateSettings } from './update-settings.ts';
 
 /** The operations on accounts, for main.ts and for the tests that serve them over a real bus. */

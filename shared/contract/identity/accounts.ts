@@ -190,7 +190,12 @@ export const accountOperations = {
           last_refreshed_at: Timestamp.describe('When it was last used to get an access token'),
           expires_at: Timestamp.describe('When it ends if it is not refreshed, or has ended'),
           delegates: z
-            .array(z.strictObject({ delegate_id: DelegateId, name: label(80, 'Research agent') }))
+            .array(
+              z.strictObject({
+                delegate_id: DelegateId,
+                name: label(80, 'Research agent').describe('Name of the delegate'),
+              }),
+            )
             .describe('The delegates that a device made with it and that work. They end with it'),
         })
         .meta({ id: 'SignIn' }),

@@ -79,7 +79,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     if (/from 'ioredis'/.test(code)) for (const to of beside(pod, 'redis')) add(own, to, 6379);
     if (/\bfetch\(|from 'node:https'|from 'undici'/.test(code)) {
       // A service that calls an address named by a vendor restricts the ports in this file.
-      const named = existsSync(path.join(root, `services/${name}/endpoints/model/target.ts`));
+      const named = existsSync(path.join(root, `services/${name}/sender/target.ts`));
       const ports = named ? PORTS.filter((port) => port === 443 || port >= 1024) : [443];
       const chains = name === 'chain-submitter' ? beside(pod, 'chain') : [];
       for (const to of chains) add(own, to, 8901);

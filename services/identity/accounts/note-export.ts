@@ -1,7 +1,7 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { insertNotice } from './store.ts';
+import { insertNotice } from '../mails/store.ts';
 
 /**
  * POST /v1/accounts/me/exports. A thief with a program of his own need not call it: his reads are
