@@ -37,10 +37,18 @@ export const restore = (
   // The seeds of other mutations have the same events as without these losses.
   const isNeeded = harness.off === null || harness.off.endsWith('search after a restore');
   if (!isNeeded) return;
-  if (loseIncoming(harness, tables, ['foreign']) > 0) foreign.recordRestore(harness.now());
+  // A database is restored while no service is connected, so that no replica acts on what it read
+  // before.
+  const crashReplicas = () => {
+    for (const { process } of replicas) harness.crash(process);
+  };
+  if (loseIncoming(harness, tables, ['foreign']) > 0) {
+    crashReplicas();
+    foreign.recordRestore(harness.now());
+  }
   const outgoing = loseOutgoing(harness, tables);
   if (outgoing.length === 0) return;
-  for (const { process } of replicas) harness.crash(process);
+  crashReplicas();
   tables.settlement.outgoing.recordRestore(harness.now());
   for (const lost of outgoing) onLost(lost);
 };

@@ -12,13 +12,14 @@ import {
   stopFixture,
 } from '../../../test/support/settlement.ts';
 import { newPayee, signer } from '../../../test/support/settlement-external.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+import { chainCondition, consumer } from '../../../test/support/settlement-peers.ts';
 import { resumeExternal } from './resume-external.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);
 afterEach(async () => {
   Object.assign(signer, { answers: true, found: 'none' });
+  chainCondition.readable = true;
   await admin.query('delete from restores');
 });
 
@@ -48,6 +49,15 @@ test.each(['paid', 'undecided'] as const)(
     expect(await refusal(payOut(delegate, call))).toMatchObject(unknown);
   },
 );
+
+test('after a restore an unreadable chain proves of no attempt that it moved nothing', async () => {
+  const payer = consumer();
+  const call = { attempt: newId('evt') };
+  chainCondition.readable = false;
+  expect(await refusal(payOut(payer, call))).toMatchObject({ ...unknown, money_moved: 'no' });
+  await restore();
+  expect(await refusal(payOut(payer, call))).toMatchObject(unknown);
+});
 
 test('without a restore a refusal does not ask the chain', async () => {
   const delegate = await delegateOf(consumer(), { total: 1n }, null, ANY_PAYEE);

@@ -36,17 +36,19 @@ type Refused = { accountId: string; walletId: string | null; paymentAttemptId: s
 
 /**
  * Whether a restore may have lost the record of an attempt that is refused as a new one. The chain
- * decides (docs/adr/0034). An error that may be repeated states nothing about money, so that it
- * needs no search.
+ * decides (docs/adr/0034). An error that may be repeated needs no search: it states nothing about
+ * money, unless it says that none moved, which nobody knows then.
  */
 export const mayHavePaid = async (
   { pool, findWallet, findLostExternal }: LostDeps,
   { accountId, walletId, paymentAttemptId, order }: Refused,
   refusal: ServiceError,
 ): Promise<boolean> => {
-  if (ERRORS[refusal.code].retryable) return false;
+  const { retryable } = ERRORS[refusal.code];
+  if (retryable && refusal.extras.money_moved !== 'no') return false;
   const lost = await findLostTime(pool, accountId);
   if (lost === null) return false;
+  if (retryable) return true;
   try {
     // The wallet may have paid for the first time in the lost time.
     const wallet = await findWallet(accountId, walletId);
