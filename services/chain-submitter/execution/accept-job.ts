@@ -12,7 +12,8 @@ import { currentEvent, progressEvent } from '../ledger/events.ts';
 import type { GroupCommit } from '../ledger/group-commit.ts';
 import { intents } from '../ledger/model/state.ts';
 import { quoteHashOf } from '../ledger/store/final-request.ts';
-import { FRESH_MS, findIntent, type IntentRow } from '../ledger/store/intents.ts';
+import { findIntent, type IntentRow } from '../ledger/store/intents.ts';
+import { mayHaveLostRecord } from './adoption.ts';
 import type { Executor } from './executor.ts';
 
 export type AcceptDeps = {
@@ -60,11 +61,8 @@ const answerConflictingJob = async (
  * Whether a job is most likely new, so that its payment can be recorded with its bytes. The
  * statement that commits them decides by the clock of the database.
  */
-const isNew = ({ kind, request, generation = 0 }: Job, now: number): boolean => {
-  const { accepted_at } = request as { accepted_at?: string };
-  if (kind !== 'settle' || generation > 0 || accepted_at === undefined) return false;
-  return Math.abs(now - Date.parse(accepted_at)) <= FRESH_MS;
-};
+const isNew = ({ kind, request, generation = 0 }: Job, now: number): boolean =>
+  kind === 'settle' && generation === 0 && !mayHaveLostRecord({ request, read_at: now });
 
 /**
  * Accepts a job. A new payment is signed at once, and recorded with its bytes. Any other intent is
@@ -75,12 +73,12 @@ const isNew = ({ kind, request, generation = 0 }: Job, now: number): boolean => 
 export const acceptJob = async (deps: AcceptDeps, job: Job): Promise<void> => {
   const { pool, relay, inFlight, executor, groupCommit, blockhashes } = deps;
   await failpoint('submitter.beforeIntent');
-  // The blockhash is read while the intent is committed, which saves a single payment the wait. The
-  // executor handles a failure.
-  void blockhashes.get().catch(() => {});
   // The job's trace is stored, so that events published minutes later belong to it.
   const intent = { ...job, traceparent: activeTraceparent() };
   if (isNew(job, deps.clock()) && (await executor.signAtOnce(intent))) return;
+  // The blockhash is read while the intent is committed, which saves the executor the wait. It
+  // handles a failure.
+  void blockhashes.get().catch(() => {});
   const inserted = await groupCommit.intent(intent);
   await failpoint('submitter.afterIntent');
   if (inserted !== null) return executor.execute(inserted);

@@ -79,7 +79,10 @@ const findPaymentAmong = async (
  * requesting service accepted it a while ago. An acceptance time in the future shows that a clock
  * is wrong, and counts as well.
  */
-const mayHaveLostRecord = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'read_at'>): boolean => {
+export const mayHaveLostRecord = ({
+  request,
+  read_at,
+}: Pick<ClaimedIntent, 'request' | 'read_at'>): boolean => {
   const { accepted_at } = request as { accepted_at?: string };
   return accepted_at !== undefined && Math.abs(read_at - Date.parse(accepted_at)) > FRESH_MS;
 };
