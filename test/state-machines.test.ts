@@ -55,9 +55,9 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     indexes: {
       intents_open: intents.open,
       intents_failed_by_quote: ['failed'],
-      intents_foreign_failed: ['failed'],
-      intents_foreign_by_source: intents.states.filter((state) => state !== 'failed'),
-      intents_foreign_by_vendor: intents.states.filter((state) => state !== 'failed'),
+      intents_incoming_failed: ['failed'],
+      intents_incoming_by_source: intents.states.filter((state) => state !== 'failed'),
+      intents_incoming_by_vendor: intents.states.filter((state) => state !== 'failed'),
     },
   },
   'chain-submitter.transactions.status': {

@@ -7,7 +7,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { referenceOf } from '../services/chain-submitter/ledger/reference.ts';
 import { newId } from '../shared/lib/id.ts';
 import { packToken } from '../shared/lib/packed-token.ts';
-import { foreignPaymentsOver, PRICE, txHashOf } from '../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, PRICE, txHashOf } from '../test/support/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
@@ -107,7 +107,7 @@ test('recorded payments and funds cause no drift, and transfers from elsewhere a
 
 test('a payment of another protocol is known, and one without a record is an error', async () => {
   const [vendor, buyer] = [await fixture.payer(1n), await fixture.payer(5_000_000n)];
-  const clients = foreignPaymentsOver(
+  const clients = incomingPaymentsOver(
     () => fixture,
     () => vendor,
   );

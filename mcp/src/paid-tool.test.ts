@@ -3,7 +3,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
-import { askedOf, wireTransaction } from '../../test/support/foreign-buyers.ts';
+import { askedOf, wireTransaction } from '../../test/support/incoming-buyers.ts';
 import { refusal } from '../../test/support/scripted-server.ts';
 import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../test/support/vendor-api.ts';
 import { paidTool } from './main.ts';

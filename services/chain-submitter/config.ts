@@ -81,7 +81,7 @@ export const config = z
      * Micro-units that all clients of x402 and MPP may pay in a UTC hour. A vendor account has a
      * tenth of it. Settlement does not need it: a payment over it is refused at once.
      */
-    FOREIGN_HOURLY_CAP_MICRO: MicroCap(50_000_000_000n),
+    INCOMING_HOURLY_CAP_MICRO: MicroCap(50_000_000_000n),
     /**
      * Lamports a UTC day that the fee payer may spend (docs/economics.md). No account uses more
      * than a tenth of each. Fees of settles: five million payments, each with the co-signature of a
@@ -93,7 +93,7 @@ export const config = z
      * the co-signature of a refund. Apart from settles, because a buyer can make such a payment
      * fail on the chain.
      */
-    FOREIGN_FEES_LAMPORTS_PER_DAY: FeeBudget(20_000_000_000n),
+    INCOMING_FEES_LAMPORTS_PER_DAY: FeeBudget(20_000_000_000n),
     /** Token accounts that quotes promise: about 2,400. */
     SETTLE_RENT_LAMPORTS_PER_DAY: RentBudget(5_000_000_000n),
     /**
@@ -114,12 +114,12 @@ export const config = z
      * day, before only sources that have paid may pay it. Each costs the fee payer at most 30,000
      * lamports.
      */
-    FOREIGN_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1000),
+    INCOMING_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1000),
     /**
      * Those of MPP while the account has received none in the last day, and one more for each that
      * it has received. Nothing accrues for such a payment that fails.
      */
-    FOREIGN_FIRST_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(20),
+    INCOMING_FIRST_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(20),
     REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),
     /**
      * The shortest pause between two polls of in-flight transactions. It bounds the rate of
@@ -148,13 +148,13 @@ export const config = z
 /** The daily budgets as they are configured. */
 export const limitsOf = (values: z.infer<typeof config>): Limits => ({
   fees_settle: values.SETTLE_FEES_LAMPORTS_PER_DAY,
-  fees_foreign: values.FOREIGN_FEES_LAMPORTS_PER_DAY,
+  fees_incoming: values.INCOMING_FEES_LAMPORTS_PER_DAY,
   rent_settle: values.SETTLE_RENT_LAMPORTS_PER_DAY,
   fees_user: values.USER_FEES_LAMPORTS_PER_DAY,
   rent_user: values.USER_RENT_LAMPORTS_PER_DAY,
   fees_revoke: values.REVOKE_FEES_LAMPORTS_PER_DAY,
   cosignatures: BigInt(values.COSIGNATURES_PER_DAY),
   revokes: BigInt(values.REVOKES_PER_DAY),
-  foreign_failures: BigInt(values.FOREIGN_FAILURES_PER_DAY),
-  foreign_first_failures: BigInt(values.FOREIGN_FIRST_FAILURES_PER_DAY),
+  incoming_failures: BigInt(values.INCOMING_FAILURES_PER_DAY),
+  incoming_first_failures: BigInt(values.INCOMING_FIRST_FAILURES_PER_DAY),
 });

@@ -24,22 +24,22 @@ import { fund } from './execution/fund.ts';
 import { settle } from './execution/settle.ts';
 import { SWEEP_EVERY_MS, sweep } from './execution/sweep.ts';
 import { startWorker } from './execution/worker.ts';
-import { checkForeign } from './incoming/check-foreign.ts';
-import { closeForeign } from './incoming/close-foreign.ts';
+import { checkIncoming } from './incoming/check-incoming.ts';
+import { closeIncoming } from './incoming/close-incoming.ts';
 import { createPayoutAccount } from './incoming/create-payout-account.ts';
-import { findLostForeign } from './incoming/find-lost-foreign.ts';
+import { findLostIncoming } from './incoming/find-lost-incoming.ts';
 import { getFeePayers } from './incoming/get-fee-payers.ts';
-import { createForeignCommit } from './incoming/group-commit.ts';
+import { createIncomingCommit } from './incoming/group-commit.ts';
 import { createSimulations } from './incoming/simulations.ts';
-import { submitForeign } from './incoming/submit-foreign.ts';
+import { submitIncoming } from './incoming/submit-incoming.ts';
 import { createGroupCommit } from './ledger/group-commit.ts';
 import { createHints } from './ledger/hints.ts';
 import type { Network } from './ledger/model/network.ts';
 import { releaseLapsedReservations } from './ledger/store/grants.ts';
 import { createCosigning } from './limits/cosigning.ts';
-import { createForeignCaps } from './limits/foreign-caps.ts';
 import { getCaps } from './limits/get-caps.ts';
 import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
+import { createIncomingCaps } from './limits/incoming-caps.ts';
 import { createOwnBudgets } from './limits/own-budgets.ts';
 import { reserveTokenAccount } from './limits/reserve-token-account.ts';
 import { setCosigningFactor } from './limits/set-cosigning-factor.ts';
@@ -50,10 +50,10 @@ import { getSigning } from './operator/get-signing.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
 import { findWorkRecords } from './operator/records.ts';
 import { setSigningPaused } from './operator/set-signing-paused.ts';
-import { closeExternal } from './outgoing/close-external.ts';
-import { findLostExternal } from './outgoing/find-lost-external.ts';
-import { observeExternal } from './outgoing/observe-external.ts';
-import { signExternal } from './outgoing/sign-external.ts';
+import { closeOutgoing } from './outgoing/close-outgoing.ts';
+import { findLostOutgoing } from './outgoing/find-lost-outgoing.ts';
+import { observeOutgoing } from './outgoing/observe-outgoing.ts';
+import { signOutgoing } from './outgoing/sign-outgoing.ts';
 import { findPayment } from './reads/find-payment.ts';
 import { observeChain } from './reads/observe-chain.ts';
 import { observeTransfers } from './reads/observe-transfers.ts';
@@ -104,7 +104,7 @@ try {
   refuseToStart(error, 'chain differs from the configuration');
 }
 
-const caps = { ...hourlyLimits(config), foreignMicro: config.FOREIGN_HOURLY_CAP_MICRO };
+const caps = { ...hourlyLimits(config), incomingMicro: config.INCOMING_HOURLY_CAP_MICRO };
 const lamportsOf = createLamportsReader(config.SOLANA_RPC_URLS);
 
 const limits = limitsOf(config);
@@ -125,13 +125,13 @@ const parts = {
   priorityFees: createPriorityFees({ rpc, network, logger }),
   signers,
   caps: createCaps(pool, clock.now, caps),
-  foreignCaps: createForeignCaps(pool, clock.now, caps),
+  incomingCaps: createIncomingCaps(pool, clock.now, caps),
   limits,
   ownBudgets: createOwnBudgets({ ...limited, budgets: createBudgets(pool, clock.now) }),
   cosigning: createCosigning(limited),
   groupCommit: createGroupCommit(pool, workerId),
   simulations: createSimulations({ rpc, logger }),
-  foreignCommit: createForeignCommit(pool, limits, workerId),
+  incomingCommit: createIncomingCommit(pool, limits, workerId),
   inFlight: createInFlightTransactions(),
   hints: createHints(),
 };
@@ -186,14 +186,14 @@ await runService(base, {
     observePrepared: observePrepared(deps),
     getFeePayers: getFeePayers(deps),
     createPayoutAccount: createPayoutAccount(deps),
-    checkForeign: checkForeign(deps),
-    submitForeign: submitForeign(deps),
-    closeForeign: closeForeign(deps),
-    findLostForeign: findLostForeign(deps),
-    signExternal: signExternal(deps),
-    closeExternal: closeExternal(deps),
-    observeExternal: observeExternal(deps),
-    findLostExternal: findLostExternal(deps),
+    checkIncoming: checkIncoming(deps),
+    submitIncoming: submitIncoming(deps),
+    closeIncoming: closeIncoming(deps),
+    findLostIncoming: findLostIncoming(deps),
+    signOutgoing: signOutgoing(deps),
+    closeOutgoing: closeOutgoing(deps),
+    observeOutgoing: observeOutgoing(deps),
+    findLostOutgoing: findLostOutgoing(deps),
     ...operating,
   }),
   consuming,

@@ -7,17 +7,6 @@ create table cosigning_factors (
   constraint cosigning_factors_factor_check CHECK (factor >= 2 AND factor <= 1000)
 );
 
-create table external_messages (
-  intent_id text collate "C" not null,
-  message_hash text collate "C" not null,
-  wire bytea not null,
-  last_valid_block_height bigint not null,
-  signed_at timestamp with time zone default app_now() not null,
-  constraint external_messages_pkey PRIMARY KEY (intent_id),
-  constraint external_messages_message_hash_key UNIQUE (message_hash),
-  constraint external_messages_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES intents(intent_id)
-);
-
 create table grants (
   account_id text collate "C" not null,
   owner text collate "C" not null,
@@ -58,13 +47,13 @@ create table intents (
   constraint intents_pkey PRIMARY KEY (intent_id),
   constraint intents_check CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
   constraint intents_failure_code_check CHECK (failure_code = ANY (ARRAY['insufficient_funds'::text, 'delegation_inactive'::text, 'payment_failed'::text])),
-  constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text, 'withdrawal'::text, 'refund'::text, 'foreign'::text, 'external'::text])),
+  constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text, 'withdrawal'::text, 'refund'::text, 'incoming'::text, 'outgoing'::text])),
   constraint intents_status_check CHECK (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'reopened'::text]))
 );
 CREATE INDEX intents_failed_by_quote ON intents USING hash (((request ->> 'quote_token'::text))) WHERE ((kind = 'settle'::text) AND (status = 'failed'::text));
-CREATE INDEX intents_foreign_by_source ON intents USING btree (((request ->> 'source_account'::text)), slot) WHERE ((kind = 'foreign'::text) AND (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'reopened'::text])));
-CREATE INDEX intents_foreign_by_vendor ON intents USING btree (((request ->> 'account_id'::text)), slot) WHERE ((kind = 'foreign'::text) AND (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'reopened'::text])) AND (jsonb_array_length((request -> 'legs'::text)) > 1));
-CREATE INDEX intents_foreign_failed ON intents USING btree (((request ->> 'source_account'::text)), created_at) WHERE ((kind = 'foreign'::text) AND (status = 'failed'::text) AND (signature IS NOT NULL));
+CREATE INDEX intents_incoming_by_source ON intents USING btree (((request ->> 'source_account'::text)), slot) WHERE ((kind = 'incoming'::text) AND (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'reopened'::text])));
+CREATE INDEX intents_incoming_by_vendor ON intents USING btree (((request ->> 'account_id'::text)), slot) WHERE ((kind = 'incoming'::text) AND (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'reopened'::text])) AND (jsonb_array_length((request -> 'legs'::text)) > 1));
+CREATE INDEX intents_incoming_failed ON intents USING btree (((request ->> 'source_account'::text)), created_at) WHERE ((kind = 'incoming'::text) AND (status = 'failed'::text) AND (signature IS NOT NULL));
 CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
 
 create table operator_actions (
@@ -91,6 +80,17 @@ create table outbox (
   created_at timestamp with time zone default app_now() not null,
   next_at timestamp with time zone default (app_now() + '00:00:02'::interval) not null,
   constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+
+create table outgoing_messages (
+  intent_id text collate "C" not null,
+  message_hash text collate "C" not null,
+  wire bytea not null,
+  last_valid_block_height bigint not null,
+  signed_at timestamp with time zone default app_now() not null,
+  constraint outgoing_messages_pkey PRIMARY KEY (intent_id),
+  constraint outgoing_messages_message_hash_key UNIQUE (message_hash),
+  constraint outgoing_messages_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES intents(intent_id)
 );
 
 create table preparations (

@@ -19,17 +19,17 @@ import { declineOperations } from './declines/operations.ts';
 import { purgeOldDeclines } from './declines/purge.ts';
 import { createRecordDecline } from './declines/record-decline.ts';
 import { delegateOperations } from './delegates/operations.ts';
-import { externalPaymentOperations } from './external-payments/operations.ts';
-import { resumeExternal } from './external-payments/resume-external.ts';
 import { feeAccountOperations } from './fee-accounts/operations.ts';
-import { createForeignGroupCommit } from './foreign-payments/group-commit.ts';
-import { foreignPaymentOperations } from './foreign-payments/operations.ts';
-import { resumeForeign } from './foreign-payments/resume-foreign.ts';
+import { createIncomingGroupCommit } from './incoming/group-commit.ts';
+import { incomingPaymentOperations } from './incoming/operations.ts';
+import { resumeIncoming } from './incoming/resume-incoming.ts';
 import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
 import { findPaymentRecords } from './operator/records.ts';
 import { getPausedAt } from './operator/store.ts';
+import { outgoingPaymentOperations } from './outgoing/operations.ts';
+import { resumeOutgoing } from './outgoing/resume-outgoing.ts';
 import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
 import { receiptOperations } from './receipts/operations.ts';
 import { refundOperations } from './refunds/operations.ts';
@@ -51,8 +51,8 @@ type Deps = Parameters<typeof settlementOperations>[0] &
   Omit<Parameters<typeof operatorOperations>[0], 'applyProgress'> &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
-  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
-  Omit<Parameters<typeof externalPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
+  Omit<Parameters<typeof incomingPaymentOperations>[0], 'applyProgress'> &
+  Omit<Parameters<typeof outgoingPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
 
 const config = loadConfig(schema);
 const base = await openBase('settlement', config);
@@ -157,26 +157,26 @@ const deps: Deps = {
     solPriceMicro: config.SOL_PRICE_MICRO,
   },
   credit,
-  group: createForeignGroupCommit(pool, credit),
+  group: createIncomingGroupCommit(pool, credit),
   findService,
   createPayoutAccount: ({ account_id, owner }) => createPayoutAccount(`${account_id}/${owner}`),
   getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
-  checkForeign: async (payment) =>
-    call(bus, chainSubmitter, 'checkForeign', { ...payment, lost_since: await readLostSince('since') }),
-  submitForeign: async (payment) =>
-    call(bus, chainSubmitter, 'submitForeign', { ...payment, lost_since: await readLostSince('since') }),
-  findLostForeign: async (transaction) => {
+  checkIncoming: async (payment) =>
+    call(bus, chainSubmitter, 'checkIncoming', { ...payment, lost_since: await readLostSince('since') }),
+  submitIncoming: async (payment) =>
+    call(bus, chainSubmitter, 'submitIncoming', { ...payment, lost_since: await readLostSince('since') }),
+  findLostIncoming: async (transaction) => {
     const since = await readLostSince('since');
     if (since === null) return false;
     const input = { transaction, since };
-    return (await call(bus, chainSubmitter, 'findLostForeign', input)).paid;
+    return (await call(bus, chainSubmitter, 'findLostIncoming', input)).paid;
   },
-  signExternal: (payment) =>
-    call(bus, chainSubmitter, 'signExternal', payment, payment.lost ? { timeoutMs: PROOF_TIMEOUT_MS } : {}),
-  closeExternal: (payment) => call(bus, chainSubmitter, 'closeExternal', payment),
-  observeExternal: (payment) => call(bus, chainSubmitter, 'observeExternal', payment),
-  findLostExternal: (attempt) =>
-    call(bus, chainSubmitter, 'findLostExternal', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
+  signOutgoing: (payment) =>
+    call(bus, chainSubmitter, 'signOutgoing', payment, payment.lost ? { timeoutMs: PROOF_TIMEOUT_MS } : {}),
+  closeOutgoing: (payment) => call(bus, chainSubmitter, 'closeOutgoing', payment),
+  observeOutgoing: (payment) => call(bus, chainSubmitter, 'observeOutgoing', payment),
+  findLostOutgoing: (attempt) =>
+    call(bus, chainSubmitter, 'findLostOutgoing', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
 };
 const applyProgress = onSettleProgressed(deps);
 
@@ -199,8 +199,8 @@ await runService(base, {
       ...deps,
       quoteFees: (fees) => call(bus, quote, 'createFeeQuote', fees),
     }),
-    ...foreignPaymentOperations({ ...deps, applyProgress }),
-    ...externalPaymentOperations({
+    ...incomingPaymentOperations({ ...deps, applyProgress }),
+    ...outgoingPaymentOperations({
       ...deps,
       applyProgress,
       requestApproval: (request) => requestApproval(deps, request),
@@ -219,15 +219,15 @@ await runService(base, {
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(
       1000,
-      'resumeForeign',
-      resumeForeign({
+      'resumeIncoming',
+      resumeIncoming({
         ...deps,
         applyProgress,
-        closeForeign: (payment) => call(bus, chainSubmitter, 'closeForeign', payment),
+        closeIncoming: (payment) => call(bus, chainSubmitter, 'closeIncoming', payment),
       }),
       logger,
     ),
-    everyMs(1000, 'resumeExternal', resumeExternal({ ...deps, applyProgress }), logger),
+    everyMs(1000, 'resumeOutgoing', resumeOutgoing({ ...deps, applyProgress }), logger),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
     everyMs(HOUR_MS, 'purgeOldDeclines', purgeOldDeclines({ pool }), logger),
   ],

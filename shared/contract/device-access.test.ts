@@ -35,7 +35,7 @@ describe('a device creates a delegate', () => {
     ['within the limits', { limits: BOUNDED }, true],
     ['with one limit more, above the others', { limits: { ...BOUNDED, monthly: '900000000' } }, true],
     ['for named vendors elsewhere', { limits: BOUNDED, external: { pay_to: ['A'], origins: null } }, true],
-    ['without external payments', { limits: BOUNDED, external: null }, true],
+    ['without outgoing payments', { limits: BOUNDED, external: null }, true],
     ['without limits', { limits: {} }, false],
     ['without a limit per payment', { limits: { daily: '1' } }, false],
     ['with a limit per payment only', { limits: { per_payment: '1' } }, false],

@@ -11,9 +11,9 @@ export {
   type DeclineReason,
   VENDOR_CODE,
 } from './settlement/declines.ts';
-export type { ExternalRequirement } from './settlement/external.ts';
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
 export { Settlement } from './settlement/operations.ts';
+export type { OutgoingRequirement } from './settlement/outgoing.ts';
 export { Rail } from './settlement/rail.ts';
 export { ChainStatus, SettlementStatus } from './settlement/status.ts';
 

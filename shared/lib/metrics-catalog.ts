@@ -64,13 +64,13 @@ export const INTENT_KINDS = [
   'delegation',
   'withdrawal',
   'refund',
-  'foreign',
-  'external',
+  'incoming',
+  'outgoing',
 ] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
   'fees_settle',
-  'fees_foreign',
+  'fees_incoming',
   'rent_settle',
   'fees_user',
   'rent_user',
@@ -233,14 +233,14 @@ export const METRICS = {
   quittance_cap_refusals_total: counter(
     '{payment}',
     ['settlement', 'chain-submitter'],
-    { cap: ['wallet', 'account', 'environment', 'foreign_source', 'foreign_account', 'foreign'] },
-    'Payments that an hourly cap delayed: settlement refused them before acceptance, chain-submitter did not sign them yet. `foreign…`: payments of x402 and MPP clients, which chain-submitter refused.',
+    { cap: ['wallet', 'account', 'environment', 'incoming_source', 'incoming_account', 'incoming'] },
+    'Payments that an hourly cap delayed: settlement refused them before acceptance, chain-submitter did not sign them yet. `incoming…`: payments of x402 and MPP clients, which chain-submitter refused.',
   ),
   quittance_cap_used_ratio: gauge(
     '1',
     ['settlement', 'chain-submitter'],
-    { cap: ['wallet_hour', 'account_hour', 'environment_hour', 'foreign_account_hour', 'foreign_hour'] },
-    'The used part of a cap in its period, by accepted or signed payments. For wallets and accounts: the one with the highest use. `foreign…`: payments of x402 and MPP clients, only in chain-submitter.',
+    { cap: ['wallet_hour', 'account_hour', 'environment_hour', 'incoming_account_hour', 'incoming_hour'] },
+    'The used part of a cap in its period, by accepted or signed payments. For wallets and accounts: the one with the highest use. `incoming…`: payments of x402 and MPP clients, only in chain-submitter.',
   ),
   quittance_budget_used_ratio: gauge(
     '1',

@@ -10,7 +10,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { chainOf } from '../support/chain.ts';
-import { foreignPayment, type OtherPayment } from '../support/other-rails.ts';
+import { incomingPayment, type OtherPayment } from '../support/other-rails.ts';
 import { waitFor } from '../support/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
@@ -64,7 +64,7 @@ const place = { api, stack: () => installation.stack as never };
 /** A payment of x402 and one of MPP, of the same wallet. */
 const others = (): Promise<OtherPayment[]> =>
   Promise.all(
-    (['x402', 'mpp'] as const).map((rail) => foreignPayment(place, { payer: consumer, vendor, rail })),
+    (['x402', 'mpp'] as const).map((rail) => incomingPayment(place, { payer: consumer, vendor, rail })),
   );
 const balance = () =>
   chainOf(installation.stack.environments.test as never).balance(consumer.wallet.publicKey);

@@ -5,8 +5,8 @@ import { contractList } from '../../shared/contract/index.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../shared/contract/service.ts';
 import { createKeyText } from '../../shared/lib/key-text.ts';
-import { requirementOf } from '../support/settlement-external.ts';
-import { newTransaction, x402Request } from '../support/settlement-foreign.ts';
+import { newTransaction, x402Request } from '../support/settlement-incoming.ts';
+import { requirementOf } from '../support/settlement-outgoing.ts';
 import { runningStack } from '../support/stack.ts';
 import { createSnapshot, createTenant, type Tenant } from '../support/tenants.ts';
 

@@ -28,7 +28,7 @@ import { chainOf } from '../support/chain.ts';
 import { holdSigning } from '../support/hold-signing.ts';
 import { startChain } from '../support/local-chain.ts';
 import { opsAt } from '../support/ops.ts';
-import { foreignPayment, type OtherPayment, outcomesOf, outgoingPayment } from '../support/other-rails.ts';
+import { incomingPayment, type OtherPayment, outcomesOf, outgoingPayment } from '../support/other-rails.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -133,8 +133,8 @@ const paid = async ({ id, quote }: Attempt) =>
 const otherPayments = (): Promise<OtherPayment[]> => {
   const place = { api, stack: () => running.stack };
   return Promise.all([
-    foreignPayment(place, { payer: mover, vendor, rail: 'x402' }),
-    foreignPayment(place, { payer: mover, vendor, rail: 'mpp' }),
+    incomingPayment(place, { payer: mover, vendor, rail: 'x402' }),
+    incomingPayment(place, { payer: mover, vendor, rail: 'mpp' }),
     outgoingPayment(place, mover, vendor.payout.publicKey.toBase58()),
   ]);
 };

@@ -8,7 +8,7 @@ import { signChanged } from '../support/prepared.ts';
 import { keypairOf, type SubmitterFixture, until } from '../support/submitter.ts';
 import { transfersOver } from '../support/transfers.ts';
 import { type Attack, type Attacker, GROSS, type Round, SIGNATURE } from './attack-kind.ts';
-import { emptySource, emptySourceOfMpp, useUpTheHour, useUpTheLamports } from './foreign-attacks.ts';
+import { emptySource, emptySourceOfMpp, useUpTheHour, useUpTheLamports } from './incoming-attacks.ts';
 
 /**
  * Attacks on the fee payer's spending: rent of token accounts that the attacker closes again, and
@@ -244,7 +244,7 @@ const attacks = {
   },
   'buyer empties its source while x402 payments are under way': { round: emptySource },
   'sources are emptied until their vendor is blocked': {
-    env: (rounds) => ({ FOREIGN_FAILURES_PER_DAY: `${rounds}` }),
+    env: (rounds) => ({ INCOMING_FAILURES_PER_DAY: `${rounds}` }),
     round: emptySource,
   },
   'sources of MPP are emptied, to a vendor that has received nothing': { round: emptySourceOfMpp },

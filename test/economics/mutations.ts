@@ -10,25 +10,25 @@ type EconomicsMutation = Pick<Mutation, 'name' | 'rule'> & {
 /** Rules of docs/economics.md. `npm run economics -- --mutate` runs the attack of each. */
 export const economicsMutations: readonly EconomicsMutation[] = [
   {
-    name: 'foreign-payments-have-their-own-hour',
+    name: 'incoming-payments-have-their-own-hour',
     rule: 'docs/adr/0039: payments of x402 and MPP clients use no hourly cap of settles',
     patches: [
       {
-        file: 'services/chain-submitter/limits/foreign-caps.ts',
-        from: "hourlyCap('foreign', 'foreign', limits.foreignMicro)",
-        to: "hourlyCap('foreign', 'environment', limits.foreignMicro)",
+        file: 'services/chain-submitter/limits/incoming-caps.ts',
+        from: "hourlyCap('incoming', 'incoming', limits.incomingMicro)",
+        to: "hourlyCap('incoming', 'environment', limits.incomingMicro)",
       },
     ],
     attack: 'x402 payments use up the hour of all vendors',
   },
   {
-    name: 'foreign-payments-have-their-own-lamports',
+    name: 'incoming-payments-have-their-own-lamports',
     rule: 'docs/adr/0035: a budget that is used up stops its own kind of work and no other',
     patches: [
       {
         file: 'services/chain-submitter/limits/own-budgets.ts',
-        from: "foreignFees: createVendorFees(budgets, limits, 'fees_foreign')",
-        to: "foreignFees: createVendorFees(budgets, limits, 'fees_settle')",
+        from: "incomingFees: createVendorFees(budgets, limits, 'fees_incoming')",
+        to: "incomingFees: createVendorFees(budgets, limits, 'fees_settle')",
       },
     ],
     attack: 'x402 payments use up the lamports of all vendors',

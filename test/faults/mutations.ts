@@ -1,4 +1,4 @@
-import { foreignMutations } from './foreign-mutations.ts';
+import { incomingMutations } from './incoming-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { clientMutations } from './own/mutations.ts';
 
@@ -156,7 +156,7 @@ export const mutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/settlement/foreign-payments/pay.ts',
+        file: 'services/settlement/incoming/pay.ts',
         from: '      account_id: row.vendor_account_id!,\n    }),',
         to: "      account_id: row.vendor_account_id!,\n    }).catch(() => ({ outcome: 'refused', reason: 'closed', message: '' })),",
       },
@@ -215,5 +215,5 @@ export const mutations: readonly Mutation[] = [
     faults: ['redis-kill'],
   },
   ...clientMutations,
-  ...foreignMutations,
+  ...incomingMutations,
 ];

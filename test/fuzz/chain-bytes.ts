@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
-import { checkForeignPolicy } from '../../services/chain-submitter/incoming/policy.ts';
-import { ForeignRefusal } from '../../services/chain-submitter/incoming/refusal.ts';
+import { checkIncomingPolicy } from '../../services/chain-submitter/incoming/policy.ts';
+import { IncomingRefusal } from '../../services/chain-submitter/incoming/refusal.ts';
 import { messageHashOf } from '../../services/chain-submitter/incoming/signed-payment.ts';
 import { assemble, decodeAnyMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { verifySigned } from '../../services/chain-submitter/user-signed/verify-signed.ts';
@@ -17,7 +17,7 @@ import {
   payTo,
   price,
   wire,
-} from '../support/foreign-messages.ts';
+} from '../support/incoming-messages.ts';
 import { changedBytes } from './mutations.ts';
 import { hold, refusing, type Target, target } from './target.ts';
 
@@ -34,9 +34,9 @@ const key = privateKeyFromSeed(buyer.secretKey.subarray(0, 32));
 const signedAgain = (bytes: Buffer): Buffer => assemble(bytes, [null, signBytes(bytes, key)]);
 const messages = foreign.map((bytes) => bytes.subarray(1 + 2 * 64));
 
-const checkForeign = (bytes: Uint8Array): void => {
-  const found = refusing([ForeignRefusal], () => checkForeignPolicy(bytes, ORDER, network));
-  refusing([ForeignRefusal], () => messageHashOf(bytes));
+const checkIncoming = (bytes: Uint8Array): void => {
+  const found = refusing([IncomingRefusal], () => checkIncomingPolicy(bytes, ORDER, network));
+  refusing([IncomingRefusal], () => messageHashOf(bytes));
   if (found === null) return;
   // What is co-signed has the signature of the buyer, and pays what the order says.
   hold(found.authority === address(buyer), 'another authority was accepted');
@@ -45,14 +45,14 @@ const checkForeign = (bytes: Uint8Array): void => {
 
 export const chainTargets = (): Target[] => [
   target(
-    'chain: a foreign payment',
+    'chain: an incoming payment',
     fc.constantFrom(...foreign).chain((bytes) => changedBytes(fc.constant(bytes))),
-    checkForeign,
+    checkIncoming,
   ),
   target(
-    'chain: a foreign payment that was signed after its change',
+    'chain: an incoming payment that was signed after its change',
     fc.constantFrom(...messages).chain((bytes) => changedBytes(fc.constant(bytes)).map(signedAgain)),
-    checkForeign,
+    checkIncoming,
   ),
   target(
     'chain: a transaction that its owner has signed',

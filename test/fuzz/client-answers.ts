@@ -9,7 +9,7 @@ import {
   readOffers,
   readPaymentResponse,
   transactionOf,
-} from '../../sdk/src/pay/external-offers.ts';
+} from '../../sdk/src/pay/outgoing-offers.ts';
 import { BadReceiptError, verifyReceipt } from '../../sdk/src/receipt.ts';
 import { isResourceOf } from '../../sdk/src/resource.ts';
 import { BadTokenError, createTokenVerifier, type Keys } from '../../sdk/src/tokens.ts';

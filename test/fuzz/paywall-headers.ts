@@ -5,7 +5,7 @@ import { mpp } from '../../sdk/src/vendor/mpp.ts';
 import { readTransaction, wrongIn } from '../../sdk/src/vendor/transaction.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import { newServiceId } from '../../shared/lib/id.ts';
-import { askedBy, fromBase64, paymentOn, paymentV1, wireTransaction } from '../support/foreign-buyers.ts';
+import { askedBy, fromBase64, paymentOn, paymentV1, wireTransaction } from '../support/incoming-buyers.ts';
 import { PUBLIC_URL, RESOURCE, TERMS } from '../support/vendor-api.ts';
 import { anyOrChanged, changedBytes, changedJson, changedText, inBase64, inBase64Url } from './mutations.ts';
 import { hold, type Target, target } from './target.ts';

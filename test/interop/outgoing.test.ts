@@ -7,7 +7,7 @@ import { NotDeliveredError, payingFetch, receiptOf } from '../../sdk/src/pay/mai
 import { INSTALL_MS, type InteropServer } from '../support/interop.ts';
 import type { interopStack } from '../support/interop-stack.ts';
 import {
-  type ExternalPayment,
+  type OutgoingPayment,
   type Price,
   payExternal,
   payloadOf,
@@ -159,7 +159,7 @@ test.each(['sends-late', 'denies-payment'])(
 const atReference = async (
   operation: 'verify' | 'settle',
   price: Price,
-  { payment_signature }: ExternalPayment,
+  { payment_signature }: OutgoingPayment,
 ) => {
   const response = await fetch(`${facilitator.url}/honest/${operation}`, {
     method: 'POST',

@@ -3,7 +3,7 @@ import { ComputeBudgetProgram } from '@solana/web3.js';
 import type { PaymentPayload } from '@x402/core/types';
 import { quoteOf } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
-import { wireTransaction } from '../support/foreign-buyers.ts';
+import { wireTransaction } from '../support/incoming-buyers.ts';
 import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';

@@ -1,4 +1,4 @@
-import { MAX_OPEN, MAX_OPEN_OF_PAYEE } from '../../services/settlement/settlements/store/accept-external.ts';
+import { MAX_OPEN, MAX_OPEN_OF_PAYEE } from '../../services/settlement/settlements/store/accept-outgoing.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
@@ -56,7 +56,7 @@ export const isOutgoing = (row: Settlement): row is OutgoingRow => row.rail === 
 
 /**
  * The outgoing payments of settlement with the guards of
- * services/settlement/settlements/store/accept-external.ts and external-payments.ts. The accepting
+ * services/settlement/settlements/store/accept-outgoing.ts and outgoing-payments.ts. The accepting
  * statement has locked its delegate and all wallets of the account, so its snapshot is new.
  */
 export const createOutgoingSettlement = (

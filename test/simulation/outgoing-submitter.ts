@@ -2,7 +2,7 @@ import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Intent, Transaction } from './submitter-rows.ts';
 
-/** A row of `external_messages`. */
+/** A row of `outgoing_messages`. */
 type OutgoingMessage = {
   intent_id: string;
   message_hash: string;
@@ -12,7 +12,7 @@ type OutgoingMessage = {
 
 type Failed = {
   id: string;
-  kind: 'external' | 'foreign';
+  kind: 'outgoing' | 'incoming';
   settlementId: string;
   json: string;
   code: Intent['failure_code'];
@@ -64,7 +64,7 @@ export const createOutgoingSubmitter = (
         const created_at = since === null ? EPOCH + now() : Date.parse(since);
         const row = {
           intent_id: id,
-          kind: 'external',
+          kind: 'outgoing',
           object_id: objectId,
           request: JSON.parse(json),
         } as const;
@@ -79,14 +79,14 @@ export const createOutgoingSubmitter = (
         if (intents.has(id)) return [];
         const request = JSON.parse(json) as object;
         // Mutation: a payment ends without a record that a late submission finds.
-        if (off === 'foreign: tombstone' && kind === 'foreign' && !('reason' in request)) return [{ id }];
+        if (off === 'incoming: tombstone' && kind === 'incoming' && !('reason' in request)) return [{ id }];
         harness.trace('intents', `${settlementId} is ended unsigned: ${message}`);
         const failure = { status: 'failed', failure_code: code, failure_message: message } as const;
         return insert({ intent_id: id, kind, object_id: settlementId, request, ...failure });
       },
     ),
     model<{ id: string; hash: string; wire: unknown; lastValid: number }>(
-      /^insert into external_messages/,
+      /^insert into outgoing_messages/,
       'id hash wire lastValid',
       ({ id, hash, wire, lastValid }) => {
         const isOfOther = [...messages.values()].some(
@@ -102,21 +102,21 @@ export const createOutgoingSubmitter = (
       },
     ),
     model<{ height: bigint; id: string }>(
-      /^update external_messages set last_valid_block_height/,
+      /^update outgoing_messages set last_valid_block_height/,
       'height id',
       ({ height, id }) => {
         messages.get(id)!.last_valid_block_height = BigInt(height);
         return [];
       },
     ),
-    model<{ id: string }>(/from external_messages where intent_id = \$1$/, 'id', ({ id }) => {
+    model<{ id: string }>(/from outgoing_messages where intent_id = \$1$/, 'id', ({ id }) => {
       const found = messages.get(id);
       return found === undefined
         ? []
         : [{ ...found, last_valid_block_height: Number(found.last_valid_block_height) }];
     }),
     model<{ hash: string }>(
-      /^select exists \(select from external_messages where message_hash = \$1\)/,
+      /^select exists \(select from outgoing_messages where message_hash = \$1\)/,
       'hash',
       ({ hash }) => [{ is_outgoing: [...messages.values()].some((one) => one.message_hash === hash) }],
     ),
@@ -127,12 +127,12 @@ export const createOutgoingSubmitter = (
         signatures.flatMap((signature) => (transactions.has(signature) ? [{ signature }] : [])),
     ),
     model<{ signatures: string[] }>(
-      /and i\.kind not in \('foreign', 'external'\)$/,
+      /and i\.kind not in \('incoming', 'outgoing'\)$/,
       'signatures',
       ({ signatures }) =>
         signatures.flatMap((signature) => {
           const kind = intents.get(transactions.get(signature)?.intent_id ?? '')?.kind;
-          return kind === undefined || kind === 'foreign' || kind === 'external' ? [] : [{ signature }];
+          return kind === undefined || kind === 'incoming' || kind === 'outgoing' ? [] : [{ signature }];
         }),
     ),
     model<{ settlementId: string; id: string }>(

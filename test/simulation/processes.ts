@@ -96,13 +96,13 @@ export const startSubmitter = (
     limits: {
       ...{
         fees_settle: 1n,
-        fees_foreign: 1n,
+        fees_incoming: 1n,
         rent_settle: 1n,
         fees_user: 1n,
         rent_user: 1n,
         fees_revoke: 1n,
       },
-      ...{ cosignatures: 1n, revokes: 1n, foreign_failures: 1n, foreign_first_failures: 1n },
+      ...{ cosignatures: 1n, revokes: 1n, incoming_failures: 1n, incoming_first_failures: 1n },
     },
     ownBudgets: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },

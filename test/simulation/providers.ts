@@ -122,7 +122,7 @@ export const createProvider = (
 
   const statusOf = (signature: string, history: boolean) => {
     // Mutation: the proof searches no history.
-    if (history && harness.off === 'foreign: expiry, search of history') return null;
+    if (history && harness.off === 'incoming: expiry, search of history') return null;
     if (lies()) return invented(signature);
     // A lie: the node denies a status that it has.
     if (!history && random.chance(harness.faults.rpcLie)) return null;
@@ -201,7 +201,7 @@ export const createProvider = (
       })),
     listSignatures: (address, before) =>
       call('listSignatures', () => {
-        if (harness.off === 'foreign: expiry, search of history') return [];
+        if (harness.off === 'incoming: expiry, search of history') return [];
         if (isForgetful() || harness.off === 'query of the reference before signing' || before !== undefined)
           return [];
         if (hidesHistory(harness, { number, address })) return [];
@@ -227,7 +227,7 @@ export const createProvider = (
     isBlockhashValid: (blockhash) =>
       call('isBlockhashValid', () => {
         // Mutations: the proof rests on heights alone, or on nothing.
-        if (harness.off === 'foreign: expiry, valid blockhash') return false;
+        if (harness.off === 'incoming: expiry, valid blockhash') return false;
         if (harness.off?.startsWith('expiry proof: ') && harness.off !== 'expiry proof: every provider')
           return false;
         if (restsOnNumbers(harness) && chain.finalHashes.has(blockhash)) return false;

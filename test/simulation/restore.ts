@@ -1,7 +1,7 @@
 import { disassemble, hashMessage } from '../../services/chain-submitter/transactions/message.ts';
 import type { Chain } from './chain.ts';
-import type { ForeignTables } from './foreign-tables.ts';
 import type { Harness } from './harness.ts';
+import type { IncomingTables } from './incoming-tables.ts';
 import { isToOthers } from './outgoing-chain.ts';
 import type { LostOutgoing } from './outgoing-settlement.ts';
 import type { SettlementReplica, Submitter } from './processes.ts';
@@ -22,13 +22,13 @@ export const restore = (
   {
     submitters,
     replicas,
-    foreign,
+    incoming,
     onLost,
     ...tables
   }: Tables & {
     submitters: readonly Submitter[];
     replicas: readonly SettlementReplica[];
-    foreign: ForeignTables;
+    incoming: IncomingTables;
     onLost: (lost: LostOutgoing) => void;
   },
 ): void => {
@@ -42,9 +42,9 @@ export const restore = (
   const crashReplicas = () => {
     for (const { process } of replicas) harness.crash(process);
   };
-  if (loseIncoming(harness, tables, ['foreign']) > 0) {
+  if (loseIncoming(harness, tables, ['incoming']) > 0) {
     crashReplicas();
-    foreign.recordRestore(harness.now());
+    incoming.recordRestore(harness.now());
   }
   const outgoing = loseOutgoing(harness, tables);
   if (outgoing.length === 0) return;

@@ -148,7 +148,7 @@ export const createSettlementTables = (harness: Harness) => {
     const was = row.status;
     if (!move(row, 'failed')) return [];
     release(row, null);
-    if (!isIncluded || harness.off === 'foreign: fee kept on chain failure') returnFee(row);
+    if (!isIncluded || harness.off === 'incoming: fee kept on chain failure') returnFee(row);
     Object.assign(row, { failure_code: values.code, failure_message: values.message });
     return [
       ...(row.status === 'failed' ? outbox.insert(values.failed) : []),

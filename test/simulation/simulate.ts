@@ -3,12 +3,12 @@ import { createChain, readPayment } from './chain.ts';
 import { chooseBy } from './choose-by.ts';
 import { createClients, createQuote } from './clients.ts';
 import { createDatabase } from './database.ts';
-import { createForeign } from './foreign.ts';
-import { foreignIntentModels } from './foreign-intents.ts';
-import { createForeignTables } from './foreign-tables.ts';
 import { type FundingReplica, startFunding } from './funding.ts';
 import { createFundingTables } from './funding-tables.ts';
 import { Broken, createHarness, type Faults, type Process, type Rule } from './harness.ts';
+import { createIncoming } from './incoming.ts';
+import { incomingIntentModels } from './incoming-intents.ts';
+import { createIncomingTables } from './incoming-tables.ts';
 import { checkEnd, checkStep, isAtRest, type Judged } from './invariants.ts';
 import {
   createWaiters,
@@ -75,7 +75,7 @@ export const simulate = async (
     crash: mild(0.02),
     // These rules matter only when a process pauses for a minute right before a commit or a call,
     // which is too rare to happen by chance.
-    sleep: mild(off === 'signing deadline' || off === 'foreign: tombstone' ? 0.06 : 0.01),
+    sleep: mild(off === 'signing deadline' || off === 'incoming: tombstone' ? 0.06 : 0.01),
     lostAnswer: mild(0.05),
     rpcError: mild(0.2),
     rpcLie: mild(0.3),
@@ -90,22 +90,22 @@ export const simulate = async (
     sendEarly: (wire) => chain.accept(readPayment(wire)),
   });
   const settlementTables = createSettlementTables(harness);
-  const foreignTables = createForeignTables(harness, settlementTables);
+  const incomingTables = createIncomingTables(harness, settlementTables);
   const fundingTables = createFundingTables(harness);
   const databases = {
     funding: createDatabase(harness, 'funding', fundingTables.models),
     submitter: createDatabase(harness, 'submitter', [
       ...submitterTables.models,
-      ...foreignIntentModels(harness, submitterTables),
+      ...incomingIntentModels(harness, submitterTables),
     ]),
-    settlement: createDatabase(harness, 'settlement', [...settlementTables.models, ...foreignTables.models]),
+    settlement: createDatabase(harness, 'settlement', [...settlementTables.models, ...incomingTables.models]),
   };
   const faultsMs = random.chance(0.2) ? LONG_FAULTS_MS : FAULTS_MS;
   const profiles = profilesOf(random.int(0, 6), random.chance(0.5), random.int(2, 60), faultsMs);
   let undisturbed = true;
   let hasForks = false;
-  const foreign = createForeign(harness, {
-    ...{ seed, faultsMs, chain, tables: foreignTables, submitter: submitterTables },
+  const incoming = createIncoming(harness, {
+    ...{ seed, faultsMs, chain, tables: incomingTables, submitter: submitterTables },
     ...{ settlement: settlementTables, database: databases.settlement, hasForks: () => hasForks },
   });
   const submitters: Submitter[] = [];
@@ -126,7 +126,7 @@ export const simulate = async (
       const database = databases.submitter;
       const started = startSubmitter({ harness, bus, chain }, { process, database, outbox, profiles });
       submitters.push(started);
-      foreign.onSubmitter(started);
+      incoming.onSubmitter(started);
     },
     settlement: (process: Process) => {
       const { outbox } = settlementTables;
@@ -137,7 +137,7 @@ export const simulate = async (
         { process, database, outbox, waiting, submitters: () => submitters },
       );
       replicas.push(started);
-      foreign.onSettlement(started);
+      incoming.onSettlement(started);
     },
     funding: (process: Process) => {
       const { outbox } = fundingTables;
@@ -169,7 +169,7 @@ export const simulate = async (
   });
   openAccounts(chain.accounts, random.int(4, 9));
   traffic.begin();
-  for (let quotes = foreign.quotes() ?? random.int(2, 5), number = 0; number < quotes; number++) {
+  for (let quotes = incoming.quotes() ?? random.int(2, 5), number = 0; number < quotes; number++) {
     const begin = random.between(0, 20_000);
     harness.schedule(begin, () => {
       const quote = createQuote(harness, {
@@ -202,7 +202,7 @@ export const simulate = async (
   if (random.chance(losesMore ? 1 : 0.3)) {
     const lose = () =>
       restore(harness, {
-        ...{ submitters, replicas, chain, foreign: foreignTables },
+        ...{ submitters, replicas, chain, incoming: incomingTables },
         ...{ submitter: submitterTables, settlement: settlementTables, onLost: traffic.onLost },
       });
     harness.schedule(random.between(5000, faultsMs), lose);
@@ -253,15 +253,15 @@ export const simulate = async (
     }
     const check = () => {
       checkStep(judged);
-      foreign.checkStep();
+      incoming.checkStep();
       traffic.checkStep();
     };
     await harness.run(faultsMs, check);
     Object.assign(faults, QUIET);
     harness.trace('harness', 'faults are over');
     const settled = () =>
-      (foreign.isOn || clients.attempts.length > 0) &&
-      [clients, vendor, traffic, foreign].every((programs) => programs.isIdle()) &&
+      (incoming.isOn || clients.attempts.length > 0) &&
+      [clients, vendor, traffic, incoming].every((programs) => programs.isIdle()) &&
       isQuiet(judged) &&
       bus.isEmpty();
     await harness.run(faultsMs + HEAL_MS, check, settled);
@@ -279,7 +279,7 @@ export const simulate = async (
     // A process that resumes only now publishes again what it received before the pause.
     await harness.run(harness.now() + 60_000, check, settled);
     checkEnd(judged);
-    foreign.checkEnd();
+    incoming.checkEnd();
     traffic.checkEnd();
   } catch (error) {
     const invariant = error instanceof Broken ? error.invariant : 'the code runs';
@@ -292,7 +292,7 @@ export const simulate = async (
   return {
     seed,
     broken,
-    refusals: clients.refusals.length + foreign.refusals.length,
+    refusals: clients.refusals.length + incoming.refusals.length,
     refunds: fundingTables.refunds.size,
     trace: broken === null && !traced ? [] : harness.readable(),
     payments,

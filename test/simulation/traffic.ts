@@ -46,7 +46,7 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
   const ofOutgoing = createRandom(seed ^ OUTGOING);
   const chosen = (share: number, words: RegExp, source = random) => {
     const isChosen = source.chance(share);
-    if (off?.startsWith('foreign: ')) return false;
+    if (off?.startsWith('incoming: ')) return false;
     return off !== null && OF_TRAFFIC.test(off) ? words.test(off) : isChosen;
   };
   const hasApprovals = chosen(0.3, /approval/);

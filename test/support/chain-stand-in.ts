@@ -9,14 +9,14 @@ import type { EventOf, Handlers } from '../../shared/contract/service.ts';
 import { acceptJobs } from '../../shared/events/consume.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
-import { createExternalStandIn } from './external-stand-in.ts';
+import { createOutgoingStandIn } from './outgoing-stand-in.ts';
 import { publishEvent } from './publish.ts';
 
 /**
  * The outcome of a job or a submitted transaction. `silent`: it is accepted, and no event follows.
  */
 type Outcome = 'confirmed' | 'failed' | 'silent';
-type OutcomeOf = 'settle' | 'foreign' | 'external' | 'fund' | 'delegation' | 'tokenAccount' | 'transfer';
+type OutcomeOf = 'settle' | 'incoming' | 'outgoing' | 'fund' | 'delegation' | 'tokenAccount' | 'transfer';
 type Transfers = z.infer<typeof chainSubmitter.internal.observeTransfers.output>;
 type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
 type Transfer = {
@@ -64,7 +64,7 @@ type Execute = (
 /**
  * Payments that clients of x402 and MPP sign. Any transaction is accepted, and is its own message.
  */
-const foreignHandlers = ({
+const incomingHandlers = ({
   execute,
   outcomes,
 }: {
@@ -72,7 +72,7 @@ const foreignHandlers = ({
   outcomes: Record<OutcomeOf, Outcome>;
 }): Pick<
   Handlers<typeof chainSubmitter>,
-  'getFeePayers' | 'checkForeign' | 'submitForeign' | 'closeForeign' | 'findLostForeign'
+  'getFeePayers' | 'checkIncoming' | 'submitIncoming' | 'closeIncoming' | 'findLostIncoming'
 > => {
   /** The settlement that a message pays, and its transaction; null: it was closed before. */
   const messages = new Map<string, { settlementId: string; txHash: string | null }>();
@@ -81,7 +81,7 @@ const foreignHandlers = ({
   const closed = { outcome: 'refused', reason: 'closed', message: 'the payment was ended' } as const;
   return {
     getFeePayers: async () => ({ fee_payers: [feePayer] }),
-    checkForeign: async ({ transaction }) => ({
+    checkIncoming: async ({ transaction }) => ({
       outcome: 'accepted',
       message_hash: hashOf(transaction),
       payer: addressOf(`payer of ${transaction}`),
@@ -89,20 +89,20 @@ const foreignHandlers = ({
       fee_payer: feePayer,
       lamports: 10_001,
     }),
-    submitForeign: async ({ transaction, settlement_id }) => {
+    submitIncoming: async ({ transaction, settlement_id }) => {
       const hash = hashOf(transaction);
       const existing = messages.get(hash);
       if (existing === undefined) {
         const txHash = encodeBase58(digest(settlement_id));
         messages.set(hash, { settlementId: settlement_id, txHash });
-        void execute('settleProgressed', settlement_id, outcomes.foreign, () => {});
+        void execute('settleProgressed', settlement_id, outcomes.incoming, () => {});
         return { outcome: 'submitted', tx_hash: txHash };
       }
       const { settlementId, txHash } = existing;
       if (settlementId !== settlement_id || txHash === null) return closed;
       return { outcome: 'submitted', tx_hash: txHash };
     },
-    closeForeign: async ({ message_hash, settlement_id }) => {
+    closeIncoming: async ({ message_hash, settlement_id }) => {
       const txHash = messages.get(message_hash)?.txHash ?? null;
       if (txHash === null) messages.set(message_hash, { settlementId: settlement_id, txHash });
       const progress = { object_id: settlement_id, tx_hash: txHash, slot: null };
@@ -113,7 +113,7 @@ const foreignHandlers = ({
           }
         : { ...progress, status: 'signed', generation: 1, failure: null };
     },
-    findLostForeign: async () => ({ paid: false }),
+    findLostIncoming: async () => ({ paid: false }),
   };
 };
 
@@ -125,8 +125,8 @@ export const startChainStandIn = (bus: Bus) => {
   const refused = new Set<string>();
   const outcomes: Record<OutcomeOf, Outcome> = {
     settle: 'confirmed',
-    foreign: 'confirmed',
-    external: 'silent',
+    incoming: 'confirmed',
+    outgoing: 'silent',
     fund: 'confirmed',
     delegation: 'confirmed',
     tokenAccount: 'confirmed',
@@ -161,7 +161,7 @@ export const startChainStandIn = (bus: Bus) => {
     };
     const state = transfers.get(objectId)?.state;
     if (typeof state === 'object') state.progress = payload;
-    external.recordProgress(payload);
+    outgoing.recordProgress(payload);
     await publishEvent(bus, `chain-submitter.${event}`, payload);
   };
 
@@ -224,8 +224,8 @@ export const startChainStandIn = (bus: Bus) => {
     return typeof state === 'object' ? state.progress : null;
   };
 
-  const external = createExternalStandIn((settlementId) => {
-    void execute('settleProgressed', settlementId, outcomes.external, () => {});
+  const outgoing = createOutgoingStandIn((settlementId) => {
+    void execute('settleProgressed', settlementId, outcomes.outgoing, () => {});
   });
 
   const handlers: Handlers<typeof chainSubmitter> = {
@@ -285,8 +285,8 @@ export const startChainStandIn = (bus: Bus) => {
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       return { transaction: base64(`prepared:${preparation_id}`), expires_at };
     },
-    ...foreignHandlers({ execute, outcomes }),
-    ...external.handlers,
+    ...incomingHandlers({ execute, outcomes }),
+    ...outgoing.handlers,
     submitPrepared: async ({ preparation_id, transaction }) => {
       const existing = transfers.get(preparation_id);
       if (existing !== undefined) return submitTransfer(preparation_id, existing, transaction);
@@ -349,7 +349,7 @@ export const startChainStandIn = (bus: Bus) => {
     outcomes,
     transfers,
     /** Why the next outgoing payments are refused; null: they are signed. */
-    externalRefusal: external.refusal,
+    outgoingRefusal: outgoing.refusal,
     observedTransfers,
     /** The object ids of the accepted jobs in their order, including repeats. */
     jobs,

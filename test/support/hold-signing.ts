@@ -8,7 +8,7 @@ export const holdSigning = async (databaseUrl: string): Promise<() => Promise<vo
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query('begin');
-  const tables = ['transactions', 'external_messages'].map((table) => `chain_submitter.${table}`);
+  const tables = ['transactions', 'outgoing_messages'].map((table) => `chain_submitter.${table}`);
   await client.query(`lock table ${tables.join(', ')} in exclusive mode`);
   return () => client.end();
 };

@@ -5,7 +5,7 @@ import { networkOf } from '../../deploy/local/stack/networks.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { feeMicro } from '../../shared/lib/fee.ts';
 import { chainOf } from './chain.ts';
-import { type Asked, type Rail, wireTransaction } from './foreign-buyers.ts';
+import { type Asked, type Rail, wireTransaction } from './incoming-buyers.ts';
 import { payExternal } from './outgoing.ts';
 import { waitFor } from './wait.ts';
 
@@ -51,7 +51,7 @@ const legsOf = (rail: Rail, { payout_address: owner, fee }: Terms): Asked['legs'
 };
 
 /** A payment of x402 or MPP that the wallet's owner signs for the vendor's offer. */
-export const foreignPayment = async (
+export const incomingPayment = async (
   { api, stack }: Place,
   { payer, vendor, rail }: { payer: Consumer; vendor: Vendor; rail: Rail },
 ): Promise<OtherPayment> => {

@@ -6,7 +6,7 @@ import type { Api } from '../../deploy/local/seed/api.ts';
 export type Price = { resource: string; version: 1 | 2; requirement: Requirement };
 type Requirement = Record<string, unknown> & { network: string; payTo: string };
 
-export type ExternalPayment = {
+export type OutgoingPayment = {
   settlement_id: string;
   status: 'pending' | 'confirmed';
   payment_signature: string;
@@ -51,7 +51,7 @@ export const payExternal = (
   { resource, version, requirement }: Price,
   attemptId: string = crypto.randomUUID(),
 ) =>
-  api<ExternalPayment & Refused>('POST /v1/payments', {
+  api<OutgoingPayment & Refused>('POST /v1/payments', {
     token,
     body: { payment_attempt_id: attemptId, resource, x402_version: version, requirement },
   });

@@ -3,12 +3,12 @@ import { approvalOperations } from '../../services/settlement/approvals/operatio
 import { requestApproval } from '../../services/settlement/approvals/request-approval.ts';
 import { declineOperations } from '../../services/settlement/declines/operations.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
-import { externalPaymentOperations } from '../../services/settlement/external-payments/operations.ts';
 import { feeAccountOperations } from '../../services/settlement/fee-accounts/operations.ts';
-import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
+import { incomingPaymentOperations } from '../../services/settlement/incoming/operations.ts';
 import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
 import { findPaymentRecords } from '../../services/settlement/operator/records.ts';
+import { outgoingPaymentOperations } from '../../services/settlement/outgoing/operations.ts';
 import { receiptOperations } from '../../services/settlement/receipts/operations.ts';
 import { refundOperations } from '../../services/settlement/refunds/operations.ts';
 import type { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
@@ -22,8 +22,8 @@ export type Deps = Parameters<typeof settlementOperations>[0] &
   Omit<Parameters<typeof operatorOperations>[0], 'applyProgress'> &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
-  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
-  Omit<Parameters<typeof externalPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
+  Omit<Parameters<typeof incomingPaymentOperations>[0], 'applyProgress'> &
+  Omit<Parameters<typeof outgoingPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
 
 const notServed = (): never => {
   throw new Error('The quote service is not part of this fixture.');
@@ -44,8 +44,8 @@ export const handlersOf = (deps: Deps, { applyProgress, consuming }: Events) => 
   ...refundOperations(deps),
   ...receiptOperations(deps),
   ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),
-  ...foreignPaymentOperations({ ...deps, applyProgress }),
-  ...externalPaymentOperations({
+  ...incomingPaymentOperations({ ...deps, applyProgress }),
+  ...outgoingPaymentOperations({
     ...deps,
     applyProgress,
     requestApproval: (request) => requestApproval(deps, request),

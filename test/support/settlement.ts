@@ -2,7 +2,7 @@ import pg from 'pg';
 import { createRecordDecline } from '../../services/settlement/declines/record-decline.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
-import { createForeignGroupCommit } from '../../services/settlement/foreign-payments/group-commit.ts';
+import { createIncomingGroupCommit } from '../../services/settlement/incoming/group-commit.ts';
 import { getPausedAt } from '../../services/settlement/operator/store.ts';
 import { onDelegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
 import type { ChainStatus, Status } from '../../services/settlement/settlements/model/status.ts';
@@ -28,9 +28,15 @@ import { createTestDatabase } from './database.ts';
 import type { TestDatabase } from './database-handle.ts';
 import { eventPayloads } from './event-payloads.ts';
 import { publishEvent } from './publish.ts';
-import { serveExternal } from './settlement-external.ts';
-import { FEE_PAYER, foreignServices, foreignSettings, NETWORK, serveForeign } from './settlement-foreign.ts';
 import { type Deps, handlersOf } from './settlement-handlers.ts';
+import {
+  FEE_PAYER,
+  incomingServices,
+  incomingSettings,
+  NETWORK,
+  serveIncoming,
+} from './settlement-incoming.ts';
+import { serveOutgoing } from './settlement-outgoing.ts';
 import {
   chainCondition,
   confirmedRefundsOf,
@@ -118,25 +124,25 @@ const createDeps = (): Deps => ({
   getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),
   receiptIssuer: { iss: 'https://api.example.com', env: 'test', network: NETWORK, mint: MINT },
   listConfirmedRefunds: async ({ settlement_id }) => confirmedRefundsOf(settlement_id),
-  ...foreignSettings,
-  group: createForeignGroupCommit(base.pool, foreignSettings.credit),
-  findService: async (service_id) => foreignServices.get(service_id) ?? null,
+  ...incomingSettings,
+  group: createIncomingGroupCommit(base.pool, incomingSettings.credit),
+  findService: async (service_id) => incomingServices.get(service_id) ?? null,
   getFeePayers: async () => [FEE_PAYER],
   createPayoutAccount: async () => {},
-  checkForeign: (payment) => call(base.bus, chainSubmitter, 'checkForeign', payment),
-  submitForeign: (payment) => call(base.bus, chainSubmitter, 'submitForeign', payment),
-  findLostForeign: async (transaction) => {
+  checkIncoming: (payment) => call(base.bus, chainSubmitter, 'checkIncoming', payment),
+  submitIncoming: (payment) => call(base.bus, chainSubmitter, 'submitIncoming', payment),
+  findLostIncoming: async (transaction) => {
     const since = await findLostSince(base.pool);
     if (since === null) return false;
     const input = { transaction, since };
-    return (await call(base.bus, chainSubmitter, 'findLostForeign', input, { timeoutMs: 1000 })).paid;
+    return (await call(base.bus, chainSubmitter, 'findLostIncoming', input, { timeoutMs: 1000 })).paid;
   },
-  signExternal: (payment) => call(base.bus, chainSubmitter, 'signExternal', payment, { timeoutMs: 1000 }),
-  closeExternal: (payment) => call(base.bus, chainSubmitter, 'closeExternal', payment, { timeoutMs: 1000 }),
-  observeExternal: (payment) =>
-    call(base.bus, chainSubmitter, 'observeExternal', payment, { timeoutMs: 1000 }),
-  findLostExternal: (attempt) =>
-    call(base.bus, chainSubmitter, 'findLostExternal', attempt, { timeoutMs: 1000 }),
+  signOutgoing: (payment) => call(base.bus, chainSubmitter, 'signOutgoing', payment, { timeoutMs: 1000 }),
+  closeOutgoing: (payment) => call(base.bus, chainSubmitter, 'closeOutgoing', payment, { timeoutMs: 1000 }),
+  observeOutgoing: (payment) =>
+    call(base.bus, chainSubmitter, 'observeOutgoing', payment, { timeoutMs: 1000 }),
+  findLostOutgoing: (attempt) =>
+    call(base.bus, chainSubmitter, 'findLostOutgoing', attempt, { timeoutMs: 1000 }),
 });
 
 const listenToEvents = async (): Promise<void> => {
@@ -182,8 +188,8 @@ export const startFixture = async (): Promise<void> => {
   ];
   const serving = serve(bus, settlement, handlersOf(deps, { applyProgress, consuming }));
   chain = await servePeers(testBus);
-  await serveForeign(chain);
-  await serveExternal(chain);
+  await serveIncoming(chain);
+  await serveOutgoing(chain);
   gateway = await testBus.as('gateway');
   funding = await testBus.as('funding');
   operator = await testBus.as('operator');

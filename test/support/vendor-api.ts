@@ -59,11 +59,11 @@ export const startVendorApi = async () => {
   const quotes = new Map<string, 'pending' | 'settling' | 'settled'>();
 
   /** The redeem id of each transaction of another client. */
-  const foreign = new Map<string, { settlement_id: string; redeem_id: string }>();
+  const incoming = new Map<string, { settlement_id: string; redeem_id: string }>();
   const acceptForeign = ({ transaction, redeem_id, quote_amount }: Record<string, string>): Scripted => {
-    const found = foreign.get(transaction!);
+    const found = incoming.get(transaction!);
     const paid = found ?? { settlement_id: newId('stl'), redeem_id: redeem_id! };
-    foreign.set(transaction!, paid);
+    incoming.set(transaction!, paid);
     const body = {
       ...paid,
       status: 'confirmed',
@@ -189,7 +189,7 @@ export const startVendorApi = async () => {
     pay,
     quotes,
     settlements,
-    foreign,
+    incoming,
     faults,
     log,
     /** Calls except those for keys. */

@@ -193,7 +193,7 @@ export const watchedAccounts = async (
   const payers = await query('select wallet_id, owner from settlement.payers');
   for (const row of [...payers, ...wallets]) watched.set(tokenAccount(text(row.owner)), text(row.wallet_id));
   const foreign = await query(
-    `select request ->> 'source_account' as account from chain_submitter.intents where kind = 'foreign'`,
+    `select request ->> 'source_account' as account from chain_submitter.intents where kind = 'incoming'`,
   );
   for (const { account } of foreign)
     if (account !== null && !watched.has(text(account)))

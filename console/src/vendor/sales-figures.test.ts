@@ -32,7 +32,7 @@ const quote = (id: string, more: Partial<Quote> = {}): Quote => ({
   ...more,
 });
 /** A payment of x402, which has no quote and no window. */
-const foreign = (id: string, more: Partial<Settlement> = {}) =>
+const incoming = (id: string, more: Partial<Settlement> = {}) =>
   payment(id, {
     rail: 'x402',
     quote_id: null,
@@ -77,10 +77,10 @@ test.each([
   ['on its way', quote('a', { status: 'settling' }), payment('a', { status: 'pending' }), 'paying'],
   ['paid', quote('a', { status: 'settled' }), payment('a'), 'paid'],
   ['redeemed', quote('a', { status: 'settled' }), payment('a', { status: 'redeemed' }), 'delivered'],
-  ['paid by x402, and not delivered', null, foreign('a'), 'undelivered'],
-  ['paid by x402 and delivered', null, foreign('a', { status: 'redeemed' }), 'delivered'],
-  ['on its way by MPP', null, foreign('a', { rail: 'mpp', status: 'pending' }), 'paying'],
-  ['failed by x402', null, foreign('a', { status: 'failed', chain_status: 'failed' }), 'failed'],
+  ['paid by x402, and not delivered', null, incoming('a'), 'undelivered'],
+  ['paid by x402 and delivered', null, incoming('a', { status: 'redeemed' }), 'delivered'],
+  ['on its way by MPP', null, incoming('a', { rail: 'mpp', status: 'pending' }), 'paying'],
+  ['failed by x402', null, incoming('a', { status: 'failed', chain_status: 'failed' }), 'failed'],
   ['not redeemed', null, payment('a', { status: 'expired' }), 'lapsed'],
   ['not redeemed, and not marked yet', null, payment('a', { redeem_expires_at: before(1) }), 'lapsed'],
   ['an attempt failed, another may follow', quote('a'), payment('a', { status: 'failed' }), 'quoted'],
@@ -140,9 +140,9 @@ test('payments without a quote are separate sales, count as revenue and not in t
   const sales = joinSales(
     [quote('a')],
     [
-      foreign('x', { created_at: before(1) }),
-      foreign('y', { created_at: before(2), status: 'redeemed' }),
-      foreign('z', { created_at: before(3), status: 'failed', chain_status: 'failed' }),
+      incoming('x', { created_at: before(1) }),
+      incoming('y', { created_at: before(2), status: 'redeemed' }),
+      incoming('z', { created_at: before(3), status: 'failed', chain_status: 'failed' }),
     ],
     NOW,
   );
@@ -196,7 +196,7 @@ test('a search finds sales by id, transaction, payer and resource, or a part of 
     [quote('one', { scope: { resource: 'https://shop.example.com/Report' } }), quote('two')],
     [
       payment('two', { tx_hash: '5VERv8NMvzbJ' }),
-      foreign('three', { payer_address: 'Ai4gvNadtxC6', resource: '/weather' } as Partial<Settlement>),
+      incoming('three', { payer_address: 'Ai4gvNadtxC6', resource: '/weather' } as Partial<Settlement>),
     ],
     NOW,
   );

@@ -23,7 +23,7 @@ const settlement = (more: Partial<Settlement> = {}) =>
     failure: null,
     ...more,
   }) as Settlement;
-const foreign = (more: Partial<Settlement> = {}) =>
+const incoming = (more: Partial<Settlement> = {}) =>
   settlement({ rail: 'x402', quote_id: null, redeem_expires_at: null, ...more });
 const event = (type: Event['type'], minute: number): Event => ({
   event_id: `evt_${minute}`,
@@ -83,22 +83,22 @@ test.each([
     [event('settlement.reversed', 9)],
     ['accepted 01', 'issued 01', 'redeemed 03', 'reversed 09'],
   ],
-  ['paid by x402, and not delivered', foreign(), [], ['accepted 01', 'issued 01']],
+  ['paid by x402, and not delivered', incoming(), [], ['accepted 01', 'issued 01']],
   [
     'delivered for x402',
-    foreign({ status: 'redeemed', redeemed_at: at(3) }),
+    incoming({ status: 'redeemed', redeemed_at: at(3) }),
     [event('settlement.issued', 2)],
     ['accepted 01', 'issued 02', 'redeemed 03'],
   ],
   [
     'never paid by x402',
-    foreign({ status: 'failed', chain_status: 'failed' }),
+    incoming({ status: 'failed', chain_status: 'failed' }),
     [event('settlement.failed', 2)],
     ['accepted 01', 'failed 02'],
   ],
   [
     'paid by x402, and reversed on chain',
-    foreign({ status: 'failed', chain_status: 'failed' }),
+    incoming({ status: 'failed', chain_status: 'failed' }),
     [event('settlement.issued', 2), event('settlement.failed', 9)],
     ['accepted 01', 'issued 02', 'reversed 09'],
   ],

@@ -26,7 +26,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { HandOutAgain, UndeliveredNotice } from './foreign-delivery.tsx';
+import { HandOutAgain, UndeliveredNotice } from './incoming-delivery.tsx';
 import { Ledger } from './ledger.tsx';
 import { railName } from './rail.ts';
 import { RefundDialog } from './refund.tsx';

@@ -439,7 +439,7 @@ export interface paths {
          * Create a delegate and its key
          * @description The api_key is shown only in this answer.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may call it only with a limit per_payment of at most 10 USDC, and a limit daily, monthly or total of at most 25 USDC, and without external payments to any address. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. With an access token it is authorised by a sign-in of the last 5 minutes. The sign-in of a device may call it only with a limit per_payment of at most 10 USDC, and a limit daily, monthly or total of at most 25 USDC, and without outgoing payments to any address. Limit: 30 per minute per account.
          */
         post: operations["identity.createDelegate"];
         delete?: never;
@@ -6124,23 +6124,6 @@ export interface components {
          * @enum {string}
          */
         EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
-        ExternalPayment: {
-            settlement_id: components["schemas"]["SettlementId"];
-            /**
-             * @description pending: signed, and not seen on chain yet. The amount stays reserved until the payment is seen, or until it is proven that it can no longer be included
-             * @enum {string}
-             */
-            status: "pending" | "confirmed";
-            /**
-             * @description Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT). Every answer to the same attempt has the same value
-             * @example eyJ4NDAyVmVyc2lvbiI6Mn0=
-             */
-            payment_signature: string;
-            /** @description The signed transaction, without the fee payer’s signature */
-            transaction: components["schemas"]["WireTransaction"];
-            /** @description The transaction on chain. Null until it is seen there */
-            tx_hash: components["schemas"]["TransactionHash"] | null;
-        };
         Fees: {
             /** @description Of all payments that are under way or confirmed, or failed on chain. In USDC micro-units */
             accrued: components["schemas"]["MicroUsdcOrZero"];
@@ -6233,6 +6216,23 @@ export interface components {
          * @enum {string}
          */
         OnrampProvider: "moonpay" | "coinbase";
+        OutgoingPayment: {
+            settlement_id: components["schemas"]["SettlementId"];
+            /**
+             * @description pending: signed, and not seen on chain yet. The amount stays reserved until the payment is seen, or until it is proven that it can no longer be included
+             * @enum {string}
+             */
+            status: "pending" | "confirmed";
+            /**
+             * @description Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT). Every answer to the same attempt has the same value
+             * @example eyJ4NDAyVmVyc2lvbiI6Mn0=
+             */
+            payment_signature: string;
+            /** @description The signed transaction, without the fee payer’s signature */
+            transaction: components["schemas"]["WireTransaction"];
+            /** @description The transaction on chain. Null until it is seen there */
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+        };
         Passkey: {
             passkey_id: components["schemas"]["PasskeyId"];
             /**
@@ -8601,7 +8601,7 @@ export interface operations {
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
                      *     }
                      */
-                    "application/json": components["schemas"]["ExternalPayment"];
+                    "application/json": components["schemas"]["OutgoingPayment"];
                 };
             };
         };

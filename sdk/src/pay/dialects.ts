@@ -1,5 +1,5 @@
 /**
- * How vendors that use Quittance request a payment and how it is presented. `external-offers.ts`
+ * How vendors that use Quittance request a payment and how it is presented. `outgoing-offers.ts`
  * has the form of other vendors.
  */
 

@@ -3,20 +3,20 @@ import type { Fetch } from '../transport.ts';
 import type { Call } from './call.ts';
 import { createDelivery } from './delivery.ts';
 import { PaymentKeyReusedError } from './errors.ts';
-import { type ExternalPayments, isExternal } from './external-payments.ts';
+import { isOutgoing, type OutgoingPayments } from './outgoing-payments.ts';
 import type { Payments } from './payments.ts';
 import { createPurchases } from './purchase.ts';
 import { createRequests } from './requests.ts';
 import type { PaymentRecord } from './store.ts';
 
-type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Payments; external: ExternalPayments };
+type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Payments; outgoing: OutgoingPayments };
 
 /**
  * One logical request from its first try to the delivery. Invariants: it buys at most once. A
  * purchase is stored before it is sent and until it is delivered. A payment is presented only at
  * the paid address.
  */
-export const createExchange = ({ fetch, verify, payments, external }: ExchangeDeps) => {
+export const createExchange = ({ fetch, verify, payments, outgoing }: ExchangeDeps) => {
   const delivery = createDelivery({ fetch, payments });
   const purchases = createPurchases({ verify, payments, delivery });
   const { request, requestPrepaid } = createRequests({
@@ -25,11 +25,11 @@ export const createExchange = ({ fetch, verify, payments, external }: ExchangeDe
     payments,
     delivery,
     purchases,
-    external,
+    outgoing,
   });
 
   const proceed = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
-    if (isExternal(record)) return (await external.resume(name, record, call)) ?? take(name, call);
+    if (isOutgoing(record)) return (await outgoing.resume(name, record, call)) ?? take(name, call);
     if (record.quoteToken === null)
       return (record.settlement === null ? requestPrepaid : request)(name, record, call);
     const resume = async (): Promise<Response | null> => {

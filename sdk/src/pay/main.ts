@@ -6,9 +6,9 @@ import { type Call, type CallInit, readCall } from './call.ts';
 import { createCallbacks } from './callbacks.ts';
 import { PaymentKeyReusedError } from './errors.ts';
 import { createExchange } from './exchange.ts';
-import type { Network } from './external-offers.ts';
-import { createExternalPayments } from './external-payments.ts';
 import { checked, type PayOptions } from './options.ts';
+import type { Network } from './outgoing-offers.ts';
+import { createOutgoingPayments } from './outgoing-payments.ts';
 import { createPayments } from './payments.ts';
 import { receiptOf, withReceipt } from './receipt.ts';
 import { createReports } from './reports.ts';
@@ -82,7 +82,7 @@ const createBuyer = (
       store,
       paid,
     }),
-    external: createExternalPayments({
+    outgoing: createOutgoingPayments({
       fetch,
       pay: client.settlement.payExternal,
       report,

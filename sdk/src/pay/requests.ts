@@ -4,8 +4,8 @@ import type { Fetch } from '../transport.ts';
 import { type Call, sendCall } from './call.ts';
 import { type Delivery, discard } from './delivery.ts';
 import { readBill } from './dialects.ts';
-import type { ExternalPayments } from './external-payments.ts';
 import { createLocks } from './lock.ts';
+import type { OutgoingPayments } from './outgoing-payments.ts';
 import type { Bill, Payments } from './payments.ts';
 import type { Purchases } from './purchase.ts';
 import { addressOf, isPrepaid } from './rules.ts';
@@ -17,14 +17,14 @@ type RequestsDeps = {
   payments: Payments;
   delivery: Delivery;
   purchases: Purchases;
-  external: ExternalPayments;
+  outgoing: OutgoingPayments;
 };
 
 /** A platform's fetch may return its own Response class, so `instanceof` does not tell. */
 const isRecord = (next: Response | PaymentRecord): next is PaymentRecord => 'fingerprint' in next;
 
 /** Sends requests that have bought nothing yet. Names are those of the store. */
-export const createRequests = ({ fetch, verify, payments, delivery, purchases, external }: RequestsDeps) => {
+export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
   const inTurn = createLocks();
 
   /** Adds the prepaid settlement of the address to the record, if there is one. */
@@ -87,8 +87,8 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, e
     const asked = await readBill(response);
     const isPayable = asked !== null && asked !== 'refused';
     if (!isPrepaying && !isPayable) {
-      const offer = asked === null ? await external.readOffer(response) : null;
-      return offer === null ? response : external.buy(name, record, call, response, offer);
+      const offer = asked === null ? await outgoing.readOffer(response) : null;
+      return offer === null ? response : outgoing.buy(name, record, call, response, offer);
     }
     discard(response);
     if (!isPayable)

@@ -1,5 +1,5 @@
 import type { Settlement } from './dialects.ts';
-import type { ExternalOffer } from './external-offers.ts';
+import type { OutgoingOffer } from './outgoing-offers.ts';
 
 /** One logical request that is being paid, or is paid and not delivered yet. Plain JSON. */
 export type PaymentRecord = {
@@ -27,7 +27,7 @@ export type PaymentRecord = {
   /**
    * Set if the vendor does not use Quittance: what it asked, with which the same bytes are signed.
    */
-  external?: ExternalOffer & {
+  external?: OutgoingOffer & {
     /** What the API is told to pay for: the paid address without its query. */
     resource: string;
     /** Set while the vendor's answer is not reported yet. */

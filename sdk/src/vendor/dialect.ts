@@ -1,8 +1,8 @@
 import type { Refusal } from './answers.ts';
 import type { Opening, Order, Taking } from './deliveries.ts';
-import type { AcceptForeign } from './foreign-payments.ts';
-import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
+import type { AcceptForeign } from './incoming-payments.ts';
+import type { IncomingTerms } from './incoming-terms.ts';
 
 /** The price of a request in USDC micro-units. With units it buys that many requests. */
 export type Bill = {
@@ -70,7 +70,7 @@ export type PaywallContext = {
   serviceId: string;
   publicUrl: string;
   /** Null while the API has not answered. Then the dialect has no offer. */
-  findTerms: () => Promise<ForeignTerms | null>;
+  findTerms: () => Promise<IncomingTerms | null>;
   accept: AcceptForeign;
 };
 /** Makes a dialect for one paywall. */

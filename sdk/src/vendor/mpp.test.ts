@@ -6,7 +6,7 @@ import {
   fromBase64,
   paymentOn,
   wireTransaction,
-} from '../../../test/support/foreign-buyers.ts';
+} from '../../../test/support/incoming-buyers.ts';
 import {
   at,
   readAnswer,
@@ -114,7 +114,7 @@ test('an altered field of the challenge is refused without a call', async () => 
     expect(await reasonOf(serve(at('/report', signed({ challenge: each, payload }))))).toMatch(
       /^402 payment_failed invalid_(offer|payload)$/,
     );
-  expect(api.foreign.size).toBe(0);
+  expect(api.incoming.size).toBe(0);
   expect((await serve(at('/report', signed({ challenge, payload })))).status).toBe(200);
 });
 

@@ -10,10 +10,10 @@ import {
 import type { OptionNames } from '../options.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
-import { type Asked, presentForeign } from './foreign-dialect.ts';
-import type { ForeignSettlement } from './foreign-payments.ts';
-import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
+import { type Asked, presentIncoming } from './incoming-dialect.ts';
+import type { IncomingSettlement } from './incoming-payments.ts';
+import type { IncomingTerms } from './incoming-terms.ts';
 import { checkDialect, checkSecret, createOffers, createSigner, type OfferSecret } from './offers.ts';
 import type { Transfers } from './transaction.ts';
 
@@ -38,13 +38,13 @@ const boundText = (challenge: Challenge): string => {
 };
 
 /** The fee of an amount, as the platform charges it: rounded down, at least the minimum. */
-const feeOf = (amount: bigint, { bps, min }: ForeignTerms['fee']): bigint => {
+const feeOf = (amount: bigint, { bps, min }: IncomingTerms['fee']): bigint => {
   const share = (amount * BigInt(bps)) / 10_000n;
   return share > BigInt(min) ? share : BigInt(min);
 };
 
 /** What the client pays: the fee to the platform, the rest to the vendor. Null: the fee is all. */
-const transfersOf = (terms: ForeignTerms, { amount }: Bill): Transfers | null => {
+const transfersOf = (terms: IncomingTerms, { amount }: Bill): Transfers | null => {
   const fee = feeOf(BigInt(amount), terms.fee);
   if (fee >= BigInt(amount)) return null;
   const net = { owner: terms.payout_address, amount: String(BigInt(amount) - fee) };
@@ -52,7 +52,7 @@ const transfersOf = (terms: ForeignTerms, { amount }: Bill): Transfers | null =>
   return { feePayer: terms.fee_payer, mint: terms.mint, legs: fee === 0n ? [net] : [net, split] };
 };
 
-const requestOf = (terms: ForeignTerms, { amount }: Bill, { legs, feePayer }: Transfers, memo: string) => {
+const requestOf = (terms: IncomingTerms, { amount }: Bill, { legs, feePayer }: Transfers, memo: string) => {
   const [net, ...others] = legs;
   const splits = others.map((leg) => ({ recipient: leg.owner, amount: leg.amount }));
   const request = {
@@ -109,7 +109,7 @@ const challengeIn = (credential: string) => {
   return { id, challenge: Object.fromEntries(texts) as Challenge, payload: objectOr(sent?.payload) };
 };
 
-const receiptOf = ({ tx_hash, redeemed_at }: ForeignSettlement): Record<string, string> => ({
+const receiptOf = ({ tx_hash, redeemed_at }: IncomingSettlement): Record<string, string> => ({
   'payment-receipt': jsonBase64Url({
     status: 'success',
     method: METHOD,
@@ -160,7 +160,7 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
       const { transaction } = payload;
       const isOwn = await challenges.isSigned(boundText(challenge), id);
       const credential = { transaction, asked: isOwn ? await askedIn(challenge) : failed('invalid_offer') };
-      return presentForeign(paywall, { rail: 'mpp', ...credential, waitMs: WAIT_MS, receiptOf }, bill);
+      return presentIncoming(paywall, { rail: 'mpp', ...credential, waitMs: WAIT_MS, receiptOf }, bill);
     },
   };
 };

@@ -14,9 +14,9 @@ import type { Fetch } from '../transport.ts';
 import { type Admit, createAdmit } from './admission.ts';
 import { capture } from './capture.ts';
 import type { Dialect, DialectFactory, PaywallContext } from './dialect.ts';
-import { createAcceptForeign } from './foreign-payments.ts';
-import { createTerms } from './foreign-terms.ts';
 import { incomingOf } from './incoming.ts';
+import { createAcceptIncoming } from './incoming-payments.ts';
+import { createTerms } from './incoming-terms.ts';
 import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf } from './log.ts';
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
@@ -157,7 +157,7 @@ const contextOf = (options: PaywallOptions, client: Client, logError: LogError):
     findTerms: createTerms(readTerms, (error) =>
       logError(error, { reason: `foreign_terms ${reasonOf(error)}` }),
     ),
-    accept: createAcceptForeign(client),
+    accept: createAcceptIncoming(client),
   };
 };
 

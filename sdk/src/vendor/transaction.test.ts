@@ -8,7 +8,7 @@ import {
   paymentOn,
   type Rail,
   wireTransaction,
-} from '../../../test/support/foreign-buyers.ts';
+} from '../../../test/support/incoming-buyers.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   at,

@@ -5,7 +5,7 @@ import express, { type Request as ExpressRequest } from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
-import { fromBase64, paymentOn, type Rail } from '../../../test/support/foreign-buyers.ts';
+import { fromBase64, paymentOn, type Rail } from '../../../test/support/incoming-buyers.ts';
 import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../../test/support/vendor-api.ts';
 import * as forExpress from './express.ts';
 import * as forFastify from './fastify.ts';

@@ -5,7 +5,7 @@ import {
   paymentOn,
   paymentV1,
   wireTransaction,
-} from '../../../test/support/foreign-buyers.ts';
+} from '../../../test/support/incoming-buyers.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   at,
@@ -33,7 +33,7 @@ const detailed = (message: string) => {
   const [, path, rest] = /^(transaction): (.+)$/.exec(message) ?? [];
   return { message, ...(path === undefined ? {} : { details: [{ path, message: rest }] }) };
 };
-const settled = () => [...api.foreign.values()][0]!;
+const settled = () => [...api.incoming.values()][0]!;
 
 describe('version 2', () => {
   test('PAYMENT-REQUIRED has the fields of the protocol, and returns our offer in extra', async () => {
@@ -142,7 +142,7 @@ describe('version 2', () => {
         '402 payment_failed invalid_offer',
       );
     }
-    expect(api.foreign.size).toBe(0);
+    expect(api.incoming.size).toBe(0);
   });
 });
 
@@ -151,7 +151,7 @@ describe('version 1', () => {
     const { serve } = sell();
     const { accepts } = (await readAnswer(sell({ v1: true }).serve(at('/report')))).body;
     expect(await reasonOf(serve(at('/report', paymentV1(accepts[0]))))).toBe('402 payment_required');
-    expect(api.foreign.size).toBe(0);
+    expect(api.incoming.size).toBe(0);
   });
 
   test('has requirements in the body beside the quote, and settles at the price of the route without a memo', async () => {

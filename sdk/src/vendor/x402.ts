@@ -2,10 +2,10 @@ import { jsonBase64, objectOfBase64, objectOr } from '../encoding.ts';
 import type { OptionNames } from '../options.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
-import { type Asked, presentForeign } from './foreign-dialect.ts';
-import type { ForeignSettlement } from './foreign-payments.ts';
-import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
+import { type Asked, presentIncoming } from './incoming-dialect.ts';
+import type { IncomingSettlement } from './incoming-payments.ts';
+import type { IncomingTerms } from './incoming-terms.ts';
 import {
   type CreatedOffer,
   checkDialect,
@@ -56,13 +56,13 @@ const REASONS: Record<string, string> = {
 const errorOf = ({ reason }: Refusal): string => REASONS[reason] ?? reason;
 
 /** What an offer of ours asks for. */
-const transfersOf = (terms: ForeignTerms, { amount }: Bill): Transfers => ({
+const transfersOf = (terms: IncomingTerms, { amount }: Bill): Transfers => ({
   feePayer: terms.fee_payer,
   mint: terms.mint,
   legs: [{ owner: terms.payout_address, amount }],
 });
 /** A client of version 1 returns no offer, so it pays what an offer of today asks for. */
-const askedOf = (terms: ForeignTerms | null, bill: Bill): Asked | Refusal =>
+const askedOf = (terms: IncomingTerms | null, bill: Bill): Asked | Refusal =>
   terms === null ? unavailable('foreign_terms') : { transfers: transfersOf(terms, bill), offer: null };
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -70,14 +70,14 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const urlIn = (resource: string): string =>
   resource.length > LONGEST_URL ? `${new URL(resource).origin}/` : resource;
 
-const requirementsOf = (terms: ForeignTerms) => ({
+const requirementsOf = (terms: IncomingTerms) => ({
   scheme: 'exact',
   asset: terms.mint,
   payTo: terms.payout_address,
   maxTimeoutSeconds: OFFER_SECONDS,
 });
 
-const requiredV2 = (terms: ForeignTerms, bill: Bill, { offer, memo }: CreatedOffer, error: string) => ({
+const requiredV2 = (terms: IncomingTerms, bill: Bill, { offer, memo }: CreatedOffer, error: string) => ({
   x402Version: 2,
   error,
   resource: { url: urlIn(bill.resource), description: '', mimeType: '' },
@@ -91,7 +91,7 @@ const requiredV2 = (terms: ForeignTerms, bill: Bill, { offer, memo }: CreatedOff
   ],
 });
 
-const requiredV1 = (terms: ForeignTerms, bill: Bill) => ({
+const requiredV1 = (terms: IncomingTerms, bill: Bill) => ({
   x402Version: 1,
   accepts: [
     {
@@ -114,7 +114,7 @@ const answerHeader = (version: Version, network: string, outcome: object): Recor
 
 const receiptIn =
   (version: Version, network: string) =>
-  ({ tx_hash, payer_address, quote_amount, settlement_id }: ForeignSettlement): Record<string, string> =>
+  ({ tx_hash, payer_address, quote_amount, settlement_id }: IncomingSettlement): Record<string, string> =>
     answerHeader(version, network, {
       success: true,
       transaction: tx_hash,
@@ -172,7 +172,7 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
       const accepted = objectOr(sent.accepted);
       const terms = await findTerms();
       const network = terms?.network ?? textOf(accepted?.network ?? sent.network);
-      return presentForeign(
+      return presentIncoming(
         paywall,
         {
           rail: 'x402',

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { Keypair } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
 import { type SecondProvider, startSecondProvider } from '../../../test/faults/second-provider.ts';
-import { foreignPaymentsOver, PRICE, txHashOf } from '../../../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, PRICE, txHashOf } from '../../../test/support/incoming-payments.ts';
 import type { ServiceProcess } from '../../../test/support/service-process.ts';
 import {
   type Payer,
@@ -49,7 +49,7 @@ afterAll(async () => {
   first.stop();
 });
 
-const { signed, submit: submitForeign } = foreignPaymentsOver(
+const { signed, submit: submitIncoming } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -114,7 +114,7 @@ test('rule 11: a payment of another client that one provider’s height would en
   const before = await balanceOf(vendor);
   first.behave(TOO_LOW);
   const id = newId('stl');
-  const tx_hash = txHashOf(await submitForeign(await signed(buyer), id));
+  const tx_hash = txHashOf(await submitIncoming(await signed(buyer), id));
   await staysOpen(id);
   await endCongestion(id);
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });

@@ -65,7 +65,7 @@ export const toInFlight = (
   broadcastAt: performance.now(),
   pollAt: 0,
   sendAt: performance.now() + REBROADCAST_MS,
-  isSignedPublished: kind !== 'settle' && kind !== 'foreign',
+  isSignedPublished: kind !== 'settle' && kind !== 'incoming',
   // An adopted transaction may be older than a provider's status cache, so its first poll searches
   // the history.
   missedPolls: bytes.wire.length === 0 ? 1 : 0,

@@ -32,7 +32,7 @@ const toFailure = async (
   error: ChainError,
 ): Promise<Failure> => {
   // The vendor's fee payer is not the platform's.
-  if (order?.kind === 'external') return otherFailure(order.kind, error);
+  if (order?.kind === 'outgoing') return otherFailure(order.kind, error);
   const creation = wire.length === 0 ? null : findCreationIndex(disassemble(wire).message);
   if (errorKind(error, creation) !== 'proven') return PLATFORM_FAULT;
   if (order?.kind !== 'settle') return otherFailure(intent.kind, error);

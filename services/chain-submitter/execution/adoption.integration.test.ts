@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { foreignPaymentsOver, reasonOf } from '../../../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, reasonOf } from '../../../test/support/incoming-payments.ts';
 import {
   type Payer,
   type Quote,
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture.stop());
 
-const { ask, signed, submit } = foreignPaymentsOver(
+const { ask, signed, submit } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );

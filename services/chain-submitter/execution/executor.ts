@@ -6,8 +6,8 @@ import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import type { Hints } from '../ledger/hints.ts';
-import { EXPIRED, EXPIRED_FOREIGN, type Failure, RETIRED, TOO_LATE } from '../ledger/model/failure.ts';
-import { type ExternalOrder, isSignedOnce, type Order } from '../ledger/model/order.ts';
+import { EXPIRED, EXPIRED_INCOMING, type Failure, RETIRED, TOO_LATE } from '../ledger/model/failure.ts';
+import { isSignedOnce, type Order, type OutgoingOrder } from '../ledger/model/order.ts';
 import {
   type ClaimedIntent,
   claimIntents,
@@ -27,7 +27,7 @@ import {
   RETRY_MS,
   withApprovedAuthority,
 } from './attempt.ts';
-import { watchExternal } from './watch.ts';
+import { watchOutgoing } from './watch.ts';
 
 /** Attempts in a row before the intent is released for a moment. */
 const ATTEMPTS = 3;
@@ -56,12 +56,12 @@ const parse = (deps: ExecutorDeps, intent: ClaimedIntent): Parsed => {
 const attemptOwn = async (
   deps: ExecutorDeps,
   intent: ClaimedIntent,
-  parsed: Exclude<Order, ExternalOrder>,
+  parsed: Exclude<Order, OutgoingOrder>,
 ): Promise<Outcome> => {
   let order = parsed;
   // Somebody else signed one message. Another generation would need another signature.
   if (isSignedOnce(order))
-    return failUnlessPaid(deps, intent, order, order.kind === 'foreign' ? EXPIRED_FOREIGN : EXPIRED);
+    return failUnlessPaid(deps, intent, order, order.kind === 'incoming' ? EXPIRED_INCOMING : EXPIRED);
   // A retired authority may have paid before this record was lost, so the chain is searched first.
   if (order.kind === 'settle' && !deps.network.delegateAuthorities.includes(order.authority)) {
     const { account } = await deps.tokenAccounts.get(order.payer);
@@ -96,7 +96,7 @@ const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<O
     return { waitMs: 0 };
   }
   if (order === null) return { failure: refusal };
-  return order.kind === 'external' ? watchExternal(deps, intent, order) : attemptOwn(deps, intent, order);
+  return order.kind === 'outgoing' ? watchOutgoing(deps, intent, order) : attemptOwn(deps, intent, order);
 };
 
 /** Reports why an execution failed. @returns after how many milliseconds it is tried again */

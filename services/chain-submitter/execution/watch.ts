@@ -6,10 +6,10 @@ import { toInFlight } from '../broadcast/in-flight.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
 import { isProviderError } from '../chain/json-rpc.ts';
 import type { Hints } from '../ledger/hints.ts';
-import { EXPIRED_EXTERNAL } from '../ledger/model/failure.ts';
-import type { ExternalOrder } from '../ledger/model/order.ts';
+import { EXPIRED_OUTGOING } from '../ledger/model/failure.ts';
+import type { OutgoingOrder } from '../ledger/model/order.ts';
 import { type ClaimedIntent, reviveTransaction } from '../ledger/store/intents.ts';
-import { type ExternalMessage, findMessage, updateLastValid } from '../ledger/store/messages.ts';
+import { findMessage, type OutgoingMessage, updateLastValid } from '../ledger/store/messages.ts';
 import { type AttemptDeps, type Outcome, RETRY_MS } from './attempt.ts';
 import {
   findTransaction,
@@ -48,8 +48,8 @@ const OLD_MS = 600_000;
 const lowerLastBlock = async (
   { pool, rpc }: Deps,
   { intent_id, created_at, read_at }: ClaimedIntent,
-  message: ExternalMessage,
-): Promise<ExternalMessage> => {
+  message: OutgoingMessage,
+): Promise<OutgoingMessage> => {
   if (read_at - created_at < OLD_MS) return message;
   const last_valid_block_height = await readLastValid(rpc, { everywhere: true });
   if (last_valid_block_height >= message.last_valid_block_height) return message;
@@ -64,7 +64,7 @@ const lowerLastBlock = async (
  */
 const proveUnused = async (
   deps: Deps,
-  { wire, last_valid_block_height: lastValidBlockHeight }: ExternalMessage,
+  { wire, last_valid_block_height: lastValidBlockHeight }: OutgoingMessage,
   wanted: Wanted,
 ): Promise<Expiry<string>> =>
   proveExpiry(
@@ -82,7 +82,7 @@ const proveUnused = async (
 const adopt = async (
   deps: Deps,
   intent: ClaimedIntent,
-  order: ExternalOrder,
+  order: OutgoingOrder,
   { signature, lastValidBlockHeight }: { signature: string; lastValidBlockHeight: number },
 ): Promise<Outcome> => {
   const adopted = { signature, wire: new Uint8Array(), lastValidBlockHeight };
@@ -107,10 +107,10 @@ const findHinted = async (deps: Deps, intentId: string, wanted: Wanted): Promise
  * decides. Without a transaction, the payment fails after the proof that there will never be one,
  * and waits otherwise.
  */
-export const watchExternal = async (
+export const watchOutgoing = async (
   deps: Deps,
   intent: ClaimedIntent,
-  order: ExternalOrder,
+  order: OutgoingOrder,
 ): Promise<Outcome> => {
   const { intent_id: intentId } = intent;
   const message = await findMessage(deps.pool, intentId);
@@ -125,7 +125,7 @@ export const watchExternal = async (
     if (proof !== 'expired')
       return adopt(deps, intent, order, { signature: proof.known, lastValidBlockHeight });
     count('quittance_chain_expiry_proofs_total', 1, { outcome: 'proven' });
-    return { failure: EXPIRED_EXTERNAL };
+    return { failure: EXPIRED_OUTGOING };
   } catch (error) {
     if (!isProviderError(error)) throw error;
     count('quittance_chain_expiry_proofs_total', 1, { outcome: 'unanswered' });

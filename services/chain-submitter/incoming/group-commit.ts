@@ -3,20 +3,20 @@ import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { OutboxRow } from '../../../shared/events/outbox.ts';
 import { commitSigned, type Generation } from '../ledger/store/commit-signed.ts';
 import type { IntentRow } from '../ledger/store/intents.ts';
-import type { ForeignRequest } from '../transactions/parse-order.ts';
+import type { IncomingRequest } from '../transactions/parse-order.ts';
 import type { SourceBalance } from './source-balance.ts';
 import { type Held, listHeld, lockPayments } from './store/intents.ts';
 import { listVendorRoom, type VendorLimits } from './store/vendor-room.ts';
 
-export type ForeignIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
-  request: ForeignRequest;
+export type IncomingIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
+  request: IncomingRequest;
 };
 /**
  * A payment with its only bytes, and the balance of its source. `alone`: the source may have no
  * other payment under way.
  */
-type SignedForeign = {
-  intent: ForeignIntent;
+type SignedIncoming = {
+  intent: IncomingIntent;
   source: string;
   alone: boolean;
   totalMicro: bigint;
@@ -30,13 +30,13 @@ type SignedForeign = {
  */
 type NotSigned = 'exists' | 'too_many' | 'too_many_of_vendor' | 'not_covered';
 /** Outbox rows for `relay.dispatch`, or why the payment was not signed. */
-type ForeignOutcome = readonly OutboxRow[] | NotSigned;
+type IncomingOutcome = readonly OutboxRow[] | NotSigned;
 
 /**
  * The vendor account whose failures a payment counts for, if it fails; null for a payment of x402,
  * whose fee accrues, and for one that may be the only one of its source.
  */
-const riskOf = ({ intent: { request }, alone }: SignedForeign): string | null =>
+const riskOf = ({ intent: { request }, alone }: SignedIncoming): string | null =>
   alone || request.legs.length === 1 ? null : request.account_id;
 
 /**
@@ -45,7 +45,7 @@ const riskOf = ({ intent: { request }, alone }: SignedForeign): string | null =>
  * too.
  */
 const evaluate = (
-  payments: readonly SignedForeign[],
+  payments: readonly SignedIncoming[],
   held: readonly Held[],
   roomOf: Map<string, bigint>,
 ): ('covered' | NotSigned)[] => {
@@ -78,7 +78,7 @@ const readRoom = async (
 };
 
 /** That bytes are signed is published when the payment takes long (rebroadcast.ts). */
-const transitionOf = ({ intent, signed }: SignedForeign) => ({
+const transitionOf = ({ intent, signed }: SignedIncoming) => ({
   ...{ intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent },
   ...{ record: intent, message: null, signed, claim: null },
 });
@@ -86,7 +86,7 @@ const transitionOf = ({ intent, signed }: SignedForeign) => ({
 /** Records signed payments. @returns null for a message that has an intent already */
 const insertSigned = async (
   tx: Db,
-  payments: readonly SignedForeign[],
+  payments: readonly SignedIncoming[],
   workerId: string,
 ): Promise<(readonly OutboxRow[] | null)[]> => {
   if (payments.length === 0) return [];
@@ -96,9 +96,9 @@ const insertSigned = async (
 
 const commitAll = (
   pool: Pool,
-  payments: readonly SignedForeign[],
+  payments: readonly SignedIncoming[],
   { limits, workerId }: { limits: VendorLimits; workerId: string },
-): Promise<ForeignOutcome[]> =>
+): Promise<IncomingOutcome[]> =>
   pool.transaction(async (tx) => {
     const sources = payments.map(({ source }) => source);
     const vendors = payments.flatMap((payment) => riskOf(payment) ?? []);
@@ -125,8 +125,8 @@ const commitAll = (
  * so the payments that arrive meanwhile share the next one. The sources are locked, so that
  * concurrent payments of two replicas do not use the same balance.
  */
-export const createForeignCommit = (pool: Pool, limits: VendorLimits, workerId: string) =>
-  batched((payments: readonly SignedForeign[]) => commitAll(pool, payments, { limits, workerId }), {
+export const createIncomingCommit = (pool: Pool, limits: VendorLimits, workerId: string) =>
+  batched((payments: readonly SignedIncoming[]) => commitAll(pool, payments, { limits, workerId }), {
     keysOf: ({ intent }) => [intent.intent_id],
   });
-export type ForeignCommit = ReturnType<typeof createForeignCommit>;
+export type IncomingCommit = ReturnType<typeof createIncomingCommit>;

@@ -3,12 +3,12 @@ import { Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { newId } from '../../../shared/lib/id.ts';
 import {
-  type ForeignPayment,
-  foreignPaymentsOver,
+  type IncomingPayment,
+  incomingPaymentsOver,
   PRICE,
   reasonOf,
   txHashOf,
-} from '../../../test/support/foreign-payments.ts';
+} from '../../../test/support/incoming-payments.ts';
 import type { ServiceProcess } from '../../../test/support/service-process.ts';
 import {
   keypairOf,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture.stop());
 
-const { ask, signed, submit, hashOf, countSigned } = foreignPaymentsOver(
+const { ask, signed, submit, hashOf, countSigned } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -35,7 +35,7 @@ const { ask, signed, submit, hashOf, countSigned } = foreignPaymentsOver(
 /** Submits a payment that kills the service. Its call may be answered before, or never. */
 const killedBy = async (
   dying: ServiceProcess,
-  payment: ForeignPayment,
+  payment: IncomingPayment,
   settlementId: string,
 ): Promise<void> => {
   void submit(payment, settlementId).catch(() => {});
@@ -81,7 +81,7 @@ test('a payment that was signed and not committed can be closed, and is never se
   await killedBy(dying, payment, settlement_id);
   const next = await fixture.start();
   const message_hash = await hashOf(payment);
-  expect((await ask('closeForeign', { message_hash, settlement_id })).status).toBe('failed');
+  expect((await ask('closeIncoming', { message_hash, settlement_id })).status).toBe('failed');
   expect(reasonOf(await submit(payment, settlement_id))).toBe('closed');
   expect(await fixture.outside.balance(buyer.owner.publicKey)).toBe(PRICE);
   await next.stop();
@@ -101,7 +101,7 @@ test('rule 11: providers that deny an included payment past its expiry do not ma
   );
   await chain.call('chain_advance', 183);
   const message_hash = await hashOf(payment);
-  const progress = () => ask('closeForeign', { message_hash, settlement_id });
+  const progress = () => ask('closeIncoming', { message_hash, settlement_id });
   await staysFor(4000, progress, ({ status }) => status === 'signed');
   await chain.call('chain_fault');
   expect((await fixture.events.wait(settlement_id, 'finalized')).tx_hash).toBe(tx_hash);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createTransferCheckedInstruction } from '@solana/spl-token';
 import { Transaction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
-import { foreignPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
@@ -16,14 +16,14 @@ let vendor: Payer;
 const FAILURES = 3;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
-  await fixture.start({ FOREIGN_FAILURES_PER_DAY: `${FAILURES}` });
+  await fixture.start({ INCOMING_FAILURES_PER_DAY: `${FAILURES}` });
 }, 60_000);
 beforeEach(async () => {
   vendor = await fixture.payer(1n);
 });
 afterAll(() => fixture.stop());
 
-const { check, signed, submit, submitAndEmpty, withDroppedSends } = foreignPaymentsOver(
+const { check, signed, submit, submitAndEmpty, withDroppedSends } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );

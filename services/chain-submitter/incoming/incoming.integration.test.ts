@@ -5,12 +5,12 @@ import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
-  type ForeignPayment,
-  foreignPaymentsOver,
+  type IncomingPayment,
+  incomingPaymentsOver,
   PRICE,
   reasonOf,
   txHashOf,
-} from '../../../test/support/foreign-payments.ts';
+} from '../../../test/support/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture.stop());
 
-const { ask, signed, check, submit, hashOf, addPaid, countSigned, withDroppedSends } = foreignPaymentsOver(
+const { ask, signed, check, submit, hashOf, addPaid, countSigned, withDroppedSends } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -38,7 +38,7 @@ const failedOnChain = async (): Promise<number> =>
   (await fixture.chain.call<{ failed: number }>('chain_stats')).failed;
 const minter = () => keypairOf(fixture.keys.mintAuthority.secretKey);
 
-describe('checkForeign', () => {
+describe('checkIncoming', () => {
   test('reports what the bytes do, writes nothing, and returns no signature', async () => {
     const buyer = await fixture.payer(PRICE);
     const checked = await check(await signed(buyer));
@@ -50,12 +50,12 @@ describe('checkForeign', () => {
       fee_payer: fixture.keys.feePayer.address,
       lamports: 10_001,
     });
-    const { rows } = await fixture.admin.query("select from intents where kind = 'foreign'");
+    const { rows } = await fixture.admin.query("select from intents where kind = 'incoming'");
     expect(rows).toEqual([]);
     expect((await ask('getFeePayers', {})).fee_payers).toEqual([fixture.keys.feePayer.address]);
   });
 
-  test.each<[string, () => Promise<ForeignPayment>, string]>([
+  test.each<[string, () => Promise<IncomingPayment>, string]>([
     [
       'another memo',
       async () => ({ ...(await signed(await fixture.payer(PRICE))), memos: ['x'] }),
@@ -100,7 +100,7 @@ describe('checkForeign', () => {
       async () => ({ ...(await signed(await fixture.payer(1n))), transaction: 'AAAA' }),
       'transaction_could_not_be_decoded',
     ],
-  ])('refuses %s, and submitForeign refuses it too', async (_name, paymentOf, reason) => {
+  ])('refuses %s, and submitIncoming refuses it too', async (_name, paymentOf, reason) => {
     const payment = await paymentOf();
     const settlementId = newId('stl');
     expect([reasonOf(await check(payment)), reasonOf(await submit(payment, settlementId))]).toEqual([
@@ -121,7 +121,7 @@ describe('checkForeign', () => {
   }, 60_000);
 });
 
-describe('submitForeign', () => {
+describe('submitIncoming', () => {
   test('a payment of the stock client is confirmed and finalized', async () => {
     const buyer = await fixture.payer(PRICE);
     const before = await balanceOf(vendor);
@@ -262,7 +262,7 @@ describe('submitForeign', () => {
     await fixture.admin.query('update settings set paused = false');
     expect(reasonOf(await submit(payment, settlementId))).toBe('signing_paused');
     const message_hash = await hashOf(payment);
-    expect(await ask('closeForeign', { message_hash, settlement_id: settlementId })).toMatchObject({
+    expect(await ask('closeIncoming', { message_hash, settlement_id: settlementId })).toMatchObject({
       status: 'failed',
       failure: { code: 'payment_failed' },
     });
@@ -328,15 +328,15 @@ describe('submitForeign', () => {
   });
 });
 
-describe('closeForeign', () => {
+describe('closeIncoming', () => {
   const CLOSED = { status: 'failed', generation: 0, tx_hash: null, failure: { code: 'payment_failed' } };
 
   test('before a submission it ends the payment for ever', async () => {
     const payment = await signed(await fixture.payer(PRICE));
     const [settlement_id, message_hash] = [newId('stl'), await hashOf(payment)];
-    const first = await ask('closeForeign', { message_hash, settlement_id });
+    const first = await ask('closeIncoming', { message_hash, settlement_id });
     expect(first).toMatchObject({ ...CLOSED, object_id: settlement_id });
-    expect(await ask('closeForeign', { message_hash, settlement_id })).toEqual(first);
+    expect(await ask('closeIncoming', { message_hash, settlement_id })).toEqual(first);
     expect(reasonOf(await submit(payment, settlement_id))).toBe('closed');
     expect(reasonOf(await submit(payment))).toBe('closed');
     expect(await countSigned(settlement_id)).toBe(0);
@@ -348,9 +348,9 @@ describe('closeForeign', () => {
     const tx_hash = txHashOf(await submit(payment, settlement_id));
     await fixture.events.wait(settlement_id, 'finalized');
     const progress = { object_id: settlement_id, status: 'finalized', tx_hash };
-    expect(await ask('closeForeign', { message_hash, settlement_id })).toMatchObject(progress);
+    expect(await ask('closeIncoming', { message_hash, settlement_id })).toMatchObject(progress);
     const other = newId('stl');
-    expect(await ask('closeForeign', { message_hash, settlement_id: other })).toMatchObject({
+    expect(await ask('closeIncoming', { message_hash, settlement_id: other })).toMatchObject({
       ...{ ...progress, object_id: other },
     });
     await fixture.events.wait(other, 'finalized');
@@ -365,7 +365,7 @@ describe('closeForeign', () => {
       const submitting = submit(payment, settlement_id);
       // Each round waits for some more calls of the service before it closes the payment.
       for (let calls = 0; calls < round; calls += 1) await ask('getFeePayers', {});
-      const progress = await ask('closeForeign', { message_hash, settlement_id });
+      const progress = await ask('closeIncoming', { message_hash, settlement_id });
       const answer = await submitting;
       expect(reasonOf(answer)).toBe(progress.status === 'failed' ? 'closed' : 'submitted');
       expect(await countSigned(settlement_id)).toBe(progress.status === 'failed' ? 0 : 1);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { foreignPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/incoming-payments.ts';
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 
 /** Budgets and caps of payments of other clients. */
@@ -9,13 +9,13 @@ const FEES_LAMPORTS = 100_000_000n;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start({
-    FOREIGN_FEES_LAMPORTS_PER_DAY: `${FEES_LAMPORTS}`,
+    INCOMING_FEES_LAMPORTS_PER_DAY: `${FEES_LAMPORTS}`,
     WALLET_HOURLY_CAP_MICRO: `${2n * PRICE}`,
   });
 }, 60_000);
 afterAll(() => fixture.stop());
 
-const { signed, submit } = foreignPaymentsOver(
+const { signed, submit } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -37,7 +37,7 @@ test('a source is refused after three of its transactions failed on chain within
       `with failed as (
          insert into intents (intent_id, kind, object_id, request, status, generation, signature, failure_code,
            failure_message, next_at, created_at)
-         values ($1, 'foreign', $1, $2, 'failed', 1, $1, 'payment_failed', 'x', app_now(), app_now() - $3::interval)
+         values ($1, 'incoming', $1, $2, 'failed', 1, $1, 'payment_failed', 'x', app_now(), app_now() - $3::interval)
          returning intent_id
        )
        insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, status)
@@ -59,7 +59,7 @@ test('a vendor uses at most a tenth of the environment’s lamports, and a refus
   await fixture.admin.query(
     `insert into spending (scope, period, reserved)
      values ($1, date_trunc('day', app_now(), 'UTC'), $2)`,
-    [`fees_foreign/vendor/${vendor.account_id}`, `${FEES_LAMPORTS / 10n}`],
+    [`fees_incoming/vendor/${vendor.account_id}`, `${FEES_LAMPORTS / 10n}`],
   );
   expect(reasonOf(await submit(await signed(buyer)))).toBe('budget_exhausted');
   vendor = await fixture.payer(1n);
@@ -70,7 +70,7 @@ test('payments of other clients that use up their lamports leave settles theirs'
   vendor = await fixture.payer(1n);
   await fixture.admin.query(
     `insert into spending as s (scope, period, reserved)
-     values ('fees_foreign', date_trunc('day', app_now(), 'UTC'), $1)
+     values ('fees_incoming', date_trunc('day', app_now(), 'UTC'), $1)
      on conflict (scope, period) do update set reserved = excluded.reserved`,
     [`${FEES_LAMPORTS}`],
   );

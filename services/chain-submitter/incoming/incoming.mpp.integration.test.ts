@@ -3,11 +3,11 @@ import { PublicKey } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
 import { waitingForLocks } from '../../../test/support/database.ts';
 import {
-  type ForeignPayment,
-  foreignPaymentsOver,
+  type IncomingPayment,
+  incomingPaymentsOver,
   PRICE,
   reasonOf,
-} from '../../../test/support/foreign-payments.ts';
+} from '../../../test/support/incoming-payments.ts';
 import {
   type Payer,
   type SubmitterFixture,
@@ -22,18 +22,18 @@ const FIRST = 2;
 const FEE = 500n;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
-  await fixture.start({ FOREIGN_FIRST_FAILURES_PER_DAY: `${FIRST}` });
+  await fixture.start({ INCOMING_FIRST_FAILURES_PER_DAY: `${FIRST}` });
 }, 60_000);
 beforeEach(async () => {
   vendor = await fixture.payer(1n);
 });
 afterAll(() => fixture.stop());
 
-const { signed, submit, submitAndEmpty, withDroppedSends } = foreignPaymentsOver(
+const { signed, submit, submitAndEmpty, withDroppedSends } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );
-const ofMpp = (buyer: Payer): Promise<ForeignPayment> =>
+const ofMpp = (buyer: Payer): Promise<IncomingPayment> =>
   signed(buyer, {
     legs: [
       { owner: vendor.owner.publicKey, amount: PRICE - FEE },
@@ -41,12 +41,12 @@ const ofMpp = (buyer: Payer): Promise<ForeignPayment> =>
     ],
   });
 /** A payment of each of so many new buyers. */
-const payments = async (count: number, sign = ofMpp): Promise<ForeignPayment[]> => {
+const payments = async (count: number, sign = ofMpp): Promise<IncomingPayment[]> => {
   const buyers = await Promise.all(Array.from({ length: count }, () => fixture.payer(PRICE)));
   return Promise.all(buyers.map((buyer) => sign(buyer)));
 };
 /** Submits payments at once. @returns how many were signed, and the reasons of the others */
-const submitted = async (all: readonly ForeignPayment[]) => {
+const submitted = async (all: readonly IncomingPayment[]) => {
   const answers = await Promise.all(all.map((payment) => submit(payment)));
   const reasons = answers.map(reasonOf);
   const refused = [...new Set(reasons.filter((reason) => reason !== 'submitted'))];
@@ -85,15 +85,15 @@ test('after as many failures it receives only from buyers that have paid before'
 /** The amount of an intent that another replica inserts, and what it has locked before. */
 const asOtherReplica = async (
   { name, request }: { name: string; request: object },
-  payment: ForeignPayment,
+  payment: IncomingPayment,
 ): Promise<string> => {
   const replica = await fixture.admin.connect();
   try {
     await replica.query('begin');
-    await replica.query("select pg_advisory_xact_lock(hashtextextended('foreign/' || $1, 0))", [name]);
+    await replica.query("select pg_advisory_xact_lock(hashtextextended('incoming/' || $1, 0))", [name]);
     await replica.query(
       `insert into intents (intent_id, kind, object_id, request, status, next_at)
-       values ($1, 'foreign', $1, $2, 'accepted', app_now() + interval '1 day')`,
+       values ($1, 'incoming', $1, $2, 'accepted', app_now() + interval '1 day')`,
       [newId('stl'), request],
     );
     const answer = submit(payment);
@@ -117,7 +117,7 @@ test('a payment waits for one of its source that another replica commits, and ma
 
 test('a payment of MPP waits for one to its vendor that another replica commits, and may be one too many', async () => {
   const { account_id } = vendor;
-  const [payment, another] = (await payments(2)) as [ForeignPayment, ForeignPayment];
+  const [payment, another] = (await payments(2)) as [IncomingPayment, IncomingPayment];
   await withDroppedSends(async () => {
     expect(await submitted([another])).toEqual({ signed: 1, refused: [] });
     const request = { account_id, source_account: 'of another buyer', amount: '1', legs: [{}, {}] };

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import { countFailuresOfVendor } from '../ledger/store/foreign-failures.ts';
+import { countFailuresOfVendor } from '../ledger/store/incoming-failures.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { refuse } from './refusal.ts';
 import type { SignedPayment } from './signed-payment.ts';
@@ -18,8 +18,8 @@ const allowanceOf = async (
   { legs }: SignedPayment,
   { vendor, failed }: { vendor: string; failed: bigint },
 ): Promise<bigint> =>
-  legs.length === 1 || failed < limits.foreign_first_failures
-    ? limits.foreign_failures
+  legs.length === 1 || failed < limits.incoming_first_failures
+    ? limits.incoming_failures
     : (await getVendorRoom(pool, vendor, limits)).allowance;
 
 /**
@@ -43,7 +43,7 @@ export const readLimits = async (deps: Deps, payment: SignedPayment, vendor: str
   return { paused, failedOfSource, failedOfVendor, alone, isKnown, balance, newestMicro };
 };
 
-/** @throws ForeignRefusal unless the payment may be signed */
+/** @throws IncomingRefusal unless the payment may be signed */
 export const checkLimits = (
   {
     paused,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { foreignPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/incoming-payments.ts';
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 
 let fixture: SubmitterFixture;
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 afterAll(() => fixture.stop());
 
-const { ask, signed, submit, submitAndEmpty, hashOf } = foreignPaymentsOver(
+const { ask, signed, submit, submitAndEmpty, hashOf } = incomingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -38,15 +38,15 @@ const expired = async (buyer: Payer, { paid }: { paid: boolean }) => {
     tx_hash = txHashOf(await submit(payment, settlementId));
     await fixture.events.wait(settlementId, 'finalized');
     for (const table of ['transactions', 'intents'])
-      await fixture.admin.query(`delete from ${table} where intent_id = $1`, [`foreign:${hash}`]);
+      await fixture.admin.query(`delete from ${table} where intent_id = $1`, [`incoming:${hash}`]);
   }
   await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
   return { payment, hash, tx_hash };
 };
 const checkLost = (payment: Payment) =>
-  ask('checkForeign', { ...payment, lost_since: lost_since(), simulate: true });
+  ask('checkIncoming', { ...payment, lost_since: lost_since(), simulate: true });
 const findLost = ({ transaction }: Pick<Payment, 'transaction'>) =>
-  ask('findLostForeign', { transaction, since: lost_since() });
+  ask('findLostIncoming', { transaction, since: lost_since() });
 /** A payment whose source was emptied before it was included, without its record. */
 const failedOnChain = async (buyer: Payer): Promise<Payment> => {
   const payment = await signed(buyer);
@@ -54,12 +54,12 @@ const failedOnChain = async (buyer: Payer): Promise<Payment> => {
   return payment;
 };
 const submitLost = (payment: Payment, settlement_id = newId('stl')) =>
-  ask('submitForeign', {
+  ask('submitIncoming', {
     ...{ ...payment, lost_since: lost_since() },
     ...{ settlement_id, account_id: vendor.account_id },
   });
 const closeLost = (buyer: Payer, message_hash: string, settlement_id = newId('stl')) =>
-  ask('closeForeign', {
+  ask('closeIncoming', {
     ...{ message_hash, settlement_id },
     lost: {
       since: lost_since(),
@@ -131,7 +131,7 @@ describe('after a restore', () => {
       expect(refused).toEqual(['service_unavailable', 'unknown']);
     }
     const { rows } = await fixture.admin.query('select from intents where intent_id = $1', [
-      `foreign:${hash}`,
+      `incoming:${hash}`,
     ]);
     expect(rows).toEqual([]);
   }, 60_000);

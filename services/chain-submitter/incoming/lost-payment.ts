@@ -12,11 +12,11 @@ import { unknownOnError } from '../chain/read-for-caller.ts';
 import { getIncluded } from '../chain/read-included.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { findTransactionEverywhere, type Wanted } from '../execution/find-transaction.ts';
-import { foreignIntentId } from '../ledger/intent-id.ts';
+import { incomingIntentId } from '../ledger/intent-id.ts';
 import { commitSigned } from '../ledger/store/commit-signed.ts';
 import { readInstruction } from '../transactions/decode.ts';
 import { assemble, decodeAnyMessage } from '../transactions/message.ts';
-import type { ForeignRequest } from '../transactions/parse-order.ts';
+import type { IncomingRequest } from '../transactions/parse-order.ts';
 
 /*
  * Payments of other clients whose record a restore has lost. The message identifies them, on the
@@ -53,7 +53,7 @@ const transfersOf = (message: Uint8Array) =>
 const requestOf = (
   { message }: IncludedTransaction,
   { source, settlementId, accountId }: { source: string; settlementId: string; accountId: string },
-): ForeignRequest => {
+): IncomingRequest => {
   const { signers } = decodeAnyMessage(message);
   const legs = transfersOf(message);
   return {
@@ -83,12 +83,12 @@ export const adoptLost = async (
   if (signature === null) return false;
   const included = await unknownOnError(getIncluded(deps, signature));
   const lastValidBlockHeight = await unknownOnError(readLastValid(rpc, { everywhere: true }));
-  const intentId = foreignIntentId(lost.messageHash);
+  const intentId = incomingIntentId(lost.messageHash);
   const traceparent = activeTraceparent();
   const request = requestOf(included, { source: lost.source, settlementId, accountId });
   const intent = {
     intent_id: intentId,
-    kind: 'foreign',
+    kind: 'incoming',
     object_id: settlementId,
     request,
     traceparent,

@@ -26,15 +26,15 @@ import {
   wire,
   withAccount,
   withData,
-} from '../../../test/support/foreign-messages.ts';
+} from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
-import { checkForeignPolicy, type ForeignTerms } from './policy.ts';
-import { ForeignRefusal } from './refusal.ts';
+import { checkIncomingPolicy, type IncomingTerms } from './policy.ts';
+import { IncomingRefusal } from './refusal.ts';
 
 /** Bytes as the clients of x402 and MPP build them, and changes that an attacker might make. */
 
-const x402: ForeignTerms = { legs: [{ destination: payTo, amountMicro: 50_000n }], memos: ['offer-1'] };
-const mpp: ForeignTerms = {
+const x402: IncomingTerms = { legs: [{ destination: payTo, amountMicro: 50_000n }], memos: ['offer-1'] };
+const mpp: IncomingTerms = {
   legs: [
     { destination: payTo, amountMicro: 48_000n },
     { destination: feeAccount, amountMicro: 2000n },
@@ -44,10 +44,10 @@ const mpp: ForeignTerms = {
 
 const evaluate = (bytes: Uint8Array, order = x402): string => {
   try {
-    const { feePayer } = checkForeignPolicy(bytes, order, network);
+    const { feePayer } = checkIncomingPolicy(bytes, order, network);
     return feePayer === address(feePayerKey) ? SIGNED : SIGNED_BY_OLD;
   } catch (error) {
-    if (!(error instanceof ForeignRefusal)) throw error;
+    if (!(error instanceof IncomingRefusal)) throw error;
     return error.reason;
   }
 };
@@ -56,7 +56,7 @@ const SIGNED = 'signed by the fee payer';
 const SIGNED_BY_OLD = 'signed by an old fee payer';
 
 describe('accepted', () => {
-  test.each<[string, Uint8Array, ForeignTerms, string]>([
+  test.each<[string, Uint8Array, IncomingTerms, string]>([
     ['the message of the stock x402 client', wire(stock), x402, SIGNED],
     ['a legacy message', wire(stock, { version: 'legacy' }), x402, SIGNED],
     ['the price before the limit', wire([price(), limit(), pay(), memo('offer-1')]), x402, SIGNED],
@@ -107,7 +107,7 @@ describe('accepted', () => {
   });
 
   test('the source, the authority and the priority fee are read from the bytes', () => {
-    const read = checkForeignPolicy(wire([limit(20_001), price(), pay(), memo('offer-1')]), x402, network);
+    const read = checkIncomingPolicy(wire([limit(20_001), price(), pay(), memo('offer-1')]), x402, network);
     expect(read).toMatchObject({ source, authority: address(buyer), priorityFeeLamports: 1n });
   });
 });

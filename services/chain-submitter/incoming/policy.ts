@@ -21,14 +21,14 @@ type Leg = {
   amountMicro: bigint;
 };
 /** What the transaction must do. */
-export type ForeignTerms = {
+export type IncomingTerms = {
   /** x402 has one transfer, MPP one to the vendor and one for each split. */
   legs: readonly Leg[];
   /** The exact memos. Null: the offer names none, and the client may add a random one. */
   memos: readonly string[] | null;
 };
 /** A transaction that satisfies its order. */
-export type ForeignTransfer = {
+export type IncomingTransfer = {
   feePayer: string;
   /** The owner or delegate who signed for the source. */
   authority: string;
@@ -173,7 +173,7 @@ const readParts = ({ instructions }: PlainMessage): Parts => {
 /** Checks the transfers against the legs, in their order. Returns the source. */
 const checkTransfers = (
   transfers: readonly Transfer[],
-  { legs }: ForeignTerms,
+  { legs }: IncomingTerms,
   { authority, network }: { authority: string; network: Network },
 ): string => {
   if (transfers.length !== legs.length)
@@ -200,7 +200,7 @@ const checkTransfers = (
   return [...sources][0]!;
 };
 
-const checkMemos = (found: readonly string[], { memos }: ForeignTerms): void => {
+const checkMemos = (found: readonly string[], { memos }: IncomingTerms): void => {
   if (memos === null) {
     if (found.length > 1) refuse('memo_count', 'more than one memo');
     return;
@@ -225,14 +225,14 @@ const checkAccounts = (
  * Checks wire bytes against an order.
  * @param wire a signed transaction whose first signature, the fee payer's, is ignored
  * @param isOutgoing whether an outgoing payment of this deployment has exactly this message
- * @throws ForeignRefusal unless the bytes are on the allow-list and do exactly what the order says
+ * @throws IncomingRefusal unless the bytes are on the allow-list and do exactly what the order says
  */
-export const checkForeignPolicy = (
+export const checkIncomingPolicy = (
   wire: Uint8Array,
-  order: ForeignTerms,
+  order: IncomingTerms,
   network: Network,
   isOutgoing = false,
-): ForeignTransfer => {
+): IncomingTransfer => {
   const { signatures, message, plain } = decode(wire);
   const { feePayer, authority } = checkSigners(plain, { signatures, message }, { network, isOutgoing });
   if (plain.instructions.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))

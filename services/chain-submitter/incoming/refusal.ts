@@ -1,28 +1,28 @@
-import type { ForeignReason } from '../../../shared/contract/chain-submitter.ts';
+import type { IncomingReason } from '../../../shared/contract/chain-submitter.ts';
 
 /** A transaction of another client that is not co-signed. Nothing was signed for it. */
-export class ForeignRefusal extends Error {
-  override name = 'ForeignRefusal';
-  readonly reason: ForeignReason;
-  constructor(reason: ForeignReason, message: string) {
+export class IncomingRefusal extends Error {
+  override name = 'IncomingRefusal';
+  readonly reason: IncomingReason;
+  constructor(reason: IncomingReason, message: string) {
     super(message);
     this.reason = reason;
   }
 }
 
-/** @throws ForeignRefusal */
-export const refuse = (reason: ForeignReason, message: string): never => {
-  throw new ForeignRefusal(reason, message);
+/** @throws IncomingRefusal */
+export const refuse = (reason: IncomingReason, message: string): never => {
+  throw new IncomingRefusal(reason, message);
 };
 
 /** Runs work for a caller. A refusal becomes its answer. */
 export const answerRefusal = async <T>(
   work: () => Promise<T>,
-): Promise<T | { outcome: 'refused'; reason: ForeignReason; message: string }> => {
+): Promise<T | { outcome: 'refused'; reason: IncomingReason; message: string }> => {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ForeignRefusal)) throw error;
+    if (!(error instanceof IncomingRefusal)) throw error;
     return { outcome: 'refused', reason: error.reason, message: error.message };
   }
 };

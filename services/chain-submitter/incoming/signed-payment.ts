@@ -6,7 +6,7 @@ import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { isOutgoing } from '../ledger/store/messages.ts';
 import { disassemble, hashMessage } from '../transactions/message.ts';
-import { checkForeignPolicy, type ForeignTerms, type ForeignTransfer } from './policy.ts';
+import { checkIncomingPolicy, type IncomingTerms, type IncomingTransfer } from './policy.ts';
 import { refuse } from './refusal.ts';
 
 /** A transaction of another client, and the transfers and memos that it must have. */
@@ -17,9 +17,9 @@ type PaymentInput = {
   memos: readonly string[] | null;
 };
 /** A transaction that does what its offer requires. */
-export type SignedPayment = ForeignTransfer & {
+export type SignedPayment = IncomingTransfer & {
   messageHash: string;
-  legs: ForeignTerms['legs'];
+  legs: IncomingTerms['legs'];
   totalMicro: bigint;
 };
 
@@ -36,7 +36,7 @@ const isOwnPayment = async ({ pool, network }: Deps, wire: Buffer): Promise<bool
 /**
  * The hash of a transaction's message. It does not depend on the signatures, so a payload with
  * other bytes in the fee payer's slot is the same payment.
- * @throws ForeignRefusal
+ * @throws IncomingRefusal
  */
 export const messageHashOf = (wire: Uint8Array): string => {
   try {
@@ -49,7 +49,7 @@ export const messageHashOf = (wire: Uint8Array): string => {
 /**
  * Reads a transaction of another client and checks it against the policy. Each leg goes to its
  * owner's existing token account, because our fee payer pays no rent for other clients.
- * @throws ForeignRefusal; ServiceError service_unavailable when the chain cannot be read
+ * @throws IncomingRefusal; ServiceError service_unavailable when the chain cannot be read
  */
 export const readSignedPayment = async (
   deps: Deps,
@@ -61,7 +61,7 @@ export const readSignedPayment = async (
     destination: tokenAccountOf(owner, network.mint),
     amountMicro: parseMicro(amount),
   }));
-  const transfer = checkForeignPolicy(wire, { legs, memos }, network, await isOwnPayment(deps, wire));
+  const transfer = checkIncomingPolicy(wire, { legs, memos }, network, await isOwnPayment(deps, wire));
   const states = await readForCaller(Promise.all(input.map(({ owner }) => tokenAccounts.getState(owner))));
   if (states.some((state) => state !== 'ready'))
     refuse('recipient_mismatch', 'a payee has no token account; create it before it is paid');

@@ -11,8 +11,8 @@ const EVENTS = {
   delegation: 'chain-submitter.delegationProgressed',
   withdrawal: 'chain-submitter.withdrawalProgressed',
   refund: 'chain-submitter.refundProgressed',
-  foreign: 'chain-submitter.settleProgressed',
-  external: 'chain-submitter.settleProgressed',
+  incoming: 'chain-submitter.settleProgressed',
+  outgoing: 'chain-submitter.settleProgressed',
 } as const satisfies Record<IntentRow['kind'], EventName>;
 
 /** The event of a transition. */

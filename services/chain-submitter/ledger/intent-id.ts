@@ -19,10 +19,10 @@ export const payoutAccountIntentId = (accountId: string, owner: string): string 
   `payoutAccount:${accountId}:${owner}`;
 
 /** @param messageHash SHA-256 of the message bytes, in hexadecimal */
-export const foreignIntentId = (messageHash: string): string => `foreign:${messageHash}`;
+export const incomingIntentId = (messageHash: string): string => `incoming:${messageHash}`;
 
 /** An outgoing payment to a vendor that does not use Quittance. */
-export const externalIntentId = ({
+export const outgoingIntentId = ({
   account_id,
   payment_attempt_id,
 }: {

@@ -27,9 +27,9 @@ export type Limits = Record<BudgetName, bigint> & {
   cosignatures: bigint;
   revokes: bigint;
   /** Payments of other clients to one vendor account that may fail on the chain. */
-  foreign_failures: bigint;
+  incoming_failures: bigint;
   /** Those of MPP, while the account has received none in the last day. */
-  foreign_first_failures: bigint;
+  incoming_first_failures: bigint;
 };
 
 /** No account and no vendor uses more than one of these shares of an environment's budget. */
@@ -123,7 +123,7 @@ export const checkClaims = async (db: Db, claims: readonly Claim[], now: number)
  * A budget of the fees of payments, of the environment and of each vendor. Payments are frequent,
  * so amounts are reserved ahead (shared/db/budget.ts).
  */
-export const createVendorFees = (budgets: Budgets, limits: Limits, name: 'fees_settle' | 'fees_foreign') => {
+export const createVendorFees = (budgets: Budgets, limits: Limits, name: 'fees_settle' | 'fees_incoming') => {
   const environment: Budget = { scope: name, period: 'day', cap: limits[name] };
   const ofVendor = (account: string): Budget => ({
     ...{ scope: `${name}/vendor/${account}`, period: 'day', cap: limits[name] / SHARES },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Network } from '../ledger/model/network.ts';
 import type { BuiltOrder } from '../ledger/model/order.ts';
-import { feeLamports, foreignFeeLamports, foreignLamports, isRevoke, settleLamports } from './lamports.ts';
+import { feeLamports, incomingFeeLamports, incomingLamports, isRevoke, settleLamports } from './lamports.ts';
 
 const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;
 const priced = { ...network, computeBudget: { units: 100_001, microLamports: 15n, follows: false } };
@@ -27,7 +27,7 @@ test('the first transaction of a settle also reserves one refund, and a later ge
 });
 
 test('a payment of another client costs two signatures and its priority fee, and reserves one refund', () => {
-  expect([foreignFeeLamports(1n), foreignLamports(1n)]).toEqual([10_001n, 20_001n]);
+  expect([incomingFeeLamports(1n), incomingLamports(1n)]).toEqual([10_001n, 20_001n]);
 });
 
 test.each([

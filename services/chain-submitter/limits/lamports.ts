@@ -31,12 +31,12 @@ export const settleLamports = (order: BuiltOrder, network: Network, generation: 
   feeLamports(order, network) + (generation === 0 ? REFUND_LAMPORTS : 0n);
 
 /** The fee of a transaction that another client built, with the buyer's and our signature. */
-export const foreignFeeLamports = (priorityFeeLamports: bigint): bigint =>
+export const incomingFeeLamports = (priorityFeeLamports: bigint): bigint =>
   2n * SIGNATURE_LAMPORTS + priorityFeeLamports;
 
 /** The amount that a payment of another client reserves: its fee, and the fee of one refund. */
-export const foreignLamports = (priorityFeeLamports: bigint): bigint =>
-  foreignFeeLamports(priorityFeeLamports) + REFUND_LAMPORTS;
+export const incomingLamports = (priorityFeeLamports: bigint): bigint =>
+  incomingFeeLamports(priorityFeeLamports) + REFUND_LAMPORTS;
 
 /** Whether an order revokes a delegation. Revocations have separate budgets. */
 export const isRevoke = (order: BuiltOrder): boolean =>

@@ -79,7 +79,7 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
   return {
     settleFees,
     /** The fees of payments that other clients have signed. */
-    foreignFees: createVendorFees(budgets, limits, 'fees_foreign'),
+    incomingFees: createVendorFees(budgets, limits, 'fees_incoming'),
     ...createCreations(),
     /**
      * Called before anything is signed. Reserves the fees of a settle, and checks the budgets of

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { externalPaymentsOver, PRICE } from '../../../test/support/external-payments.ts';
+import { outgoingPaymentsOver, PRICE } from '../../../test/support/outgoing-payments.ts';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 
@@ -89,7 +89,7 @@ test('a successor of bytes that were never included is not counted again, and a 
 
 test('an outgoing payment that expires returns its amount to the cap of its wallet', async () => {
   const vendor = await fixture.payer(1n);
-  const { sign, inputOf } = externalPaymentsOver(
+  const { sign, inputOf } = outgoingPaymentsOver(
     () => fixture,
     () => vendor,
   );
@@ -106,7 +106,7 @@ test('an outgoing payment that expires returns its amount to the cap of its wall
 
 test('an outgoing payment counts in the hour in which it was accepted, as settlement counts it', async () => {
   const vendor = await fixture.payer(1n);
-  const { sign, inputOf } = externalPaymentsOver(
+  const { sign, inputOf } = outgoingPaymentsOver(
     () => fixture,
     () => vendor,
   );

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import pg from 'pg';
 import { newId } from '../../../shared/lib/id.ts';
 import { waitingForLocks } from '../../../test/support/database.ts';
-import { foreignPaymentsOver, PRICE, reasonOf } from '../../../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, PRICE, reasonOf } from '../../../test/support/incoming-payments.ts';
 import { startProxy, type TcpProxy } from '../../../test/support/proxy.ts';
 import type { ServiceProcess } from '../../../test/support/service-process.ts';
 import {
@@ -75,7 +75,7 @@ const withLostCommit = async (sign: () => Promise<unknown>): Promise<void> => {
 
 test('a payment of another client whose row appears late counts in the caps', async () => {
   await start(PRICE);
-  const { signed, submit } = foreignPaymentsOver(
+  const { signed, submit } = incomingPaymentsOver(
     () => fixture,
     () => vendor,
   );

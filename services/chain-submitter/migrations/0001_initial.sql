@@ -18,10 +18,10 @@ insert into settings default values;
 create table intents (
   -- settle:<account>:<payment_attempt_id> | fund:<id> | tokenAccount:<wallet_id> |
   -- delegation:<preparation_id>
-  -- | withdrawal:<id> | refund:<id> | foreign:<message hash> | out:<account>:<payment_attempt_id>
+  -- | withdrawal:<id> | refund:<id> | incoming:<message hash> | out:<account>:<payment_attempt_id>
   intent_id text collate "C" primary key,
   kind text not null check (kind in
-    ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund', 'foreign', 'external')),
+    ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund', 'incoming', 'outgoing')),
   object_id text collate "C" not null,
   -- The job as it was received. A settle's amounts are read from its quote token at every use. Once
   -- it is final, the request has a hash of the token instead (ledger/store/final-request.ts).
@@ -48,13 +48,13 @@ create index intents_failed_by_quote on intents using hash ((request ->> 'quote_
   where kind = 'settle' and status = 'failed';
 -- Payments of other clients are held of their source's balance, until a newer balance has them.
 -- Sources whose transactions failed on chain, at our cost.
-create index intents_foreign_failed on intents ((request ->> 'source_account'), created_at)
-  where kind = 'foreign' and status = 'failed' and signature is not null;
-create index intents_foreign_by_source on intents ((request ->> 'source_account'), slot)
-  where kind = 'foreign' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened');
+create index intents_incoming_failed on intents ((request ->> 'source_account'), created_at)
+  where kind = 'incoming' and status = 'failed' and signature is not null;
+create index intents_incoming_by_source on intents ((request ->> 'source_account'), slot)
+  where kind = 'incoming' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened');
 -- Payments of MPP under way, and what their vendors have received.
-create index intents_foreign_by_vendor on intents ((request ->> 'account_id'), slot)
-  where kind = 'foreign' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened')
+create index intents_incoming_by_vendor on intents ((request ->> 'account_id'), slot)
+  where kind = 'incoming' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened')
     and jsonb_array_length(request -> 'legs') > 1;
 
 -- Every transaction that was signed, committed before it is sent (rule 8), and every adopted one.
@@ -86,7 +86,7 @@ create unique index transactions_one_creation on transactions (creates) where st
 
 -- Messages of outgoing payments, committed before the payer gets them. They are signed by the
 -- delegate authority only, so their transactions are unknown until the vendor's fee payer signs.
-create table external_messages (
+create table outgoing_messages (
   intent_id text collate "C" primary key references intents,
   -- SHA-256 in hexadecimal. It decides whether a transaction of the source is the payment.
   message_hash text collate "C" not null unique,

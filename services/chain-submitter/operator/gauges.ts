@@ -6,7 +6,7 @@ import { countOpenByState } from '../ledger/store/intents.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { sumReserved } from '../ledger/store/spending.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
-import { type ForeignLimits, measureForeignCapUse } from '../limits/foreign-caps.ts';
+import { type IncomingLimits, measureIncomingCapUse } from '../limits/incoming-caps.ts';
 
 /** Collects the open intents at each scrape. */
 export const collectIntents = (pool: Pool): GaugeCollector => ({
@@ -28,14 +28,14 @@ export const collectIntents = (pool: Pool): GaugeCollector => ({
 });
 
 /** Collects the operator's pause and the used part of each cap. */
-export const collectCaps = (pool: Pool, caps: HourlyLimits & ForeignLimits): GaugeCollector => ({
+export const collectCaps = (pool: Pool, caps: HourlyLimits & IncomingLimits): GaugeCollector => ({
   name: 'caps',
   metrics: ['quittance_signing_paused', 'quittance_cap_used_ratio'],
   collect: async () => {
     const [paused, ...used] = await Promise.all([
       isPaused(pool),
       measureCapUse(pool, caps),
-      measureForeignCapUse(pool, caps),
+      measureIncomingCapUse(pool, caps),
     ]);
     return [{ metric: 'quittance_signing_paused', value: paused ? 1 : 0 }, ...used.flat()];
   },

@@ -5,9 +5,9 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { entry, namesOf, type RecordFinder, textArray } from '../../../shared/operator/records.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import {
-  externalIntentId,
-  foreignIntentId,
   fundIntentId,
+  incomingIntentId,
+  outgoingIntentId,
   preparedIntentId,
   settleIntentId,
 } from '../ledger/intent-id.ts';
@@ -55,9 +55,9 @@ const MAX_QUERIED = 10;
  * The intents that objects of these names can have. An id that names another kind finds nothing.
  */
 const intentIdsOf = ({ ids, attempts }: References): string[] => [
-  ...attempts.flatMap((attempt) => [settleIntentId(attempt), externalIntentId(attempt)]),
+  ...attempts.flatMap((attempt) => [settleIntentId(attempt), outgoingIntentId(attempt)]),
   ...ids.flatMap((id) => [
-    foreignIntentId(id),
+    incomingIntentId(id),
     fundIntentId({ fund_id: id }),
     preparedIntentId({ kind: 'refund', preparation_id: id }),
     preparedIntentId({ kind: 'withdrawal', preparation_id: id }),

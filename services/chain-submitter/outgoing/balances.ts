@@ -2,17 +2,17 @@ import { readForCaller } from '../chain/read-for-caller.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { refuse } from './refusal.ts';
-import type { ExternalTerms } from './terms.ts';
+import type { OutgoingTerms } from './terms.ts';
 
 type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'list'> };
 
 /**
  * Checks the two token accounts of a payment. The payee's must exist, because nobody pays its rent.
- * @throws ExternalRefusal; ServiceError service_unavailable when the chain cannot be read
+ * @throws OutgoingRefusal; ServiceError service_unavailable when the chain cannot be read
  */
 export const checkBalances = async (
   { tokenAccounts }: Deps,
-  { owner, payTo, authority, amountMicro }: ExternalTerms,
+  { owner, payTo, authority, amountMicro }: OutgoingTerms,
 ): Promise<void> => {
   const { accounts } = await readForCaller(tokenAccounts.list([owner, payTo]));
   const [source, payee] = accounts;

@@ -3,13 +3,13 @@ import type { Lost } from '../../../shared/contract/chain-submitter.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { bytesOf, externalPaymentsOver, PRICE } from '../../../test/support/external-payments.ts';
+import { bytesOf, outgoingPaymentsOver, PRICE } from '../../../test/support/outgoing-payments.ts';
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { codeOf } from '../../../test/support/transfers.ts';
 
 let fixture: SubmitterFixture;
 let vendor: Payer;
-const payments = externalPaymentsOver(
+const payments = outgoingPaymentsOver(
   () => fixture,
   () => vendor,
 );

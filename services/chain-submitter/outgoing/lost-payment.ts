@@ -13,12 +13,12 @@ import { BLOCK_TIME_ERROR_MS, listTransactionsAt } from '../chain/reference-sear
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { findTransactionEverywhere } from '../execution/find-transaction.ts';
 import type { Network } from '../ledger/model/network.ts';
-import { insertExternalIntent } from '../ledger/store/intents.ts';
+import { insertOutgoingIntent } from '../ledger/store/intents.ts';
 import { insertMessage, isOutgoing } from '../ledger/store/messages.ts';
 import { listRecorded } from '../ledger/store/transactions.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
 import { assemble, decodeAnyMessage, hashMessage, type PlainMessage } from '../transactions/message.ts';
-import type { ExternalRequest } from '../transactions/parse-order.ts';
+import type { OutgoingRequest } from '../transactions/parse-order.ts';
 import { memoOf } from './terms.ts';
 
 /*
@@ -124,7 +124,7 @@ export const searchForCaller = (deps: LostDeps, wanted: Wanted, lost: Lost): Pro
  */
 const adopt = async (
   { pool, rpc }: LostDeps,
-  { intentId, request, since }: { intentId: string; request: ExternalRequest; since: string },
+  { intentId, request, since }: { intentId: string; request: OutgoingRequest; since: string },
   { message, signatureAt }: IncludedTransaction,
 ): Promise<void> => {
   const row = {
@@ -135,7 +135,7 @@ const adopt = async (
   const { settlement_id: object_id } = request;
   const intent = { intent_id: intentId, object_id, request, traceparent: activeTraceparent(), since };
   await pool.transaction(async (tx) => {
-    if (await insertExternalIntent(tx, intent)) await insertMessage(tx, intentId, row);
+    if (await insertOutgoingIntent(tx, intent)) await insertMessage(tx, intentId, row);
   });
 };
 
@@ -154,7 +154,7 @@ const logAdopted = (logger: Logger, log: object, { signature }: IncludedTransact
  */
 export const adoptAnswered = async (
   deps: LostDeps,
-  { intentId, request, since }: { intentId: string; request: ExternalRequest; since: string },
+  { intentId, request, since }: { intentId: string; request: OutgoingRequest; since: string },
   messageHash: string,
 ): Promise<boolean> => {
   const source = tokenAccountOf(request.owner, deps.network.mint);
@@ -179,7 +179,7 @@ export const adoptAnswered = async (
  */
 export const adoptLost = async (
   deps: LostDeps,
-  { intentId, request }: { intentId: string; request: ExternalRequest },
+  { intentId, request }: { intentId: string; request: OutgoingRequest },
   lost: Lost | null | undefined,
 ): Promise<'adopted' | 'undecided' | 'none'> => {
   if (lost === null || lost === undefined) return 'none';

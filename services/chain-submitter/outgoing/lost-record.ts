@@ -1,6 +1,6 @@
 import { conflict, type ServiceError } from '../../../shared/contract/errors.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { ExternalRequest } from '../transactions/parse-order.ts';
+import type { OutgoingRequest } from '../transactions/parse-order.ts';
 import { adoptAnswered, type LostDeps } from './lost-payment.ts';
 
 /**
@@ -14,7 +14,7 @@ export const adoptOrRefuse = async (
   deps: LostDeps,
   { message_hash, settlement_id }: { message_hash: string; settlement_id: string },
   intentId: string,
-  payment: { request: ExternalRequest; since: string } | null,
+  payment: { request: OutgoingRequest; since: string } | null,
 ): Promise<void> => {
   if (payment !== null) {
     if (await adoptAnswered(deps, { intentId, ...payment }, message_hash)) return;

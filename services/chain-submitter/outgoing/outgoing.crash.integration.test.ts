@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { bytesOf, externalPaymentsOver, PRICE, reasonOf } from '../../../test/support/external-payments.ts';
+import { bytesOf, outgoingPaymentsOver, PRICE, reasonOf } from '../../../test/support/outgoing-payments.ts';
 import type { ServiceProcess } from '../../../test/support/service-process.ts';
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 
@@ -7,7 +7,7 @@ import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../
 let fixture: SubmitterFixture;
 let vendor: Payer;
 let service: ServiceProcess | null = null;
-const payments = externalPaymentsOver(
+const payments = outgoingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -59,7 +59,7 @@ test('bytes that were committed and not answered are the bytes of the repeat', a
   const buyer = await fixture.payer(PRICE);
   const input = inputOf(buyer);
   await killedBy(await start('submitter.afterCommit=crash'), input);
-  const { rows } = await fixture.admin.query('select wire from external_messages order by signed_at desc');
+  const { rows } = await fixture.admin.query('select wire from outgoing_messages order by signed_at desc');
   await start();
   expect(await close(input)).toMatchObject({ status: 'signed', tx_hash: null });
   const answer = await sign(input);

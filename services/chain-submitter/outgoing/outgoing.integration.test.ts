@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createRevokeInstruction } from '@solana/spl-token';
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
-import { bytesOf, externalPaymentsOver, PRICE, reasonOf } from '../../../test/support/external-payments.ts';
 import {
-  type ForeignPayment,
-  foreignPaymentsOver,
-  reasonOf as foreignReasonOf,
+  type IncomingPayment,
+  incomingPaymentsOver,
+  reasonOf as incomingReasonOf,
   txHashOf,
-} from '../../../test/support/foreign-payments.ts';
+} from '../../../test/support/incoming-payments.ts';
+import { bytesOf, outgoingPaymentsOver, PRICE, reasonOf } from '../../../test/support/outgoing-payments.ts';
 import {
   keypairOf,
   type Payer,
@@ -21,7 +21,7 @@ import { staysFor } from '../../../test/support/wait.ts';
 
 let fixture: SubmitterFixture;
 let vendor: Payer;
-const payments = externalPaymentsOver(
+const payments = outgoingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -43,7 +43,7 @@ const states = (id: string) => fixture.events.of(id).map(({ status }) => status)
 /** More blocks than bytes are valid for, the proof's margin included. */
 const EXPIRY_BLOCKS = 260;
 
-describe('signExternal', () => {
+describe('signOutgoing', () => {
   test('the vendor’s facilitator submits the bytes, and the payment is found, confirmed and finalized', async () => {
     const buyer = await fixture.payer(3n * PRICE);
     const before = await balanceOf(vendor);
@@ -102,7 +102,7 @@ describe('signExternal', () => {
     const answer = await sign(input);
     const message_hash = 'message_hash' in answer ? answer.message_hash : '';
     expect(await sign({ ...input, message_hash })).toEqual(answer);
-    for (const table of ['external_messages', 'intents'])
+    for (const table of ['outgoing_messages', 'intents'])
       await fixture.admin.query(`delete from ${table} where intent_id = $1`, [
         `out:${input.account_id}:${input.payment_attempt_id}`,
       ]);
@@ -310,7 +310,7 @@ describe('the watcher', () => {
   }, 60_000);
 });
 
-describe('closeExternal', () => {
+describe('closeOutgoing', () => {
   const CLOSED = { status: 'failed', generation: 0, tx_hash: null, failure: { code: 'payment_failed' } };
 
   test('before the bytes are signed it ends the payment for ever', async () => {
@@ -335,11 +335,11 @@ describe('closeExternal', () => {
 });
 
 describe('a payer of this deployment at its own facilitator', () => {
-  const foreign = foreignPaymentsOver(
+  const incoming = incomingPaymentsOver(
     () => fixture,
     () => vendor,
   );
-  const ofSigned = (transaction: string, memo: string): ForeignPayment => ({
+  const ofSigned = (transaction: string, memo: string): IncomingPayment => ({
     transaction,
     legs: [{ owner: vendor.owner.publicKey.toBase58(), amount: `${PRICE}` }],
     memos: [memo],
@@ -350,29 +350,29 @@ describe('a payer of this deployment at its own facilitator', () => {
     const input = inputOf(buyer, { fee_payer: fixture.keys.feePayer.address, memo: 'offer-1' });
     const answer = await sign(input);
     const payment = ofSigned(bytesOf(answer), 'offer-1');
-    expect(await foreign.check(payment)).toMatchObject({
+    expect(await incoming.check(payment)).toMatchObject({
       outcome: 'accepted',
       payer: fixture.authority,
       message_hash: 'message_hash' in answer ? answer.message_hash : '',
     });
     const received = newId('stl');
-    const tx_hash = txHashOf(await foreign.submit(payment, received));
+    const tx_hash = txHashOf(await incoming.submit(payment, received));
     for (const id of [received, input.settlement_id])
       expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
     const { rows } = await fixture.admin.query(
       'select i.kind from transactions t join intents i using (intent_id) where t.signature = $1 order by 1',
       [tx_hash],
     );
-    expect(rows).toEqual([{ kind: 'external' }, { kind: 'foreign' }]);
+    expect(rows).toEqual([{ kind: 'incoming' }, { kind: 'outgoing' }]);
     expect(await balanceOf(buyer)).toBe(PRICE);
   }, 60_000);
 
   test('a message that the platform’s authority has signed, without an outgoing payment, is refused', async () => {
     const buyer = await fixture.payer(2n * PRICE);
     const delegate = keypairOf(fixture.keys.delegateAuthorities[0]!.secretKey);
-    const payment = await foreign.signed(buyer, { delegate });
-    expect(foreignReasonOf(await foreign.check(payment))).toBe('transaction_fee_payer_transferring_funds');
-    expect(foreignReasonOf(await foreign.submit(payment))).toBe('transaction_fee_payer_transferring_funds');
+    const payment = await incoming.signed(buyer, { delegate });
+    expect(incomingReasonOf(await incoming.check(payment))).toBe('transaction_fee_payer_transferring_funds');
+    expect(incomingReasonOf(await incoming.submit(payment))).toBe('transaction_fee_payer_transferring_funds');
   });
 
   test('neither intent ends while the bytes may be included, and both fail after the proof', async () => {
@@ -381,8 +381,8 @@ describe('a payer of this deployment at its own facilitator', () => {
     await fixture.chain.call('chain_clock', { paused: true });
     const payment = ofSigned(bytesOf(await sign(input)), 'offer-2');
     const received = newId('stl');
-    await foreign.withDroppedSends(async () => {
-      txHashOf(await foreign.submit(payment, received));
+    await incoming.withDroppedSends(async () => {
+      txHashOf(await incoming.submit(payment, received));
       await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
       for (const id of [received, input.settlement_id]) await fixture.events.wait(id, 'failed');
     });

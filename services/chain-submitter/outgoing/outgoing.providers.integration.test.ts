@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type SecondProvider, startSecondProvider } from '../../../test/faults/second-provider.ts';
-import { bytesOf, externalPaymentsOver, PRICE } from '../../../test/support/external-payments.ts';
+import { bytesOf, outgoingPaymentsOver, PRICE } from '../../../test/support/outgoing-payments.ts';
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 
@@ -11,7 +11,7 @@ import { staysFor } from '../../../test/support/wait.ts';
 let fixture: SubmitterFixture;
 let first: SecondProvider;
 let vendor: Payer;
-const payments = externalPaymentsOver(
+const payments = outgoingPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -113,7 +113,7 @@ test('a listed transaction that no provider returns proves no expiry', async () 
 
 test('a last valid block that a provider named too low fails nothing while the blockhash is valid', async () => {
   const { id, answer } = await signedPayment();
-  await fixture.admin.query('update external_messages set last_valid_block_height = 0');
+  await fixture.admin.query('update outgoing_messages set last_valid_block_height = 0');
   await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   const tx_hash = await submit(answer);
   await fixture.chain.call('chain_clock', { paused: false });
@@ -122,7 +122,7 @@ test('a last valid block that a provider named too low fails nothing while the b
 
 test('a last valid block that a provider named far too high is corrected when the bytes are old', async () => {
   const { buyer, id } = await signedPayment();
-  await fixture.admin.query('update external_messages set last_valid_block_height = 1000000000');
+  await fixture.admin.query('update outgoing_messages set last_valid_block_height = 1000000000');
   await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
   await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   await fixture.admin.query(
@@ -143,7 +143,7 @@ test('a height that one provider names too low while bytes are signed does not s
   const answer = await sign(input);
   first.behave('honest');
   const { rows } = await fixture.admin.query(
-    'select last_valid_block_height::int as height from external_messages where intent_id = $1',
+    'select last_valid_block_height::int as height from outgoing_messages where intent_id = $1',
     [`out:${input.account_id}:${input.payment_attempt_id}`],
   );
   const height = await fixture.chain.call<number>('getBlockHeight', { commitment: 'confirmed' });

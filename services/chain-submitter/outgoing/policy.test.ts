@@ -12,21 +12,21 @@ import {
   stranger,
   withAccount,
   withData,
-} from '../../../test/support/foreign-messages.ts';
+} from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import { transferChecked } from '../transactions/instructions/transfer-checked.ts';
 import { compileMessage, compileMessageV0, decodeAnyMessage } from '../transactions/message.ts';
 import { PolicyError } from '../transactions/policy.ts';
-import { buildExternalMessage } from './message.ts';
-import { checkExternalPolicy, checkParties } from './policy.ts';
-import { ExternalRefusal } from './refusal.ts';
-import { type ExternalTerms, termsOf } from './terms.ts';
+import { buildOutgoingMessage } from './message.ts';
+import { checkOutgoingPolicy, checkParties } from './policy.ts';
+import { OutgoingRefusal } from './refusal.ts';
+import { type OutgoingTerms, termsOf } from './terms.ts';
 
 const someone = () => address(Keypair.generate());
 const { mint } = network;
 const [owner, payTo, feePayer] = [address(buyer), someone(), address(stranger)];
 const blockhash = someone();
-const terms: ExternalTerms = {
+const terms: OutgoingTerms = {
   owner,
   authority: address(delegateAuthority),
   payTo,
@@ -44,17 +44,17 @@ const VAULT = tokenAccountOf(payTo, mint);
 const [sourceKey, destinationKey] = [someone(), someone()];
 
 describe('checkParties', () => {
-  const evaluate = (changes: Partial<ExternalTerms>): string => {
+  const evaluate = (changes: Partial<OutgoingTerms>): string => {
     try {
       checkParties({ ...terms, ...changes }, network);
       return 'allowed';
     } catch (error) {
-      if (!(error instanceof ExternalRefusal)) throw error;
+      if (!(error instanceof OutgoingRefusal)) throw error;
       return error.reason;
     }
   };
 
-  test.each<[string, Partial<ExternalTerms>, string]>([
+  test.each<[string, Partial<OutgoingTerms>, string]>([
     ['a payment to a vendor', {}, 'allowed'],
     ['a vendor that pays the fee itself', { feePayer: payTo }, 'allowed'],
     ['a fee payer of this deployment', { feePayer: network.feePayer }, 'allowed'],
@@ -104,14 +104,14 @@ const otherProgram = (): TransactionInstruction => {
   });
 };
 
-describe('checkExternalPolicy', () => {
+describe('checkOutgoingPolicy', () => {
   type Transfer = Partial<Parameters<typeof transferChecked>[0]>;
   const pay = (changes: Transfer = {}) => transferChecked({ ...terms, mint, ...changes });
   const compile = (instructions: TransactionInstruction[], payer = feePayer) =>
     compileMessageV0(instructions, { feePayer: payer, blockhash });
   const evaluate = (bytes: Uint8Array, expected = terms): string => {
     try {
-      checkExternalPolicy(bytes, expected, mint);
+      checkOutgoingPolicy(bytes, expected, mint);
       return 'allowed';
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error;
@@ -121,7 +121,7 @@ describe('checkExternalPolicy', () => {
   const stock = [limit(), price(), pay(), memo('offer-1')];
 
   test('the built message, whatever its blockhash', () => {
-    const built = buildExternalMessage(terms, { mint, blockhash });
+    const built = buildOutgoingMessage(terms, { mint, blockhash });
     expect(evaluate(built)).toBe('allowed');
     expect(Buffer.from(built).equals(Buffer.from(compile(stock)))).toBe(true);
     const { signers, instructions } = decodeAnyMessage(built);
@@ -202,7 +202,7 @@ describe('checkExternalPolicy', () => {
 
   test('refuses a transfer to the fee payer’s address, even if the terms say so', () => {
     const given = { ...terms, destination: feePayer };
-    expect(evaluate(buildExternalMessage(given, { mint, blockhash }), given)).toBe(
+    expect(evaluate(buildOutgoingMessage(given, { mint, blockhash }), given)).toBe(
       'an instruction names the fee payer',
     );
   });

@@ -5,7 +5,7 @@ import { USDC_DECIMALS } from '../transactions/instructions/shared.ts';
 import { decodeAnyMessage, type PlainInstruction } from '../transactions/message.ts';
 import { PolicyError } from '../transactions/policy.ts';
 import { refuse } from './refusal.ts';
-import type { ExternalTerms } from './terms.ts';
+import type { OutgoingTerms } from './terms.ts';
 
 /**
  * The policy for payments to vendors that do not use Quittance (docs/design/interop.md, section 6).
@@ -15,10 +15,10 @@ import type { ExternalTerms } from './terms.ts';
 
 /**
  * Checks the addresses of a payment.
- * @throws ExternalRefusal
+ * @throws OutgoingRefusal
  */
 export const checkParties = (
-  { owner, authority, payTo, feePayer, source, destination }: ExternalTerms,
+  { owner, authority, payTo, feePayer, source, destination }: OutgoingTerms,
   network: Network,
 ): void => {
   const platform = platformAddresses(network);
@@ -56,7 +56,7 @@ const read = <N extends KnownInstruction['name']>(instruction: PlainInstruction 
 
 const checkTransfer = (
   instruction: PlainInstruction | undefined,
-  terms: ExternalTerms,
+  terms: OutgoingTerms,
   mint: string,
 ): void => {
   const transfer = read(instruction, 'transferChecked');
@@ -74,7 +74,7 @@ const checkMemo = (instruction: PlainInstruction | undefined, memo: string): voi
   require(Buffer.from(instruction?.data ?? []).equals(Buffer.from(memo, 'utf8')), 'another memo');
 };
 
-const check = (bytes: Uint8Array, terms: ExternalTerms, mint: string): void => {
+const check = (bytes: Uint8Array, terms: OutgoingTerms, mint: string): void => {
   const { feePayer, authority, source, destination } = terms;
   require(bytes[0] === VERSION_0, 'not a message of version 0');
   const { signers, writable, instructions } = decodeAnyMessage(bytes);
@@ -97,7 +97,7 @@ const check = (bytes: Uint8Array, terms: ExternalTerms, mint: string): void => {
  * @throws PolicyError unless they have exactly the terms' signers, instructions, accounts and
  *   amount
  */
-export const checkExternalPolicy = (bytes: Uint8Array, terms: ExternalTerms, mint: string): void => {
+export const checkOutgoingPolicy = (bytes: Uint8Array, terms: OutgoingTerms, mint: string): void => {
   try {
     check(bytes, terms, mint);
   } catch (error) {

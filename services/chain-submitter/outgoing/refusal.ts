@@ -1,16 +1,16 @@
-import type { ExternalReason } from '../../../shared/contract/chain-submitter.ts';
+import type { OutgoingReason } from '../../../shared/contract/chain-submitter.ts';
 
 /** An outgoing payment that is not signed. Nothing was signed for it. */
-export class ExternalRefusal extends Error {
-  override name = 'ExternalRefusal';
-  readonly reason: ExternalReason;
-  constructor(reason: ExternalReason, message: string) {
+export class OutgoingRefusal extends Error {
+  override name = 'OutgoingRefusal';
+  readonly reason: OutgoingReason;
+  constructor(reason: OutgoingReason, message: string) {
     super(message);
     this.reason = reason;
   }
 }
 
-/** @throws ExternalRefusal */
-export const refuse = (reason: ExternalReason, message: string): never => {
-  throw new ExternalRefusal(reason, message);
+/** @throws OutgoingRefusal */
+export const refuse = (reason: OutgoingReason, message: string): never => {
+  throw new OutgoingRefusal(reason, message);
 };

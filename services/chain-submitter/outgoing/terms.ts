@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
-import type { ExternalRequest } from '../transactions/parse-order.ts';
+import type { OutgoingRequest } from '../transactions/parse-order.ts';
 
 /** What the transaction of an outgoing payment does, with every address derived. */
-export type ExternalTerms = {
+export type OutgoingTerms = {
   owner: string;
   authority: string;
   payTo: string;
@@ -27,9 +27,9 @@ export const memoOf = (intentId: string): string =>
 /** The terms of a request. The mint and the source are this deployment's, whatever is asked for. */
 export const termsOf = (
   intentId: string,
-  { owner, authority, pay_to, fee_payer, amount, memo }: ExternalRequest,
+  { owner, authority, pay_to, fee_payer, amount, memo }: OutgoingRequest,
   mint: string,
-): ExternalTerms => ({
+): OutgoingTerms => ({
   owner,
   authority,
   payTo: pay_to,

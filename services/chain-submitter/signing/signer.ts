@@ -27,7 +27,7 @@ export class SignerUnavailable extends Error {}
  * A signer whose key is elsewhere. A wrong signature is refused here, so that it is never sent.
  * @param signElsewhere returns the 64-byte signature
  */
-export const externalSigner = (publicKey: string, signElsewhere: Signer['sign']): Signer => {
+export const outgoingSigner = (publicKey: string, signElsewhere: Signer['sign']): Signer => {
   const key = publicKeyFromRaw(bs58.decode(publicKey));
   return {
     publicKey,

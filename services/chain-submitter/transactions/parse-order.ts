@@ -16,9 +16,9 @@ import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Failure } from '../ledger/model/failure.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type {
-  ExternalOrder,
-  ForeignOrder,
+  IncomingOrder,
   Order,
+  OutgoingOrder,
   SettleOrder,
   TransferOrder,
 } from '../ledger/model/order.ts';
@@ -64,7 +64,7 @@ export type TransferRequest = z.infer<typeof TransferRequest>;
  * The request of an intent for a payment that another client signed. It repeats what the bytes were
  * checked to do.
  */
-export const ForeignRequest = z.strictObject({
+export const IncomingRequest = z.strictObject({
   settlement_id: SettlementId,
   account_id: AccountId,
   authority: SolanaAddress,
@@ -75,10 +75,10 @@ export const ForeignRequest = z.strictObject({
   /** The moment in whose hour the caps count the amount. A lost payment counts in none. */
   capped_at: Timestamp.optional(),
 });
-export type ForeignRequest = z.infer<typeof ForeignRequest>;
+export type IncomingRequest = z.infer<typeof IncomingRequest>;
 
 /** The request of an intent for an outgoing payment, as settlement has asked for it. */
-export const ExternalRequest = z.strictObject({
+export const OutgoingRequest = z.strictObject({
   settlement_id: SettlementId,
   account_id: AccountId,
   owner: SolanaAddress,
@@ -90,7 +90,7 @@ export const ExternalRequest = z.strictObject({
   /** The moment in whose hour the caps count the amount. Only what is stored has it. */
   capped_at: Timestamp.optional(),
 });
-export type ExternalRequest = z.infer<typeof ExternalRequest>;
+export type OutgoingRequest = z.infer<typeof OutgoingRequest>;
 /** A job that can never be executed. Nothing was signed for it. */
 export class OrderRefused extends Error {
   override name = 'OrderRefused';
@@ -162,8 +162,8 @@ const transferOrder = (
   since: ANY_TIME,
 });
 
-const foreignOrder = (request: ForeignRequest, since: number): ForeignOrder => ({
-  kind: 'foreign',
+const incomingOrder = (request: IncomingRequest, since: number): IncomingOrder => ({
+  kind: 'incoming',
   accountId: request.account_id,
   authority: request.authority,
   source: request.source_account,
@@ -174,11 +174,11 @@ const foreignOrder = (request: ForeignRequest, since: number): ForeignOrder => (
   since,
 });
 
-const externalOrder = (
-  { account_id, owner, pay_to, amount }: ExternalRequest,
+const outgoingOrder = (
+  { account_id, owner, pay_to, amount }: OutgoingRequest,
   { since, mint }: { since: number; mint: string },
-): ExternalOrder => ({
-  kind: 'external',
+): OutgoingOrder => ({
+  kind: 'outgoing',
   accountId: account_id,
   source: tokenAccountOf(owner, mint),
   destination: tokenAccountOf(pay_to, mint),
@@ -239,10 +239,10 @@ export const parseOrder = (
         since: intent.created_at,
       };
     }
-    case 'foreign':
-      return foreignOrder(ForeignRequest.parse(intent.request), intent.created_at);
-    case 'external':
-      return externalOrder(ExternalRequest.parse(intent.request), {
+    case 'incoming':
+      return incomingOrder(IncomingRequest.parse(intent.request), intent.created_at);
+    case 'outgoing':
+      return outgoingOrder(OutgoingRequest.parse(intent.request), {
         since: intent.created_at,
         mint: network.mint,
       });

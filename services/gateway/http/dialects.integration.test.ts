@@ -9,7 +9,7 @@ import {
   type Services,
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
-import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-foreign.ts';
+import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-incoming.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
   startGatewayFixture,
   startServers,
 } from '../../../test/support/gateway.ts';
-import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-foreign.ts';
+import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-incoming.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
 import { connectRedis } from '../redis/connect.ts';
 import { createLimits } from './limits.ts';
@@ -60,7 +60,7 @@ const post = async (path: string, body: unknown): Promise<number> => {
   await response.text();
   return response.status;
 };
-const foreign = (transaction: string) => ({
+const incoming = (transaction: string) => ({
   ...{ rail: 'x402', quote_amount: '50000', memo: 'm', transaction, redeem_id: 'r-1' },
 });
 const newJunk = (): string => {
@@ -78,7 +78,7 @@ const times = async (count: number, work: () => Promise<number>): Promise<number
 const countOf = (statuses: number[], wanted: number) => statuses.filter((status) => status === wanted).length;
 
 test('301 transactions that are refused by their bytes leave a vendor its calls, and a buyer after them pays', async () => {
-  const accept = (transaction: string) => post('/v1/settlements/foreign', foreign(transaction));
+  const accept = (transaction: string) => post('/v1/settlements/foreign', incoming(transaction));
   expect(countOf(await times(301, () => accept(newJunk())), 400)).toBe(301);
   expect(await accept(newTransaction())).toBe(202);
   const settle = (transaction: string) => post('/v1/x402/settle', x402Request(transaction));

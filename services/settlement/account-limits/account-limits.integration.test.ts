@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
-import { payOut, refusal, USDC } from '../../../test/support/external-calls.ts';
+import { payOut, refusal, USDC } from '../../../test/support/outgoing-calls.ts';
 import {
   admin,
   base,
@@ -18,7 +18,7 @@ import {
   until,
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
-import { newPayee } from '../../../test/support/settlement-external.ts';
+import { newPayee } from '../../../test/support/settlement-outgoing.ts';
 import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { PLATFORM_ACCOUNT_ID, PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import { waitingForLocks } from '../../../test/support/database.ts';
-import { callsOf, type Key, newKey, owedOf, pendingRow } from '../../../test/support/foreign-calls.ts';
+import { callsOf, type Key, newKey, owedOf, pendingRow } from '../../../test/support/incoming-calls.ts';
 import {
   admin,
   callAs,
@@ -13,7 +13,7 @@ import {
   until,
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
-import { newTransaction, txOf } from '../../../test/support/settlement-foreign.ts';
+import { newTransaction, txOf } from '../../../test/support/settlement-incoming.ts';
 import { consumer } from '../../../test/support/settlement-peers.ts';
 
 /** The fees that x402 payments accrue, over payments that fail and accounts that pay. */

@@ -4,13 +4,13 @@ import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
-import { type Outgoing, paymentOf, timeOf } from '../external-payments/sign.ts';
+import { type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
 import { getSettlement } from '../settlements/store/settlements.ts';
 import { getUnsigned, searchUnsigned, type UnsignedDeps } from './unsigned.ts';
 
-type CloseExternal = (typeof chainSubmitter.internal.closeExternal)['input'];
+type CloseOutgoing = (typeof chainSubmitter.internal.closeOutgoing)['input'];
 type Deps = UnsignedDeps & {
-  closeExternal: (payment: z.infer<CloseExternal>) => Promise<Progress>;
+  closeOutgoing: (payment: z.infer<CloseOutgoing>) => Promise<Progress>;
   /** Records a progress that is known without its event. */
   applyProgress: (progress: Progress) => Promise<void>;
 };
@@ -19,11 +19,11 @@ type Deps = UnsignedDeps & {
  * Whether chain-submitter has the record of handed-out bytes, or has found their transaction.
  * @throws ServiceError service_unavailable when the chain cannot be searched
  */
-const isRecorded = async ({ closeExternal, applyProgress }: Deps, row: Outgoing): Promise<boolean> => {
+const isRecorded = async ({ closeOutgoing, applyProgress }: Deps, row: Outgoing): Promise<boolean> => {
   const { settlement_id, account_id, payment_attempt_id, message_hash } = row;
   const attempt = { settlement_id, account_id, payment_attempt_id, message_hash };
   try {
-    await applyProgress(await closeExternal({ ...attempt, lost: { ...timeOf(row), ...paymentOf(row) } }));
+    await applyProgress(await closeOutgoing({ ...attempt, lost: { ...timeOf(row), ...paymentOf(row) } }));
     return true;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
@@ -38,7 +38,7 @@ const isRecorded = async ({ closeExternal, applyProgress }: Deps, row: Outgoing)
 export const endUnsignedPayment =
   (deps: Deps): Handler<typeof settlement.internal.endUnsignedPayment> =>
   async ({ settlement_id, ...operator }) => {
-    const { pool, closeExternal, applyProgress } = deps;
+    const { pool, closeOutgoing, applyProgress } = deps;
     const row = await getUnsigned(deps, settlement_id);
     if (row.message_hash !== null && (await isRecorded(deps, row)))
       throw conflict('the bytes of the payment were handed out: only the chain ends it');
@@ -55,7 +55,7 @@ export const endUnsignedPayment =
     });
     // Without the message: the operator has seen that nobody can use it any more.
     const attempt = { settlement_id, account_id, payment_attempt_id, message_hash: null };
-    await applyProgress(await closeExternal({ ...attempt, lost: null }));
+    await applyProgress(await closeOutgoing({ ...attempt, lost: null }));
     const { status, chain_status } = await getSettlement(pool, settlement_id);
     return { status, chain_status };
   };

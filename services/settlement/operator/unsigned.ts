@@ -1,8 +1,8 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import type { LostDeps } from '../external-payments/lost.ts';
-import { isOutgoing, type Outgoing, paymentOf, timeOf } from '../external-payments/sign.ts';
-import { findExternal } from '../settlements/store/external-payments.ts';
+import type { LostDeps } from '../outgoing/lost.ts';
+import { isOutgoing, type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
+import { findOutgoing } from '../settlements/store/outgoing-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
 
 /*
@@ -12,8 +12,8 @@ import { findLostTime } from '../settlements/store/restores.ts';
  * ended by the chain, unless a restore of chain-submitter has lost the bytes.
  */
 
-export type UnsignedDeps = Pick<LostDeps, 'pool' | 'findLostExternal'>;
-type Found = Awaited<ReturnType<LostDeps['findLostExternal']>>;
+export type UnsignedDeps = Pick<LostDeps, 'pool' | 'findLostOutgoing'>;
+type Found = Awaited<ReturnType<LostDeps['findLostOutgoing']>>;
 
 /** An outgoing payment as operators see it. */
 export const view = (row: Outgoing) => {
@@ -31,7 +31,7 @@ export const getUnsigned = async (
   { pool }: Pick<UnsignedDeps, 'pool'>,
   settlementId: string,
 ): Promise<Outgoing> => {
-  const row = await findExternal(pool, settlementId);
+  const row = await findOutgoing(pool, settlementId);
   if (row === null || !isOutgoing(row)) throw notFound('outgoing payment here');
   if (row.chain_status !== 'pending')
     throw conflict(`the payment is not under way: ${row.status}, ${row.chain_status} on chain`);
@@ -43,7 +43,7 @@ export const getUnsigned = async (
  * @throws ServiceError service_unavailable when the chain cannot be searched
  */
 export const searchUnsigned = async (
-  { pool, findLostExternal }: UnsignedDeps,
+  { pool, findLostOutgoing }: UnsignedDeps,
   row: Outgoing,
 ): Promise<Found> => {
   const { account_id, payment_attempt_id } = row;
@@ -51,7 +51,7 @@ export const searchUnsigned = async (
   if (lost === null) return { found: 'none', transactions: [] };
   const { pay_to, amount, memo } = paymentOf(row);
   const owners = [...new Set([row.owner, ...lost.owners])];
-  return findLostExternal({
+  return findLostOutgoing({
     ...{ account_id, payment_attempt_id, pay_to, amount, memo },
     lost: { ...lost, owners },
   });

@@ -4,8 +4,8 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import { ReceiptClaims } from '../../../shared/contract/settlement/receipts.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { ANY_PAYEE, payOut } from '../../../test/support/external-calls.ts';
-import { confirm, newKey } from '../../../test/support/foreign-calls.ts';
+import { confirm, newKey } from '../../../test/support/incoming-calls.ts';
+import { ANY_PAYEE, payOut } from '../../../test/support/outgoing-calls.ts';
 import {
   callAs,
   database,
@@ -21,8 +21,8 @@ import {
   underWay,
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
-import { newPayee } from '../../../test/support/settlement-external.ts';
-import { NETWORK, newTransaction, PAYER, txOf } from '../../../test/support/settlement-foreign.ts';
+import { NETWORK, newTransaction, PAYER, txOf } from '../../../test/support/settlement-incoming.ts';
+import { newPayee } from '../../../test/support/settlement-outgoing.ts';
 import { confirmedRefunds, consumer } from '../../../test/support/settlement-peers.ts';
 import { MINT, PAYOUT, publicKeys, vendor } from '../../../test/support/settlement-quotes.ts';
 

@@ -30,7 +30,7 @@ const walletOf = (caller: Caller) => (caller.kind === 'delegate_key' ? caller.wa
  * of fees does not matter.
  * @throws ServiceError when new payments of this caller are refused at the moment
  */
-export const admitExternal = async (
+export const admitOutgoing = async (
   deps: Omit<Deps, 'budgetRefillsInSeconds' | 'isFrozen'>,
   payTo: string,
   caller: Caller,

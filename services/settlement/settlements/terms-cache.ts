@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Attempt } from './store/accept-attempts.ts';
-import type { ExternalAttempt } from './store/accept-external.ts';
+import type { OutgoingAttempt } from './store/accept-outgoing.ts';
 import type { Terms } from './store/settlements.ts';
 
 /** The payments of some minutes under the heaviest load, at half a kilobyte each and its scope. */
@@ -32,7 +32,7 @@ export const createTermsCache = () => {
         created_at: createdAt,
       });
     },
-    addExternal: (attempt: ExternalAttempt, createdAt: number): void => {
+    addExternal: (attempt: OutgoingAttempt, createdAt: number): void => {
       entries.set(attempt.settlementId, {
         settlement_id: attempt.settlementId,
         rail: 'x402_out',

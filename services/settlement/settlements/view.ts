@@ -43,7 +43,7 @@ const isPayer = (row: SettlementRow, caller: Caller): boolean =>
 const isVendor = (row: SettlementRow, caller: Caller): boolean => caller.account_id === row.vendor_account_id;
 
 /** What only a payment of another protocol has. */
-const foreignShown = (row: SettlementRow, caller: Caller) =>
+const incomingShown = (row: SettlementRow, caller: Caller) =>
   row.rail === 'quittance'
     ? {}
     : {
@@ -82,7 +82,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
     row.failure_code === null
       ? null
       : { code: row.failure_code, message: row.failure_message ?? 'the payment failed' },
-  ...foreignShown(row, caller),
+  ...incomingShown(row, caller),
   ...(isPayer(row, caller) && payerShown(row)),
 });
 

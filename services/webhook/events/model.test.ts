@@ -249,7 +249,7 @@ test('a used-up limit is an event with its figures', () => {
 });
 
 test('a payment of another protocol is an event of its vendor only, with the rail and the address that paid', () => {
-  const foreign = {
+  const incoming = {
     ...{
       ...quoted,
       rail: 'x402' as const,
@@ -261,7 +261,7 @@ test('a payment of another protocol is an event of its vendor only, with the rai
     },
     payer_address: '1'.repeat(32),
   };
-  const events = eventsOf('settlement.issued', { ...foreign, tx_hash, issued_at: at });
+  const events = eventsOf('settlement.issued', { ...incoming, tx_hash, issued_at: at });
   expect(events).toMatchObject([
     {
       account_id: vendor,
@@ -269,7 +269,7 @@ test('a payment of another protocol is an event of its vendor only, with the rai
       data: { role: 'vendor', rail: 'x402', quote_id: null, payer_address: '1'.repeat(32), tx_hash },
     },
   ]);
-  expect(eventsOf('settlement.accepted', foreign)).toEqual([]);
+  expect(eventsOf('settlement.accepted', incoming)).toEqual([]);
 });
 
 test('an outgoing payment is an event of its payer only, without a service', () => {

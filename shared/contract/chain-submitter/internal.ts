@@ -13,8 +13,8 @@ import {
   WireTransaction,
 } from '../primitives.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
-import { externalOperations } from './external.ts';
-import { foreignOperations } from './foreign.ts';
+import { incomingOperations } from './incoming.ts';
+import { outgoingOperations } from './outgoing.ts';
 import { Progress } from './progress.ts';
 
 /** Everything known about an attempt, for operators and their decisions. */
@@ -105,8 +105,8 @@ export const MAX_OBSERVED_WALLETS = 100;
 /** The internal operations of chain-submitter. */
 export const internal = {
   ...operatorOperations,
-  ...foreignOperations,
-  ...externalOperations,
+  ...incomingOperations,
+  ...outgoingOperations,
   getCaps: getCapsOperation,
   getSigning: operatorOperation({
     summary: 'Whether signing is paused, how much work is open, and which keys are configured',

@@ -24,7 +24,7 @@ const isGranted = (limits: Limits): boolean => {
 
 /** The inputs with which a device may create a delegate. */
 export const DEVICE_DELEGATE = {
-  rule: 'with a limit per_payment of at most 10 USDC, and a limit daily, monthly or total of at most 25 USDC, and without external payments to any address',
+  rule: 'with a limit per_payment of at most 10 USDC, and a limit daily, monthly or total of at most 25 USDC, and without outgoing payments to any address',
   within: z.looseObject({
     limits: z
       .looseObject({

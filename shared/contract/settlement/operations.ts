@@ -27,9 +27,9 @@ import { accountLimitOperations } from './account-limits.ts';
 import { approvalOperations } from './approvals.ts';
 import { declineOperations } from './declines.ts';
 import { RedeemId } from './events.ts';
-import { externalOperations } from './external.ts';
 import { feeOperations } from './fees.ts';
-import { foreignOperations } from './foreign.ts';
+import { incomingOperations } from './incoming.ts';
+import { outgoingOperations } from './outgoing.ts';
 import { Rail } from './rail.ts';
 import { receiptOperations } from './receipts.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
@@ -273,10 +273,10 @@ export const operations = {
   }),
   ...approvalOperations,
   ...declineOperations,
-  ...externalOperations,
+  ...outgoingOperations,
   ...feeOperations,
   ...accountLimitOperations,
-  ...foreignOperations,
+  ...incomingOperations,
   ...receiptOperations,
   ...x402Operations,
 };

@@ -66,7 +66,7 @@ const includedAtTheLastSlot = (harness: Harness): Fault => ({
       select wire, last_valid_block_height::int as last from chain_submitter.transactions
       join chain_submitter.intents using (intent_id)
       where transactions.status = 'live' and intents.status in ('signed', 'reopened') and length(wire) > 0
-        and kind <> 'external'`);
+        and kind <> 'outgoing'`);
     const last = Math.min(...flying.map((bytes) => bytes.last));
     const blocks = last - 1 - blockHeight;
     const possible = flying.length > 0 && blocks > 0;

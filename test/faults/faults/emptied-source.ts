@@ -58,7 +58,7 @@ export const emptiedSource = (
       const [row] = await harness
         .query<{ n: number }>(
           `select count(*)::int as n from chain_submitter.intents
-           where kind = 'foreign' and status = any($2) and request ->> 'source_account' = $1`,
+           where kind = 'incoming' and status = any($2) and request ->> 'source_account' = $1`,
           [source, statuses],
         )
         .catch(() => []);

@@ -77,7 +77,7 @@ const lyingAboutHeights = (harness: Harness): Fault => ({
     return async () => {
       const flying = await harness.query<{ wire: Buffer }>(`
         select wire from chain_submitter.transactions join chain_submitter.intents using (intent_id)
-        where signed_at > now() - interval '20 seconds' and length(wire) > 0 and kind <> 'external'`);
+        where signed_at > now() - interval '20 seconds' and length(wire) > 0 and kind <> 'outgoing'`);
       harness.secondProvider.behave('honest');
       await harness.rpc('chain_fault');
       const options = { encoding: 'base64', skipPreflight: true };

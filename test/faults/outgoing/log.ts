@@ -1,4 +1,4 @@
-import { messageHashOf } from '../../../services/settlement/foreign-payments/message-hash.ts';
+import { messageHashOf } from '../../../services/settlement/incoming/message-hash.ts';
 import { type Delivery, type Price, transactionOf } from '../../support/outgoing.ts';
 import type { Refusal } from '../../support/refusals.ts';
 

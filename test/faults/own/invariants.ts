@@ -125,7 +125,7 @@ const invariants: Record<string, Invariant> = {
     [...finalState.transactions.values()]
       .filter(({ succeeded, signature }) => {
         const intent = finalState.records.get(signature)?.intent_id ?? '';
-        const isOther = intent.startsWith('foreign:');
+        const isOther = intent.startsWith('incoming:');
         const isRemoved = intent.startsWith(`settle:${fickle.signIn.account.account_id}:`);
         return !succeeded && forks === 0 && !isOther && !isRemoved;
       })

@@ -1,6 +1,6 @@
 import { ComputeBudgetProgram, type Keypair } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
-import { askedBy, fromBase64, paymentOn, wireTransaction } from '../../support/foreign-buyers.ts';
+import { askedBy, fromBase64, paymentOn, wireTransaction } from '../../support/incoming-buyers.ts';
 import { createX402Buyer } from '../../support/x402.ts';
 import type { Harness } from '../harness.ts';
 

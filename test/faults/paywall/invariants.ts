@@ -1,4 +1,4 @@
-import { messageHashOf } from '../../../services/settlement/foreign-payments/message-hash.ts';
+import { messageHashOf } from '../../../services/settlement/incoming/message-hash.ts';
 import type { Break } from '../break.ts';
 import { failureInvariants } from '../failed-on-chain.ts';
 import { notOnTheChain } from '../final-records.ts';
@@ -18,7 +18,7 @@ const transfersOf = ({ finalState }: Case, { hash }: Payment) =>
 const isReversed = ({ finalState, forks }: Case, { hash }: Payment): boolean =>
   forks > 0 && finalState.byMessage.get(hash)?.chain_status === 'failed';
 
-const isForeign = ({ dialect }: Purchase): boolean => dialect !== 'quittance';
+const isIncoming = ({ dialect }: Purchase): boolean => dialect !== 'quittance';
 
 const paymentsOf = (of: Case, { payments }: Purchase) =>
   payments.flatMap((payment) => transfersOf(of, payment));
@@ -59,7 +59,7 @@ const invariants: Record<string, (of: Case) => string[]> = {
   /** What was delivered was paid, unless a fork removed the payment for good. */
   'delivered-is-paid': (of) =>
     of.log.purchases
-      .filter((purchase) => isForeign(purchase) && isDelivered(purchase))
+      .filter((purchase) => isIncoming(purchase) && isDelivered(purchase))
       .filter(({ payments }) => !payments.some((payment) => isReversed(of, payment)))
       .filter((purchase) => paymentsOf(of, purchase).length !== 1)
       .map(shown),

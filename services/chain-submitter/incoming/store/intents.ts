@@ -4,8 +4,8 @@ import { stateColumn } from '../../../../shared/db/state-column.ts';
 import { intents } from '../../ledger/model/state.ts';
 
 const state = stateColumn(intents, sql.fragment`i.status`);
-/** The predicate of the index intents_foreign_by_source. */
-export const isPaying = sql.fragment`i.kind = 'foreign' and ${state.is(
+/** The predicate of the index intents_incoming_by_source. */
+export const isPaying = sql.fragment`i.kind = 'incoming' and ${state.is(
   ...intents.states.filter((status) => status !== 'failed'),
 )}`;
 
@@ -18,7 +18,7 @@ export const isPaying = sql.fragment`i.kind = 'foreign' and ${state.is(
 export const lockPayments = (tx: Db, names: readonly string[]): Promise<unknown> =>
   tx.query(sql.type(z.unknown())`
     select pg_advisory_xact_lock(key) from (
-      select distinct hashtextextended('foreign/' || name, 0) as key
+      select distinct hashtextextended('incoming/' || name, 0) as key
       from unnest(${sql.array([...names], 'text')}) as name order by key
     ) as keys`);
 
@@ -34,7 +34,7 @@ export const MAX_FAILED = 3n;
  */
 const failedOf = (source: ReturnType<typeof sql.fragment>) => sql.fragment`
   select count(*) as failed from intents i join transactions t using (intent_id)
-  where i.kind = 'foreign' and ${state.is('failed')} and i.signature is not null
+  where i.kind = 'incoming' and ${state.is('failed')} and i.signature is not null
     and i.request ->> 'source_account' = ${source} and i.created_at > app_now() - interval '1 day'
     and t.status = 'failed'`;
 

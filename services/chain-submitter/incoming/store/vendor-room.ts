@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { failuresOfVendor } from '../../ledger/store/foreign-failures.ts';
+import { failuresOfVendor } from '../../ledger/store/incoming-failures.ts';
 import { isPaying } from './intents.ts';
 
-/** As in the index intents_foreign_by_vendor: only payments of MPP have a leg for the fee. */
+/** As in the index intents_incoming_by_vendor: only payments of MPP have a leg for the fee. */
 const isOfMpp = sql.fragment`${isPaying} and jsonb_array_length(i.request -> 'legs') > 1`;
 
 /** As in `Limits` of limits/fee-budgets.ts. */
-export type VendorLimits = { foreign_failures: bigint; foreign_first_failures: bigint };
+export type VendorLimits = { incoming_failures: bigint; incoming_first_failures: bigint };
 
 const Room = z.object({ allowance: z.bigint(), room: z.bigint() });
 type Room = z.infer<typeof Room>;
@@ -22,7 +22,7 @@ type Room = z.infer<typeof Room>;
 export const listVendorRoom = (
   db: Db,
   accountIds: readonly string[],
-  { foreign_first_failures: first, foreign_failures: most }: VendorLimits,
+  { incoming_first_failures: first, incoming_failures: most }: VendorLimits,
   asking: number,
 ): Promise<readonly Room[]> =>
   db.any(sql.type(Room)`

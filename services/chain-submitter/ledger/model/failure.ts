@@ -58,7 +58,7 @@ export const settleFailure = (
 
 /** The failure of any other order. Only a transfer can lack money. */
 export const otherFailure = (kind: Order['kind'], error: ChainError): Failure => {
-  const transfers = ['withdrawal', 'refund', 'foreign', 'external'].includes(kind);
+  const transfers = ['withdrawal', 'refund', 'incoming', 'outgoing'].includes(kind);
   if (transfers && tokenErrorCode(error) === 1)
     return failed('insufficient_funds', 'the balance of the wallet that signs is too small');
   const own = kind === 'fund' || kind === 'createTokenAccount';
@@ -81,11 +81,11 @@ export const EXPIRED = failed(
   'payment_failed',
   'the transaction expired before it was included; prepare it again',
 );
-export const EXPIRED_FOREIGN = failed(
+export const EXPIRED_INCOMING = failed(
   'payment_failed',
   'the transaction expired before it was included; no money moved',
 );
-export const EXPIRED_EXTERNAL = failed(
+export const EXPIRED_OUTGOING = failed(
   'payment_failed',
   'the vendor did not submit the transaction before it expired; no money moved',
 );

@@ -72,8 +72,8 @@ export type TransferOrder = {
   since: number;
 };
 /** A payment that a client of x402 or MPP has built and signed, and the platform co-signs. */
-export type ForeignOrder = {
-  kind: 'foreign';
+export type IncomingOrder = {
+  kind: 'incoming';
   /** The vendor. Its budget pays for the transaction. */
   accountId: string;
   /** The owner or delegate that signed for the source. */
@@ -88,8 +88,8 @@ export type ForeignOrder = {
  * A payment to a vendor that does not use Quittance. The platform signs as the delegate, and the
  * vendor's fee payer signs and sends.
  */
-export type ExternalOrder = {
-  kind: 'external';
+export type OutgoingOrder = {
+  kind: 'outgoing';
   accountId: string;
   source: string;
   destination: string;
@@ -104,7 +104,7 @@ export type OwnOrder = SettleOrder | FundOrder | CreateTokenAccountOrder;
 export type UserOrder = DelegationOrder | TransferOrder;
 /** Orders whose transaction this service builds. */
 export type BuiltOrder = OwnOrder | UserOrder;
-export type Order = BuiltOrder | ForeignOrder | ExternalOrder;
+export type Order = BuiltOrder | IncomingOrder | OutgoingOrder;
 
 /**
  * The address under which every transaction of an order is listed. Transfers of other protocols
@@ -113,14 +113,14 @@ export type Order = BuiltOrder | ForeignOrder | ExternalOrder;
  */
 export const searchOf = (order: Order | null): { reference: string; since: number } | null => {
   if (order === null) return null;
-  if (order.kind === 'foreign' || order.kind === 'external')
+  if (order.kind === 'incoming' || order.kind === 'outgoing')
     return { reference: order.source, since: order.since };
   return 'reference' in order ? order : { reference: order.tokenAccount, since: order.since };
 };
 
 /** Whether somebody else has signed the message, so that it has one generation. */
-export const isSignedOnce = (order: Exclude<Order, ExternalOrder>): order is UserOrder | ForeignOrder =>
-  order.kind === 'foreign' || isUserSigned(order);
+export const isSignedOnce = (order: Exclude<Order, OutgoingOrder>): order is UserOrder | IncomingOrder =>
+  order.kind === 'incoming' || isUserSigned(order);
 
 /** Whether the owner has to sign. */
 export const isUserSigned = (order: Order): order is UserOrder =>

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import type { Network } from './network.ts';
-import type { ForeignOrder } from './order.ts';
+import type { IncomingOrder } from './order.ts';
 import { expectedDeltas, movedOrder } from './payment.ts';
 
 const network = { feeAccount: 'fee' } as Network;
-const order = (legs: ForeignOrder['legs']): ForeignOrder => ({
-  ...{ kind: 'foreign', accountId: 'vendor', authority: 'buyer', source: 'source' },
+const order = (legs: IncomingOrder['legs']): IncomingOrder => ({
+  ...{ kind: 'incoming', accountId: 'vendor', authority: 'buyer', source: 'source' },
   since: 0,
   legs,
 });

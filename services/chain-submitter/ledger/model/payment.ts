@@ -12,13 +12,13 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
       ...(order.payoutAccount === feeAccount ? [] : [[feeAccount, order.feeMicro] as [string, bigint]]),
     ];
   }
-  if (order.kind === 'withdrawal' || order.kind === 'refund' || order.kind === 'external') {
+  if (order.kind === 'withdrawal' || order.kind === 'refund' || order.kind === 'outgoing') {
     return [
       [order.source, -order.amountMicro],
       [order.destination, order.amountMicro],
     ];
   }
-  if (order.kind === 'foreign') {
+  if (order.kind === 'incoming') {
     const deltas = new Map<string, bigint>();
     const add = (account: string, micro: bigint) => deltas.set(account, (deltas.get(account) ?? 0n) + micro);
     for (const { destination, amountMicro } of order.legs) {

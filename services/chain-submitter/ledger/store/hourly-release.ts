@@ -11,9 +11,9 @@ export const releaseHourlyCaps = sql.fragment`, capped as (
     select scope, date_trunc('hour', (i.request ->> 'capped_at')::timestamptz, 'UTC') as period,
       sum((i.request ->> 'amount')::bigint)::bigint as micro
     from changed join intents i using (intent_id) cross join lateral unnest(case i.kind
-      when 'foreign' then array['foreign', 'foreign_account/' || (i.request ->> 'account_id'),
-        'foreign_source/' || (i.request ->> 'source_account')]
-      when 'external' then array['environment', 'account/' || (i.request ->> 'account_id'),
+      when 'incoming' then array['incoming', 'incoming_account/' || (i.request ->> 'account_id'),
+        'incoming_source/' || (i.request ->> 'source_account')]
+      when 'outgoing' then array['environment', 'account/' || (i.request ->> 'account_id'),
         'wallet/' || (i.request ->> 'owner')]
       end) as scope
     where i.request ? 'capped_at'

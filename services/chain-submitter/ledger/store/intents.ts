@@ -7,9 +7,9 @@ import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-cata
 import type { Failure } from '../model/failure.ts';
 import { type Event, intents } from '../model/state.ts';
 import { finalRequest } from './final-request.ts';
-import { countForeignFailures } from './foreign-failures.ts';
 import { unuseGrants, useGrants } from './grants.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
+import { countIncomingFailures } from './incoming-failures.ts';
 import {
   emptyTransactions,
   failTransactions,
@@ -253,7 +253,7 @@ export const transitionIntents = (
 const effects = {
   confirm: useGrants,
   fork: unuseGrants,
-  fail: sql.fragment`${failTransactions}${releaseHourlyCaps}${countForeignFailures}`,
+  fail: sql.fragment`${failTransactions}${releaseHourlyCaps}${countIncomingFailures}`,
   finalize: emptyTransactions,
 };
 
@@ -309,7 +309,7 @@ export const insertFailedIntent = async (
  */
 export const insertFailedPayment = async (
   db: Db,
-  kind: 'foreign' | 'external',
+  kind: 'incoming' | 'outgoing',
   row: { intentId: string; settlementId: string; reason: string | null; failure: Failure },
 ): Promise<boolean> => {
   const { intentId, settlementId, reason, failure } = row;
@@ -330,13 +330,13 @@ const FIRST_SEARCH_AFTER = '1 second';
  * or since another time if their record was lost.
  * @returns false when the intent exists. One that is being committed or closed is waited for
  */
-export const insertExternalIntent = async (
+export const insertOutgoingIntent = async (
   tx: Db,
   row: Pick<IntentRow, 'intent_id' | 'object_id' | 'traceparent'> & { request: object; since?: string },
 ): Promise<boolean> => {
   const inserted = await tx.maybeOne(sql.typeAlias('id')`
     insert into intents (intent_id, kind, object_id, request, status, traceparent, next_at, created_at)
-    values (${row.intent_id}, 'external', ${row.object_id}, ${JSON.stringify(row.request)}::jsonb,
+    values (${row.intent_id}, 'outgoing', ${row.object_id}, ${JSON.stringify(row.request)}::jsonb,
       ${state.after('sign')}, ${row.traceparent}, app_now() + ${FIRST_SEARCH_AFTER}::interval,
       coalesce(${row.since ?? null}::timestamptz, app_now()))
     on conflict (intent_id) do nothing returning intent_id as id`);
@@ -367,7 +367,7 @@ export const countOpen = (db: Db): Promise<bigint> =>
     select count(*) as intents from intents i where ${state.isOpen}`);
 
 /**
- * Names another settlement as the one that a foreign or outgoing payment is of. Its events carry
+ * Names another settlement as the one that an incoming or outgoing payment is of. Its events carry
  * the new id from now on.
  */
 export const updateSettlementId = (db: Db, intentId: string, settlementId: string): Promise<unknown> =>

@@ -109,4 +109,4 @@ export const listRecorded = (db: Db, signatures: readonly string[]): Promise<rea
 export const listBuiltHere = (db: Db, signatures: readonly string[]): Promise<readonly string[]> =>
   db.anyFirst(sql.type(z.object({ signature: z.string() }))`
     select t.signature from transactions t join intents i using (intent_id)
-    where t.signature = any(${sql.array([...signatures], 'text')}) and i.kind not in ('foreign', 'external')`);
+    where t.signature = any(${sql.array([...signatures], 'text')}) and i.kind not in ('incoming', 'outgoing')`);

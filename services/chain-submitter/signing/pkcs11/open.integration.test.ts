@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { externalPaymentsOver } from '../../../../test/support/external-payments.ts';
-import { foreignPaymentsOver, PRICE } from '../../../../test/support/foreign-payments.ts';
+import { incomingPaymentsOver, PRICE } from '../../../../test/support/incoming-payments.ts';
+import { outgoingPaymentsOver } from '../../../../test/support/outgoing-payments.ts';
 import { createSofthsm, hasSofthsm, type Softhsm } from '../../../../test/support/softhsm.ts';
 import {
   type Payer,
@@ -23,12 +23,12 @@ let vendor: Payer;
 let environment: Record<string, string>;
 
 const payments = () =>
-  externalPaymentsOver(
+  outgoingPaymentsOver(
     () => fixture,
     () => vendor,
   );
-const foreign = () =>
-  foreignPaymentsOver(
+const incoming = () =>
+  incomingPaymentsOver(
     () => fixture,
     () => vendor,
   );
@@ -68,8 +68,8 @@ const foreign = () =>
     await events.wait(first.settlement_id, 'confirmed');
     const to = Keypair.generate().publicKey;
     const prepared = await prepare(other!, to, AMOUNT);
-    const foreignPayment = await foreign().signed(buyer!);
-    const external = payments().inputOf(other!);
+    const incomingPayment = await incoming().signed(buyer!);
+    const outgoing = payments().inputOf(other!);
 
     softhsm.unplug();
     const second = await fixture.settle(payer!, fixture.quote());
@@ -79,8 +79,8 @@ const foreign = () =>
     );
     // A caller gets a 503 that it can repeat.
     expect(await codeOf(submit(prepared))).toBe('service_unavailable');
-    expect(await codeOf(foreign().submit(foreignPayment))).toBe('service_unavailable');
-    expect(await codeOf(payments().sign(external))).toBe('service_unavailable');
+    expect(await codeOf(incoming().submit(incomingPayment))).toBe('service_unavailable');
+    expect(await codeOf(payments().sign(outgoing))).toBe('service_unavailable');
     // Nothing was signed, and no part of a cap is used by what was not signed.
     const { rows } = await admin.query('select kind, status, signature from intents where signature is null');
     expect(rows).toEqual([{ kind: 'settle', status: 'accepted', signature: null }]);
@@ -90,8 +90,8 @@ const foreign = () =>
     await events.wait(second.settlement_id, 'confirmed');
     await submit(prepared);
     await events.wait(prepared.id, 'confirmed');
-    expect((await foreign().submit(foreignPayment)).outcome).toBe('submitted');
-    expect((await payments().sign(external)).outcome).toBe('signed');
+    expect((await incoming().submit(incomingPayment)).outcome).toBe('submitted');
+    expect((await payments().sign(outgoing)).outcome).toBe('signed');
     expect(await outside.balance(payer!.owner.publicKey)).toBe(3n * AMOUNT);
     expect(await outside.balance(to)).toBe(AMOUNT);
     await until(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../../../shared/lib/logger.ts';
-import { externalSigner, type Signer } from '../signer.ts';
+import { outgoingSigner, type Signer } from '../signer.ts';
 import { type Cryptoki, loadCryptoki } from './cryptoki.ts';
 import { checkPrivateKey, findPrivateKey, keyName, readAddress } from './key.ts';
 import type { KeyUri } from './key-uri.ts';
@@ -113,7 +113,7 @@ export const createKeyOpener = (defaults: Defaults, deps: Deps) => {
     const { warnings, publicKey } = await limit(inspect, OPEN_WITHIN_MS);
     for (const warning of warnings) logger.warn({ key: name }, warning);
     const sign = signWith(uri, token);
-    const signer = externalSigner(publicKey, (message) =>
+    const signer = outgoingSigner(publicKey, (message) =>
       limit(() => repeated(() => sign(message)), signWithinMs),
     );
     // No transaction begins with these bytes: 113 signatures do not fit into one.

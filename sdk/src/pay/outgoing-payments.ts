@@ -1,0 +1,247 @@
+import { ApiError } from '../errors.ts';
+import { resourceOf } from '../resource.ts';
+import type { Fetch } from '../transport.ts';
+import type { CallOptions, Input, Output } from '../types.ts';
+import { isHeld, isRefusedForGood } from './attempts.ts';
+import type { Ledger } from './budget.ts';
+import { type Call, presentCall } from './call.ts';
+import { discard, isFinal, isRedirect, REDELIVERY_MS } from './delivery.ts';
+import { NotAllowedError, NotDeliveredError, PaidRedirectError, PaymentOpenError } from './errors.ts';
+import {
+  isPayable,
+  type Network,
+  type OutgoingOffer,
+  offerHeaders,
+  priceOf,
+  readOffers,
+  readPaymentResponse,
+  transactionOf,
+} from './outgoing-offers.ts';
+import type { Approve, Price } from './price.ts';
+import { type Receipt, receiptFrom, withReceipt } from './receipt.ts';
+import type { ReportExternal, Reports } from './reports.ts';
+import { addressOf } from './rules.ts';
+import type { PaymentRecord, PaymentStore } from './store.ts';
+
+type Signed = Output<'settlement.payExternal'>;
+type PayExternal = (input: Input<'settlement.payExternal'>, options: CallOptions) => Promise<Signed>;
+
+type OutgoingDeps = {
+  fetch: Fetch;
+  pay: PayExternal;
+  report: ReportExternal;
+  reports: Reports;
+  /** Null if the API serves no network of x402 in this environment. */
+  network: () => Promise<Network | null>;
+  check: (price: Price, url: string, maxAmount: bigint | undefined) => void;
+  ledger: Ledger;
+  approve: Approve;
+  store: PaymentStore;
+  /** Called after each payment. */
+  paid: (receipt: Receipt) => void;
+};
+type OutgoingRecord = PaymentRecord & { external: NonNullable<PaymentRecord['external']> };
+
+/** What an answer without a statement about its settlement is reported as: an empty object. */
+const NO_STATEMENT = 'e30=';
+
+export const isOutgoing = (record: PaymentRecord): record is OutgoingRecord => record.external !== undefined;
+
+/** Signs the payments of records. The same record gets the same bytes. */
+const createSigning = (deps: OutgoingDeps) => {
+  const { ledger, store } = deps;
+
+  const remove = async (name: string, { id }: PaymentRecord): Promise<void> => {
+    ledger.release(id);
+    await store.remove(name, id);
+  };
+
+  /** Reserves the amount and stores the record that pays, before anything is signed. */
+  const begin = async (name: string, begun: OutgoingRecord, call: Call): Promise<OutgoingRecord> => {
+    const { id, url, external } = begun;
+    const price = priceOf(external, url);
+    deps.check(price, url, call.maxAmount);
+    ledger.reserve(id, new URL(url).origin, price);
+    try {
+      if (!(await (call.approve ?? deps.approve)(price, { method: call.method, url })))
+        throw new NotAllowedError('the payment was not approved', price);
+      call.signal?.throwIfAborted();
+      await store.save(name, begun);
+      return begun;
+    } catch (error) {
+      ledger.release(id);
+      throw error;
+    }
+  };
+
+  /** The signed payment of a record: the same bytes each time. @throws ApiError, NoAnswerError */
+  const sign = async (name: string, record: OutgoingRecord, { signal }: Call): Promise<Signed> => {
+    const { version, requirement, resource } = record.external;
+    const input = { payment_attempt_id: record.id, resource, x402_version: version, requirement };
+    try {
+      return await deps.pay(input, signal === undefined ? {} : { signal });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      error.paymentAttemptId = record.id;
+      // Without an explicit "no" the bytes may exist, so the hold and the record stay. After
+      // an error that may be repeated, the same attempt continues.
+      if (error.moneyMoved !== 'no' || error.retryable) throw error;
+      if (isHeld(name, error)) ledger.release(record.id);
+      else await remove(name, record);
+      throw error;
+    }
+  };
+
+  return { remove, begin, sign };
+};
+type Signing = ReturnType<typeof createSigning>;
+
+type PaidOutcome = { settlement_id: string; tx_hash: string | null; confirmed: boolean };
+
+const receiptOfOutgoing = (
+  { external, url }: OutgoingRecord,
+  { settlement_id, tx_hash, confirmed }: PaidOutcome,
+): Receipt =>
+  receiptFrom(priceOf(external, url), {
+    settlementId: settlement_id,
+    rail: 'x402_out',
+    transaction: tx_hash,
+    confirmed,
+  });
+
+/** Handles the answers of vendors to payments. */
+const createOutcomes = (deps: OutgoingDeps, { remove }: Signing) => {
+  const { ledger, store, reports } = deps;
+
+  /**
+   * Handles a 402 after the payment was presented.
+   * @returns if the payment has failed for good, so that another one may be made
+   */
+  const refused = async (
+    name: string,
+    record: OutgoingRecord,
+    { settlement_id }: Signed,
+    response: Response,
+  ): Promise<void> => {
+    const payment_response = readPaymentResponse(record.external, response) ?? NO_STATEMENT;
+    const price = priceOf(record.external, record.url);
+    const outcome = await deps.report({ settlement_id, payment_response }).catch(() => null);
+    if (outcome?.status === 'failed') return remove(name, record);
+    discard(response);
+    if (outcome?.status !== 'confirmed') throw new PaymentOpenError(settlement_id, record.id, price);
+    ledger.spend(record.id);
+    const { tx_hash } = outcome;
+    // The first answer after the payment is known. Later ones find `paidAt`.
+    if (record.paidAt === null)
+      deps.paid(receiptOfOutgoing(record, { settlement_id, tx_hash, confirmed: true }));
+    const paidAt = record.paidAt ?? Date.now();
+    // For a while an equal request presents the payment again. With a key it never buys again.
+    if (Date.now() - paidAt > REDELIVERY_MS && !name.startsWith('key:')) await remove(name, record);
+    else await store.save(name, { ...record, paidAt });
+    const message = `The vendor was paid with transaction ${tx_hash} and does not accept the payment.`;
+    throw new NotDeliveredError(message, settlement_id, record.id, tx_hash);
+  };
+
+  /** Stores and reports what a vendor says about its settlement. A failure changes no answer. */
+  const keepStatement = async (record: OutgoingRecord, settlement_id: string, statement: string | null) => {
+    if (statement === null) return;
+    const report = { settlement_id, payment_response: statement };
+    await reports.add({ ...record, external: { ...record.external, report } }).catch(() => undefined);
+  };
+
+  return { refused, keepStatement };
+};
+
+/** Presents payments to their vendors. */
+const createPresentation = (deps: OutgoingDeps, signing: Signing) => {
+  const { fetch, ledger, store } = deps;
+  const { refused, keepStatement } = createOutcomes(deps, signing);
+
+  /**
+   * Presents the payment of a record, and returns the vendor's answer.
+   * @returns `failed` if the payment has failed for good; the answer is then the vendor's 402
+   */
+  const present = async (name: string, record: OutgoingRecord, call: Call) => {
+    const signed = await signing.sign(name, record, call);
+    const { settlement_id } = signed;
+    const shown = offerHeaders(record.external, signed.payment_signature);
+    const response = await presentCall(fetch, call, record, shown);
+    if (response.status === 402) {
+      await refused(name, record, signed, response);
+      return { response, failed: true };
+    }
+    const statement = readPaymentResponse(record.external, response);
+    await keepStatement(record, settlement_id, statement);
+    const receipt = receiptOfOutgoing(record, {
+      settlement_id,
+      tx_hash: signed.tx_hash ?? transactionOf(statement),
+      confirmed: signed.status === 'confirmed',
+    });
+    if (isRedirect(response) && call.redirect !== 'manual') {
+      discard(response);
+      throw new PaidRedirectError(response.headers.get('location'), settlement_id, record.id);
+    }
+    if (isFinal(response)) {
+      ledger.spend(record.id);
+      if (record.paidAt === null) deps.paid(receipt);
+      // The delivery is returned even if the record stays. It then presents the payment once more.
+      await Promise.resolve(store.remove(name, record.id)).catch(() => undefined);
+    }
+    return { response: withReceipt(response, receipt), failed: false };
+  };
+  return present;
+};
+
+/**
+ * Pays vendors that do not use Quittance. The API signs a payment, and the vendor uses it. The same
+ * record shows the same bytes, whatever the vendor answers. Names are those of the store.
+ */
+export const createOutgoingPayments = (deps: OutgoingDeps) => {
+  const { ledger, reports } = deps;
+  const signing = createSigning(deps);
+  const present = createPresentation(deps, signing);
+
+  return {
+    /** The first offer of a 402 that the API can pay. Null if there is none. */
+    readOffer: async (response: Response): Promise<OutgoingOffer | null> => {
+      const offers = await readOffers(response);
+      const network = offers.length === 0 ? null : await deps.network();
+      return network === null ? null : (offers.find((offer) => isPayable(offer, network)) ?? null);
+    },
+
+    /** Pays the offer of a 402, and returns the vendor's answer to the payment. */
+    buy: async (
+      name: string,
+      record: PaymentRecord,
+      call: Call,
+      asked: Response,
+      { version, requirement }: OutgoingOffer,
+    ): Promise<Response> => {
+      const url = addressOf(call, asked, priceOf({ version, requirement }, call.url));
+      discard(asked);
+      await reports.repeat();
+      const external = { version, requirement, resource: resourceOf(url) };
+      const begun = await signing.begin(name, { ...record, url, external }, call);
+      return (await present(name, begun, call)).response;
+    },
+
+    /**
+     * Presents the payment of a leftover record again. Null if it has failed for good.
+     */
+    resume: async (name: string, record: OutgoingRecord, call: Call): Promise<Response | null> => {
+      const price = priceOf(record.external, record.url);
+      deps.check(price, record.url, call.maxAmount);
+      ledger.reserve(record.id, new URL(record.url).origin, price);
+      try {
+        const { response, failed } = await present(name, record, call);
+        if (!failed) return response;
+        discard(response);
+        return null;
+      } catch (error) {
+        if (isRefusedForGood(error) && !(error as ApiError).retryable) return null;
+        throw error;
+      }
+    },
+  };
+};
+export type OutgoingPayments = ReturnType<typeof createOutgoingPayments>;

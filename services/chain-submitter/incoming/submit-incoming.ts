@@ -1,0 +1,374 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import bs58 from 'bs58';
+import type { z } from 'zod';
+import type { chainSubmitter, IncomingReason } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Reservation } from '../../../shared/db/budget.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { broadcast } from '../broadcast/broadcast.ts';
+import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
+import { readLastValid } from '../chain/blockhashes.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
+import type { Executor } from '../execution/executor.ts';
+import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
+import { incomingIntentId } from '../ledger/intent-id.ts';
+import type { Network } from '../ledger/model/network.ts';
+import type { IncomingOrder } from '../ledger/model/order.ts';
+import { intents } from '../ledger/model/state.ts';
+import type { Generation } from '../ledger/store/commit-signed.ts';
+import { insertFailedPayment } from '../ledger/store/intents.ts';
+import { isCommitted } from '../ledger/store/transactions.ts';
+import { BudgetUsedUp } from '../limits/fee-budgets.ts';
+import type { IncomingCaps } from '../limits/incoming-caps.ts';
+import { incomingLamports } from '../limits/lamports.ts';
+import type { OwnBudgets } from '../limits/own-budgets.ts';
+import { signForCaller } from '../signing/sign-for-caller.ts';
+import { type Signers, signFor } from '../signing/signer.ts';
+import { assemble, disassemble, hashMessage } from '../transactions/message.ts';
+import type { IncomingRequest } from '../transactions/parse-order.ts';
+import type { IncomingCommit, IncomingIntent } from './group-commit.ts';
+import { checkLimits, readLimits } from './limits.ts';
+import { adoptLost, sourceOf } from './lost-payment.ts';
+import { answerRefusal, IncomingRefusal, refuse } from './refusal.ts';
+import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
+import type { Simulations } from './simulations.ts';
+import { readExactSourceBalance, type SourceBalance } from './source-balance.ts';
+import { hasRoom } from './store/intents.ts';
+import { getVendorRoom, type VendorLimits } from './store/vendor-room.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  clock: Clock;
+  logger: Logger;
+  incomingCommit: IncomingCommit;
+  network: Network;
+  rpc: RpcPool;
+  tokenAccounts: TokenAccounts;
+  signers: Signers;
+  simulations: Simulations;
+  ownBudgets: Pick<OwnBudgets, 'incomingFees'>;
+  /** How many payments to a vendor account may fail on the chain in a UTC day. */
+  limits: VendorLimits;
+  incomingCaps: IncomingCaps;
+  inFlight: InFlightTransactions;
+  executor: Pick<Executor, 'executeNow'>;
+  workerId: string;
+  /** Waits for others of the source. Default: real time. */
+  pause?: Pause;
+};
+
+type Input = z.infer<typeof chainSubmitter.internal.submitIncoming.input>;
+type Submitted = { outcome: 'submitted'; tx_hash: string };
+
+const submitted = (signature: string): Submitted => ({ outcome: 'submitted', tx_hash: signature });
+
+/**
+ * The answer for a message that has an intent; null without one. The intent of a dead worker is
+ * executed at once.
+ * @throws IncomingRefusal when nothing was or will be signed for this settlement
+ */
+const findAnswer = async (deps: Deps, intentId: string, settlementId: string): Promise<Submitted | null> => {
+  const intent = await findPaymentIntent(deps, intentId, settlementId);
+  if (intent === null) return null;
+  const { signature, status, request, failure_message } = intent;
+  if (signature === null) {
+    const { reason } = request as { reason?: IncomingReason };
+    return refuse(reason ?? 'closed', failure_message ?? '');
+  }
+  if (!intents.isTerminal(status) && !deps.inFlight.has(intentId)) await deps.executor.executeNow(intentId);
+  return submitted(signature);
+};
+
+/**
+ * Makes a refusal final: a late repeat of the call finds it and signs nothing. A concurrent call
+ * may have submitted the message, and the refusal may be its effect.
+ */
+const recordRefusal = async (
+  deps: Deps,
+  intent: { intentId: string; settlementId: string },
+  refusal: IncomingRefusal,
+): Promise<Submitted> => {
+  const { reason, message } = refusal;
+  const code = reason === 'insufficient_funds' ? reason : 'payment_failed';
+  if (await insertFailedPayment(deps.pool, 'incoming', { ...intent, reason, failure: { code, message } }))
+    throw refusal;
+  const answer = await findAnswer(deps, intent.intentId, intent.settlementId);
+  return answer ?? Promise.reject(refusal);
+};
+
+/** What each cap bounds, as the refusal names it. */
+const CAPS = { incoming_source: 'paying token account', incoming_account: 'vendor', incoming: 'environment' };
+
+/** Reserves the fees of the vendor's budget, and the amount of the hourly caps. */
+const reserve = async (
+  { ownBudgets, incomingCaps }: Deps,
+  { source, totalMicro, priorityFeeLamports }: SignedPayment,
+  { vendor, at }: { vendor: string; at: number },
+): Promise<Reservation> => {
+  const fees = await ownBudgets.incomingFees
+    .reserve(vendor, incomingLamports(priorityFeeLamports))
+    .catch((error: unknown) => {
+      if (!(error instanceof BudgetUsedUp)) throw error;
+      return refuse('budget_exhausted', `${error.message}; it refills at midnight UTC`);
+    });
+  const reserved = await incomingCaps
+    .reserve({ source, accountId: vendor }, totalMicro, at)
+    .catch((error: unknown) => {
+      fees.release();
+      throw error;
+    });
+  if ('reached' in reserved) {
+    fees.release();
+    count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
+    const of = CAPS[reserved.reached];
+    return refuse('budget_exhausted', `the hourly cap of the ${of} is reached; pay again in the next hour`);
+  }
+  return {
+    release: () => {
+      fees.release();
+      reserved.release();
+    },
+  };
+};
+
+/** Signs the message as the fee payer that it names. A former fee payer signs too. */
+const sign = async (
+  { signers }: Deps,
+  { message, feePayer, signature }: SignedPayment,
+  lastValidBlockHeight: number,
+): Promise<Generation> => {
+  const [own] = await signForCaller(signFor(signers, [feePayer], message));
+  await failpoint('submitter.afterSign');
+  return {
+    signature: bs58.encode(own!),
+    wire: assemble(message, [own!, signature]),
+    lastValidBlockHeight,
+    creates: null,
+    signBefore: null,
+  };
+};
+
+/**
+ * The source or the vendor has as many payments under way as it may have. Nothing of this one was
+ * committed.
+ */
+class TooManyUnderWay extends Error {
+  override name = 'TooManyUnderWay';
+  readonly reason: IncomingReason;
+  /** Whether one more may be under way now. */
+  readonly hasRoom: () => Promise<boolean>;
+  constructor(
+    of: string,
+    { reason, hasRoom }: { reason: IncomingReason; hasRoom: TooManyUnderWay['hasRoom'] },
+  ) {
+    super(`as many payments ${of} are under way as it may have`);
+    this.reason = reason;
+    this.hasRoom = hasRoom;
+  }
+}
+
+/** Whether nothing was committed. Any other error leaves that unknown. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof IncomingRefusal || error instanceof ServiceError || error instanceof TooManyUnderWay;
+
+/**
+ * Commits the payment within its source's balance. A payment that is not covered is compared with
+ * an exact balance before it is refused.
+ * @returns false when the message has an intent already
+ */
+const commit = async (
+  deps: Deps,
+  intent: IncomingIntent,
+  { payment, signed, alone }: { payment: SignedPayment; signed: Generation; alone: boolean },
+  balance: SourceBalance,
+): Promise<boolean> => {
+  const { source, totalMicro } = payment;
+  const bytes = { intent, source, alone, totalMicro, signed };
+  try {
+    let outcome = await deps.incomingCommit({ ...bytes, balance });
+    if (outcome === 'not_covered')
+      outcome = await deps.incomingCommit({
+        ...bytes,
+        balance: await readExactSourceBalance(deps, payment),
+      });
+    if (outcome === 'not_covered')
+      return refuse('insufficient_funds', 'other payments need the balance of the paying account');
+    const { intent_id: intentId, request } = intent;
+    if (outcome === 'too_many')
+      throw new TooManyUnderWay('of the paying token account', {
+        reason: 'source_blocked',
+        hasRoom: () => hasRoom(deps.pool, { intentId, source, alone }),
+      });
+    if (outcome === 'too_many_of_vendor')
+      throw new TooManyUnderWay('to the vendor', {
+        reason: 'budget_exhausted',
+        hasRoom: async () => (await getVendorRoom(deps.pool, request.account_id, deps.limits)).room > 0n,
+      });
+    if (outcome === 'exists') return false;
+    deps.relay.dispatch(outcome);
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) throw error;
+    // The answer to the commit was lost. Bytes without a row are not sent.
+    const { intent_id } = intent;
+    deps.logger.warn({ err: error, intent: intent_id }, 'commit of signed bytes unclear, reading the row');
+    if (!(await isCommitted(deps.pool, { intentId: intent_id, signature: signed.signature }))) throw error;
+    return true;
+  }
+};
+
+/** @returns null when the message has an intent already */
+const signWithinLimits = async (
+  deps: Deps,
+  intent: IncomingIntent,
+  {
+    payment,
+    alone,
+    balance,
+    lastValid,
+    now,
+  }: { payment: SignedPayment; alone: boolean; balance: SourceBalance; lastValid: number; now: number },
+): Promise<Generation | null> => {
+  const reservation = await reserve(deps, payment, { vendor: intent.request.account_id, at: now });
+  let counts = false;
+  try {
+    const signed = await sign(deps, payment, lastValid);
+    const isNew = await commit(deps, intent, { payment, signed, alone }, balance).catch((error: unknown) => {
+      // The row of an unclear commit may still appear, and the sweep sends its bytes then.
+      counts = !isRefusal(error);
+      throw error;
+    });
+    counts = isNew;
+    return isNew ? signed : null;
+  } finally {
+    if (!counts) reservation.release();
+  }
+};
+
+const requestOf = (
+  { settlement_id, account_id }: Input,
+  payment: SignedPayment,
+  now: number,
+): IncomingRequest => ({
+  ...{ settlement_id, account_id, authority: payment.authority, source_account: payment.source },
+  legs: payment.legs.map(({ destination, amountMicro }) => ({
+    token_account: destination,
+    amount: formatMicro(amountMicro),
+  })),
+  amount: formatMicro(payment.totalMicro),
+  capped_at: isoTime(now),
+});
+
+/** @returns null when the message has an intent already */
+const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
+  const payment = await readSignedPayment(deps, input);
+  const { authority, source, legs } = payment;
+  const slot = await deps.simulations.simulateUnlessFresh(payment);
+  // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
+  const height = readLastValid(deps.rpc, { minContextSlot: slot });
+  const [limits, lastValid] = await Promise.all([
+    readLimits(deps, payment, input.account_id),
+    readForCaller(height),
+  ]);
+  checkLimits(limits, payment);
+
+  const now = deps.clock();
+  const intent: IncomingIntent = {
+    intent_id: incomingIntentId(payment.messageHash),
+    kind: 'incoming',
+    object_id: input.settlement_id,
+    traceparent: activeTraceparent(),
+    request: requestOf(input, payment, now),
+  };
+  const { alone, balance } = limits;
+  const signed = await signWithinLimits(deps, intent, { payment, alone, balance, lastValid, now });
+  if (signed === null) return null;
+  await failpoint('submitter.afterCommit');
+  const order: IncomingOrder = {
+    ...{ kind: 'incoming', accountId: input.account_id, authority, source, legs },
+    since: deps.clock(),
+  };
+  if (deps.inFlight.begin(intent.intent_id)) {
+    const state = { ...intent, status: 'signed', slot: null } as const;
+    broadcast(deps, toInFlight(state, order, { ...signed, generation: 1 }));
+  }
+  return submitted(signed.signature);
+};
+
+/** Adopts a refused payment that is on the chain. @returns whether it has an intent now */
+const adoptRefused = async (
+  deps: Deps,
+  { transaction, settlement_id, account_id, lost_since: since = null }: Input,
+): Promise<boolean> => {
+  if (since === null) return false;
+  const { message } = disassemble(Buffer.from(transaction, 'base64'));
+  const source = sourceOf(message);
+  if (source === null) return false;
+  const payment = { settlementId: settlement_id, accountId: account_id };
+  return adoptLost(deps, payment, { messageHash: hashMessage(message), source, since });
+};
+
+/**
+ * How long a payment waits for others of its source or vendor. A confirmation takes about a second.
+ */
+const WAIT_MS = 6000;
+const LEAST_PAUSE_MS = 250;
+const MOST_PAUSE_MS = 1000;
+
+/** Submits a payment, after others of its source or vendor if it has too many under way. */
+const submitInTurn = async (deps: Deps, input: Input): Promise<Submitted | null> => {
+  const until = performance.now() + WAIT_MS;
+  let pauseMs = LEAST_PAUSE_MS;
+  for (;;) {
+    try {
+      return await submit(deps, input);
+    } catch (error) {
+      if (!(error instanceof TooManyUnderWay)) throw error;
+      do {
+        if (performance.now() > until) refuse(error.reason, `${error.message}; pay when one is confirmed`);
+        await (deps.pause ?? sleep)(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS);
+      } while (!(await error.hasRoom()));
+    }
+  }
+};
+
+/**
+ * Checks a transaction of another client, commits it co-signed as the only generation of its
+ * intent, and broadcasts it. A repeated or concurrent call gets the same transaction.
+ */
+export const submitIncoming =
+  (deps: Deps): Handler<typeof chainSubmitter.internal.submitIncoming> =>
+  (input) =>
+    answerRefusal(async () => {
+      const { settlement_id: settlementId } = input;
+      const intentId = incomingIntentId(messageHashOf(Buffer.from(input.transaction, 'base64')));
+      const answer = () => findAnswer(deps, intentId, settlementId);
+      const existing = await answer();
+      if (existing !== null) return existing;
+      try {
+        const result = (await submitInTurn(deps, input)) ?? (await answer());
+        if (result !== null) return result;
+        throw new Error('The intent was not inserted and does not exist.');
+      } catch (error) {
+        if (error instanceof IncomingRefusal) {
+          const paid = (await adoptRefused(deps, input)) ? await answer() : null;
+          return paid ?? recordRefusal(deps, { intentId, settlementId }, error);
+        }
+        // The chain may have refused the message because a concurrent call has paid with it.
+        const late = error instanceof ServiceError ? await answer() : null;
+        if (late === null) throw error;
+        return late;
+      }
+    });

@@ -1,0 +1,251 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Reservation } from '../../../shared/db/budget.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { isUniqueViolation } from '../broadcast/broadcast.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { Blockhash, RpcPool } from '../chain/rpc-pool.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
+import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
+import { outgoingIntentId } from '../ledger/intent-id.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { findIntent, insertFailedPayment, insertOutgoingIntent } from '../ledger/store/intents.ts';
+import { findMessage, insertMessage, type OutgoingMessage } from '../ledger/store/messages.ts';
+import { isPaused } from '../ledger/store/settings.ts';
+import { type Caps, countedAt } from '../limits/spending-caps.ts';
+import { signForCaller } from '../signing/sign-for-caller.ts';
+import { type Signers, signFor } from '../signing/signer.ts';
+import { assemble, hashMessage } from '../transactions/message.ts';
+import { OutgoingRequest } from '../transactions/parse-order.ts';
+import { checkBalances } from './balances.ts';
+import { adoptLost } from './lost-payment.ts';
+import { adoptOrRefuse } from './lost-record.ts';
+import { buildOutgoingMessage } from './message.ts';
+import { checkOutgoingPolicy, checkParties } from './policy.ts';
+import { OutgoingRefusal, refuse } from './refusal.ts';
+import { type OutgoingTerms, termsOf } from './terms.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  clock: Clock;
+  logger: Logger;
+  network: Network;
+  rpc: RpcPool;
+  tokenAccounts: Pick<TokenAccounts, 'list'>;
+  signers: Signers;
+  caps: Caps;
+};
+type Input = z.infer<typeof chainSubmitter.internal.signOutgoing.input>;
+type Answer = z.infer<typeof chainSubmitter.internal.signOutgoing.output>;
+
+/** The time of a slot, after which a new blockhash is finalized. */
+const SLOT_MS = 400;
+const MAX_TRIES = 4;
+
+const refused = ({ reason, message }: OutgoingRefusal): Answer => ({ outcome: 'refused', reason, message });
+
+const requestOf = ({
+  payment_attempt_id: _,
+  message_hash: __,
+  accepted_at: ___,
+  lost: ____,
+  ...request
+}: Input): OutgoingRequest => request;
+
+/** Whether a stored request asks for the same payment, whatever its settlement is called. */
+const isSamePayment = (stored: unknown, request: OutgoingRequest): boolean => {
+  const parsed = OutgoingRequest.safeParse(stored);
+  if (!parsed.success) return false;
+  const { capped_at: _, ...same } = parsed.data;
+  return isDeepStrictEqual({ ...same, settlement_id: request.settlement_id }, request);
+};
+
+/**
+ * The answer for a payment that has an intent; null without one. The bytes are answered in every
+ * state, because a payer that has them already loses nothing.
+ */
+const findAnswer = async (deps: Deps, intentId: string, input: Input): Promise<Answer | null> => {
+  const existing = await findIntent(deps.pool, intentId);
+  if (existing === null) return null;
+  const message = await findMessage(deps.pool, intentId);
+  const request = requestOf(input);
+  // Bytes of another payment must not get the id of this one, whose hold they would outlive.
+  if (message !== null && !isSamePayment(existing.request, request))
+    throw conflict('the payment_attempt_id has signed another payment; use a new one');
+  const intent = (await findPaymentIntent(deps, intentId, input.settlement_id)) ?? existing;
+  if (message === null) {
+    const { reason } = intent.request as { reason?: OutgoingRefusal['reason'] };
+    return refused(new OutgoingRefusal(reason ?? 'closed', intent.failure_message ?? ''));
+  }
+  return {
+    outcome: 'signed',
+    transaction: message.wire.toString('base64'),
+    message_hash: message.message_hash,
+    source_account: termsOf(intentId, request, deps.network.mint).source,
+    tx_hash: intent.signature,
+  };
+};
+
+/**
+ * Makes a refusal final: a late repeat of the call finds it and signs nothing. A concurrent call
+ * may have signed the payment.
+ */
+const recordRefusal = async (
+  deps: Deps,
+  { intentId, input }: { intentId: string; input: Input },
+  refusal: OutgoingRefusal,
+): Promise<Answer> => {
+  const { reason, message } = refusal;
+  const isOfWallet = reason === 'insufficient_funds' || reason === 'delegation_inactive';
+  const failure = { code: isOfWallet ? reason : 'payment_failed', message } as const;
+  const row = { intentId, settlementId: input.settlement_id, reason, failure };
+  if (await insertFailedPayment(deps.pool, 'outgoing', row)) return refused(refusal);
+  return (await findAnswer(deps, intentId, input)) ?? refused(refusal);
+};
+
+/** Reserves the amount of the hourly caps, as a payment of a quote does. */
+const reserve = async (
+  { caps }: Deps,
+  input: Input,
+  { amountMicro, at }: { amountMicro: bigint; at: number },
+): Promise<Reservation> => {
+  const payer = { wallet: input.owner, accountId: input.account_id };
+  const reserved = await caps.reserveMicro(payer, amountMicro, at);
+  if (!('reached' in reserved)) return reserved;
+  count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
+  return refuse(
+    'budget_exhausted',
+    `the hourly cap of the ${reserved.reached} is reached; pay again in the next hour`,
+  );
+};
+
+/** Builds, checks and signs the message. The fee payer's signature stays empty. */
+const sign = async (
+  { signers, network: { mint } }: Deps,
+  terms: OutgoingTerms,
+  { blockhash, lastValidBlockHeight }: Blockhash,
+): Promise<OutgoingMessage> => {
+  const message = buildOutgoingMessage(terms, { mint, blockhash });
+  checkOutgoingPolicy(message, terms, mint);
+  const [signature] = await signForCaller(signFor(signers, [terms.authority], message));
+  await failpoint('submitter.afterSign');
+  return {
+    message_hash: hashMessage(message),
+    wire: assemble(message, [null, signature!]),
+    last_valid_block_height: lastValidBlockHeight,
+  };
+};
+
+/**
+ * Commits a payment with its only bytes, after which they may be handed out.
+ * @returns false when the attempt has an intent
+ * @throws a unique violation when another payment has this message
+ */
+const commit = (
+  { pool }: Deps,
+  intent: Parameters<typeof insertOutgoingIntent>[1],
+  message: OutgoingMessage,
+): Promise<boolean> =>
+  pool.transaction(async (tx) => {
+    const isNew = await insertOutgoingIntent(tx, intent);
+    if (isNew) await insertMessage(tx, intent.intent_id, message);
+    return isNew;
+  });
+
+/** Signs and commits a payment, unless it has an intent by then. @throws OutgoingRefusal */
+const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'done' | 'same message'> => {
+  const request = requestOf(input);
+  const terms = termsOf(intentId, request, deps.network.mint);
+  checkParties(terms, deps.network);
+  const [paused, latest] = await Promise.all([
+    isPaused(deps.pool),
+    // The vendor's provider knows a blockhash that is finalized.
+    readForCaller(deps.rpc.latestBlockhash('finalized')),
+    checkBalances(deps, terms),
+  ]);
+  if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');
+  const at = countedAt(Date.parse(input.accepted_at), deps.clock());
+  const reservation = await reserve(deps, input, { amountMicro: terms.amountMicro, at });
+  const message = await sign(deps, terms, latest).catch((error: unknown) => {
+    reservation.release();
+    throw error;
+  });
+  const traceparent = activeTraceparent();
+  const intent = {
+    intent_id: intentId,
+    object_id: input.settlement_id,
+    request: { ...request, capped_at: isoTime(at) },
+    traceparent,
+  };
+  try {
+    const isNew = await commit(deps, intent, message);
+    if (isNew) await failpoint('submitter.afterCommit');
+    else reservation.release();
+    return 'done';
+  } catch (error) {
+    // When the answer to the commit is lost, the amount counts, because the bytes may be committed.
+    if (!isUniqueViolation(error)) throw error;
+    reservation.release();
+    return 'same message';
+  }
+};
+
+/**
+ * Two equal payments with the memo of their vendor and one blockhash would be one transaction. The
+ * second one is signed with the next blockhash.
+ * @throws OutgoingRefusal; ServiceError service_unavailable while other equal payments take each
+ *   blockhash
+ */
+const signDistinct = async (deps: Deps, intentId: string, input: Input): Promise<void> => {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (tries > 0) await sleep(SLOT_MS);
+    if ((await signNew(deps, intentId, input)) !== 'same message') return;
+  }
+  throw new ServiceError('service_unavailable', 'equal payments are being signed; repeat the call', {
+    ...{ money_moved: 'no', safe_action: 'retry_same_attempt', retryAfterSeconds: 2 },
+  });
+};
+
+/** Adopts the payment of an attempt whose record is lost, if the chain has it. */
+const adopted = async (deps: Deps, intentId: string, input: Input): ReturnType<typeof adoptLost> => {
+  const { message_hash, settlement_id, accepted_at: since } = input;
+  const request = requestOf(input);
+  if (message_hash === null || message_hash === undefined)
+    return adoptLost(deps, { intentId, request }, input.lost);
+  await adoptOrRefuse(deps, { message_hash, settlement_id }, intentId, { request, since });
+  return 'adopted';
+};
+
+/**
+ * Signs an outgoing payment with the delegate authority and commits it before it is answered. The
+ * vendor's fee payer signs and sends it. A repeated or concurrent call gets the same bytes.
+ */
+export const signOutgoing =
+  (deps: Deps): Handler<typeof chainSubmitter.internal.signOutgoing> =>
+  async (input) => {
+    const intentId = outgoingIntentId(input);
+    const existing = await findAnswer(deps, intentId, input);
+    if (existing !== null) return existing;
+    const lost = await adopted(deps, intentId, input);
+    if (lost === 'undecided') return { outcome: 'undecided' };
+    try {
+      if (lost === 'none') await signDistinct(deps, intentId, input);
+    } catch (error) {
+      if (!(error instanceof OutgoingRefusal)) throw error;
+      return recordRefusal(deps, { intentId, input }, error);
+    }
+    const answer = await findAnswer(deps, intentId, input);
+    if (answer === null) throw new Error('The payment was not inserted and does not exist.');
+    return answer;
+  };

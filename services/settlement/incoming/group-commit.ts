@@ -1,0 +1,33 @@
+import { batched } from '../../../shared/db/batched.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Credit } from '../fee-accounts/model.ts';
+import {
+  type HandOutRequest,
+  type IncomingRedeemRequest,
+  insertIncomingPayments,
+  listByMessages,
+  type NewIncomingPayment,
+  recordHandOuts,
+  recordIncomingRedeems,
+} from '../settlements/store/incoming-payments.ts';
+
+/** The statements that many payments of other protocols share. */
+export type IncomingGroupCommit = ReturnType<typeof createIncomingGroupCommit>;
+
+const keysOf = ({ settlement_id }: { settlement_id: string }) => [settlement_id];
+
+/**
+ * Group commits of one process. Payments of one vendor lock the row of its fees, so without them
+ * each would wait for the commits of the others.
+ */
+export const createIncomingGroupCommit = (pool: Pool, credit: Credit) => ({
+  /** The settlement of a signed message, or null. */
+  find: batched((hashes: readonly string[]) => listByMessages(pool, hashes)),
+  insert: batched((rows: readonly NewIncomingPayment[]) => insertIncomingPayments(pool, rows, credit), {
+    keysOf: ({ message_hash }) => [message_hash],
+  }),
+  handOut: batched((requests: readonly HandOutRequest[]) => recordHandOuts(pool, requests), { keysOf }),
+  redeem: batched((requests: readonly IncomingRedeemRequest[]) => recordIncomingRedeems(pool, requests), {
+    keysOf,
+  }),
+});

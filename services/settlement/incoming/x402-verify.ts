@@ -1,0 +1,83 @@
+import type { z } from 'zod';
+import type { MoneyMoved } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { accruedFeeMicro, type Credit, hasCreditFor } from '../fee-accounts/model.ts';
+import { getFeeAccount } from '../fee-accounts/store.ts';
+import { moneyMovedBy } from '../settlements/model/refusal.ts';
+import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
+import { type AcceptDeps, check, findConflict, isRefusal } from './accept-new.ts';
+import { type LostDeps, refuseUnrecorded } from './lost.ts';
+import type { X402Refusal } from './model/x402-request.ts';
+import type { Presented } from './order.ts';
+import { findKnown, NO_MESSAGE, refuseOther } from './pay.ts';
+import { getVendor } from './vendor.ts';
+import { presentX402 } from './x402-order.ts';
+import { errorOf, failureOf, REFUNDED, toX402 } from './x402-refusal.ts';
+import type { TermsDeps } from './x402-terms.ts';
+
+type Deps = AcceptDeps & LostDeps & TermsDeps & { credit: Credit };
+type Answer = z.infer<typeof settlement.operations.x402Verify.output>;
+type Request = Presented<X402Refusal>;
+
+const invalidAnswer = (refusal: X402Refusal, moved: MoneyMoved, payer?: string): Answer => ({
+  isValid: false,
+  invalidReason: refusal.reason,
+  invalidMessage: refusal.message,
+  ...(payer !== undefined && { payer }),
+  error: errorOf(refusal, moved),
+});
+
+/** The answer for a payload that was presented to settle before. */
+const ofKnown = (request: Request, row: IncomingRow): Answer => {
+  const payer = row.payer_address!;
+  const other = refuseOther(request, row);
+  if (other !== null) return invalidAnswer(other.refusal, other.moved);
+  const invalid = (refusal: X402Refusal) => invalidAnswer(refusal, moneyMovedBy(row), payer);
+  if (row.status === 'failed') return invalid(failureOf(row));
+  if (row.status === 'redeemed' || row.handed_out)
+    return invalid({
+      reason: 'duplicate_settlement',
+      message: `the payment was settled by ${row.tx_hash}`,
+    });
+  if (row.status === 'issued' && row.is_refunded) return invalid(REFUNDED);
+  return { isValid: true, payer };
+};
+
+/** Why settle would refuse a payment that has no record, or the address that pays. */
+const judgeNew = async (
+  deps: Deps,
+  { request, hash }: { request: Request; hash: string | null },
+): Promise<{ payer: string } | { refusal: X402Refusal; payer?: string }> => {
+  const order = await request.orderNow();
+  if ('refused' in order) return { refusal: order.refused };
+  if (hash === null) return { refusal: toX402(NO_MESSAGE) };
+  const checked = await check(deps, order);
+  if (isRefusal(checked)) return { refusal: toX402(checked) };
+  const { payer } = checked;
+  const conflict = await findConflict(deps, order, checked);
+  if (conflict !== null) return { refusal: toX402(conflict), payer };
+  const fee = accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), deps.accruedFee);
+  const account = await getFeeAccount(deps.pool, order.vendor.accountId);
+  if (hasCreditFor(account, fee, deps.credit)) return { payer };
+  const message = 'the accrued fees of this vendor exceed its credit';
+  return { refusal: { reason: 'facilitator_credit_exhausted', message }, payer };
+};
+
+/**
+ * POST /v1/x402/verify: checks and simulates, and writes nothing. A refusal is answered after the
+ * record was read once more, as settle does it.
+ */
+export const x402Verify =
+  (deps: Deps): Handler<typeof settlement.operations.x402Verify> =>
+  async (input, caller) => {
+    const request = presentX402(deps, input, await getVendor(deps, caller));
+    const { hash, row } = await findKnown(deps.group, request);
+    if (row !== null) return ofKnown(request, row);
+    const judged = await judgeNew(deps, { request, hash });
+    if (!('refusal' in judged)) return { isValid: true, payer: judged.payer };
+    const now = hash === null ? null : await findByMessage(deps.pool, hash);
+    if (now !== null) return ofKnown(request, now);
+    const { refusal, moved } = await refuseUnrecorded(deps, request, judged.refusal);
+    return invalidAnswer(refusal, moved, judged.payer);
+  };

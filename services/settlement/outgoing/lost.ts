@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { FindWallet } from '../payers/payer.ts';
+import { findLostTime } from '../settlements/store/restores.ts';
+import type { OutgoingOrder } from './model/requirement.ts';
+
+type FindLost = (typeof chainSubmitter.internal)['findLostOutgoing'];
+
+export type LostDeps = {
+  pool: Pool;
+  findWallet: FindWallet;
+  /** Asks every provider whether the chain has a payment of an attempt. */
+  findLostOutgoing: (attempt: z.infer<FindLost['input']>) => Promise<z.infer<FindLost['output']>>;
+};
+
+const RETRY_SECONDS = 30;
+
+/** The error for an attempt whose record may be lost, and of which the chain proves nothing yet. */
+export const mayBePaid = (settlementId?: string): ServiceError =>
+  new ServiceError(
+    'service_unavailable',
+    'records of this time were lost, and the chain has not shown yet whether this attempt was paid; repeat with the same payment_attempt_id',
+    {
+      money_moved: 'unknown',
+      safe_action: 'retry_same_attempt',
+      retryAfterSeconds: RETRY_SECONDS,
+      ...(settlementId !== undefined && { settlement_id: settlementId }),
+    },
+  );
+
+/** A payment of an account that is refused, and the wallet that would have made it. */
+type Refused = { accountId: string; walletId: string | null; paymentAttemptId: string; order: OutgoingOrder };
+
+/**
+ * Whether a restore may have lost the record of an attempt that is refused as a new one. The chain
+ * decides (docs/adr/0034). An error that may be repeated needs no search: it states nothing about
+ * money, unless it says that none moved, which nobody knows then.
+ */
+export const mayHavePaid = async (
+  { pool, findWallet, findLostOutgoing }: LostDeps,
+  { accountId, walletId, paymentAttemptId, order }: Refused,
+  refusal: ServiceError,
+): Promise<boolean> => {
+  const { retryable } = ERRORS[refusal.code];
+  if (retryable && refusal.extras.money_moved !== 'no') return false;
+  const lost = await findLostTime(pool, accountId);
+  if (lost === null) return false;
+  if (retryable) return true;
+  try {
+    // The wallet may have paid for the first time in the lost time.
+    const wallet = await findWallet(accountId, walletId);
+    const owners = [...new Set([...lost.owners, ...(wallet === null ? [] : [wallet.owner])])];
+    const { found } = await findLostOutgoing({
+      ...{ account_id: accountId, payment_attempt_id: paymentAttemptId },
+      ...{ pay_to: order.payTo, amount: formatMicro(order.amountMicro), memo: order.memo },
+      lost: { ...lost, owners },
+    });
+    return found !== 'none';
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return true;
+  }
+};

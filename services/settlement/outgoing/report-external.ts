@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import { readUntil } from '../../../shared/bus/read-until.ts';
+import type { Waiting } from '../../../shared/bus/wake.ts';
+import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { isPaid } from '../settlements/model/status.ts';
+import {
+  findSettlementInScope,
+  getSettlement,
+  type SettlementRow,
+} from '../settlements/store/settlements.ts';
+import { scopeOf } from '../settlements/view.ts';
+import { transactionOf } from './model/payment-response.ts';
+
+type ObserveOutgoing = (typeof chainSubmitter.internal.observeOutgoing)['input'];
+
+type Deps = {
+  pool: Pool;
+  logger: Logger;
+  waiting: Waiting;
+  /** Looks for the payment on chain now. */
+  observeOutgoing: (payment: z.infer<ObserveOutgoing>) => Promise<Progress>;
+  /** Records a progress that is known without its event. */
+  applyProgress: (progress: Progress) => Promise<void>;
+};
+
+/** A vendor reports a payment that is confirmed, or is about to be. */
+const WAIT_MS = 4000;
+const POLL_MS = 1000;
+
+/** A forked payment counts as pending until it is confirmed again. */
+const statusOf = ({ status, chain_status }: SettlementRow) => {
+  if (status === 'failed') return 'failed' as const;
+  return isPaid(chain_status) ? ('confirmed' as const) : ('pending' as const);
+};
+
+/** A report is a hint, so it is answered from the record when the hint cannot be followed. */
+const followHint = async (deps: Deps, row: SettlementRow, txHash: string | null): Promise<void> => {
+  const { settlement_id } = row;
+  try {
+    const progress = await deps.observeOutgoing({
+      account_id: row.account_id!,
+      payment_attempt_id: row.payment_attempt_id!,
+      settlement_id,
+      tx_hash: txHash,
+    });
+    await deps.applyProgress(progress);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    deps.logger.warn(
+      { err: error, settlement_id },
+      'reported payment not searched: chain-submitter did not answer, it is searched later',
+    );
+  }
+};
+
+/** POST /v1/payments/:settlement_id/report. */
+export const reportExternal =
+  (deps: Deps): Handler<typeof settlement.operations.reportExternal> =>
+  async ({ settlement_id, payment_response }, caller) => {
+    const until = performance.now() + WAIT_MS;
+    const found = await findSettlementInScope(deps.pool, payerScope(caller), settlement_id);
+    if (found === null || found.rail !== 'x402_out') throw notFound('outgoing payment');
+    const isOpen = (row: SettlementRow) => statusOf(row) === 'pending';
+    if (isOpen(found)) await followHint(deps, found, transactionOf(payment_response));
+    const row = isOpen(found)
+      ? await readUntil(deps.waiting, settlement_id, {
+          read: () => getSettlement(deps.pool, settlement_id),
+          done: (read) => !isOpen(read),
+          timeoutMs: until - performance.now(),
+          againMs: POLL_MS,
+        })
+      : found;
+    return { settlement_id, status: statusOf(row), tx_hash: row.tx_hash };
+  };
+
+const payerScope = (caller: Parameters<typeof scopeOf>[0]) => scopeOf(caller, 'payer');

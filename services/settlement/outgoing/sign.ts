@@ -1,0 +1,175 @@
+import type { z } from 'zod';
+import type {
+  chainSubmitter,
+  Lost,
+  OutgoingReason,
+  Progress,
+} from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { isPaid } from '../settlements/model/status.ts';
+import {
+  findOutgoingAttempt,
+  type OutgoingRow,
+  recordHandedOut,
+} from '../settlements/store/outgoing-payments.ts';
+import { findLostTime } from '../settlements/store/restores.ts';
+import { failedPaymentError } from './failed-error.ts';
+import { mayBePaid } from './lost.ts';
+import { paymentSignature } from './model/payment-signature.ts';
+import { memoOf } from './model/requirement.ts';
+
+type SignOutgoing = (typeof chainSubmitter.internal.signOutgoing)['input'];
+type Answer = z.infer<typeof settlement.operations.payExternal.output>;
+
+/** A settlement of the rail x402_out, whose columns its CHECK requires. */
+export type Outgoing = OutgoingRow & {
+  account_id: string;
+  payment_attempt_id: string;
+  requirement: string;
+  resource: string;
+  payout_address: string;
+  payer_address: string;
+  owner: string;
+  capped_at: number;
+};
+export const isOutgoing = (row: OutgoingRow): row is Outgoing => row.rail === 'x402_out';
+
+export type SignDeps = {
+  pool: Pool;
+  signOutgoing: (
+    payment: z.infer<SignOutgoing>,
+  ) => Promise<z.infer<(typeof chainSubmitter.internal.signOutgoing)['output']>>;
+  /** Records a progress that is known without its event. */
+  applyProgress: (progress: Progress) => Promise<void>;
+};
+
+const FAILURES: Partial<Record<OutgoingReason, 'insufficient_funds' | 'delegation_inactive'>> = {
+  insufficient_funds: 'insufficient_funds',
+  delegation_inactive: 'delegation_inactive',
+};
+
+/** Nothing was signed, and nothing will be. The hold is released. */
+const refusedProgress = (
+  settlementId: string,
+  { reason, message }: { reason: OutgoingReason; message: string },
+): Progress => ({
+  object_id: settlementId,
+  status: 'failed',
+  generation: 0,
+  tx_hash: null,
+  slot: null,
+  failure: { code: FAILURES[reason] ?? 'payment_failed', message },
+});
+
+/**
+ * chain-submitter did not answer. Bytes that were never handed out cannot be used, so a first call
+ * has moved nothing. The row is read again, because another call of the attempt may have handed
+ * them out meanwhile. The sweeper ends the payment if no repeat comes.
+ */
+const unavailable = async (
+  { pool }: Pick<SignDeps, 'pool'>,
+  { settlement_id, account_id, payment_attempt_id }: Outgoing,
+  lost: Lost | null,
+): Promise<ServiceError> => {
+  // Bytes of the lost time may have been handed out.
+  if (lost !== null) return mayBePaid(settlement_id);
+  const row = await findOutgoingAttempt(pool, account_id, payment_attempt_id);
+  return new ServiceError(
+    'service_unavailable',
+    'the payment cannot be signed right now; repeat with the same payment_attempt_id',
+    {
+      money_moved: row?.message_hash === null ? 'no' : 'unknown',
+      safe_action: 'retry_same_attempt',
+      settlement_id,
+      retryAfterSeconds: 1,
+    },
+  );
+};
+
+/** What the transaction of a payment does. */
+export const paymentOf = (row: Outgoing) => {
+  const requirement = JSON.parse(row.requirement);
+  return {
+    owner: row.owner,
+    authority: row.payer_address,
+    pay_to: row.payout_address,
+    fee_payer: requirement.extra.feePayer as string,
+    amount: formatMicro(row.quote_amount),
+    memo: memoOf(requirement),
+  };
+};
+
+/** Much longer than bytes can be included. */
+const INCLUDED_WITHIN_MS = 86_400_000;
+
+/** The time in which the transaction of a payment is on the chain, if ever. */
+export const timeOf = ({ created_at, owner }: Outgoing): Lost => ({
+  since: isoTime(created_at),
+  until: isoTime(created_at + INCLUDED_WITHIN_MS),
+  owners: [owner],
+});
+
+const signed = async ({ signOutgoing, ...deps }: SignDeps, row: Outgoing, lost: Lost | null) => {
+  try {
+    return await signOutgoing({
+      account_id: row.account_id,
+      payment_attempt_id: row.payment_attempt_id,
+      settlement_id: row.settlement_id,
+      message_hash: row.message_hash,
+      ...paymentOf(row),
+      // Both services count the payment in one hour, whenever it is signed.
+      accepted_at: isoTime(row.capped_at),
+      lost,
+    });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'service_unavailable') throw await unavailable(deps, row, lost);
+    if (error.code !== 'conflict' || row.message_hash !== null) throw error;
+    // A restore has lost the record of another payment with this attempt id. It keeps its bytes,
+    // and nothing is signed for this one.
+    return { outcome: 'refused' as const, reason: 'closed' as const, message: error.message };
+  }
+};
+
+/**
+ * Signs an accepted payment, or gets the bytes that were signed for it before, and returns them.
+ * @throws ServiceError the failure of a payment that failed or is refused by chain-submitter;
+ * service_unavailable when chain-submitter does not answer, or the chain may have a payment of the
+ * attempt whose record is lost
+ */
+export const sign = async (deps: SignDeps, row: Outgoing): Promise<Answer> => {
+  if (row.status === 'failed') throw failedPaymentError(row);
+  const { pool } = deps;
+  const lost = row.message_hash === null ? await findLostTime(pool, row.account_id) : null;
+  const answer = await signed(deps, row, lost);
+  if (answer.outcome === 'undecided') throw mayBePaid(row.settlement_id);
+  if (answer.outcome === 'refused') {
+    await deps.applyProgress(refusedProgress(row.settlement_id, answer));
+    const ended = await findOutgoingAttempt(pool, row.account_id, row.payment_attempt_id);
+    throw ended?.status === 'failed' ? failedPaymentError(ended) : await unavailable(deps, row, lost);
+  }
+  // The record comes first: a payment without it has no bytes that anybody could use.
+  if (row.message_hash === null) {
+    const { message_hash: messageHash, source_account: sourceAccount } = answer;
+    await recordHandedOut(pool, row.settlement_id, { messageHash, sourceAccount });
+    await failpoint('settlement.beforeHandOut');
+  }
+  const { transaction } = answer;
+  return {
+    settlement_id: row.settlement_id,
+    status: isPaid(row.chain_status) ? 'confirmed' : 'pending',
+    payment_signature: paymentSignature({
+      version: row.x402_version === 1 ? 1 : 2,
+      requirement: JSON.parse(row.requirement),
+      resource: row.resource,
+      transaction,
+    }),
+    transaction,
+    tx_hash: row.tx_hash ?? answer.tx_hash,
+  };
+};

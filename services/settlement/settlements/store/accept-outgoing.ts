@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
+import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
+import type { Compared } from '../../declines/model.ts';
+import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
+import { holdPayers, lockPayers } from '../../payers/store.ts';
+import { capsOf, isLimitedBy, isPayerUnknown, overCap } from './caps.ts';
+import { comparedOf, comparedShape, comparedWith } from './compared.ts';
+
+/** An outgoing payment that is not accepted yet. */
+export type OutgoingAttempt = {
+  settlementId: string;
+  accountId: string;
+  paymentAttemptId: string;
+  delegateId: string | null;
+  walletId: string;
+  /** The delegated authority, which signs. */
+  authority: string;
+  amountMicro: bigint;
+  payTo: string;
+  host: string;
+  origin: string;
+  resource: string;
+  /** The vendor's requirement as JSON. */
+  requirement: string;
+  version: 1 | 2;
+  /** The moment in whose hour the caps count the amount, epoch milliseconds. */
+  cappedAt: number;
+  /** A sign-in of the last minutes by a person, which the limits of the account do not bind. */
+  isFresh: boolean;
+};
+
+/** The open payments that a delegate, or an account without one, may have at a time. */
+export const MAX_OPEN = 5;
+/** The open payments that an account may have to one address. */
+export const MAX_OPEN_OF_PAYEE = 2;
+/** After this many payments in a row that an address let expire, it is paused. */
+const MAX_UNSETTLED = 3;
+const PAUSED_FOR = sql.fragment`interval '1 hour'`;
+
+/** The reasons that decide about an outgoing payment, in rank order. */
+const DECISIONS = [
+  'accepted',
+  'existing',
+  'delegate_unknown',
+  'delegate_paused',
+  'external_off',
+  'services_restricted',
+  'payee_not_allowed',
+  'origin_not_allowed',
+  'over_per_payment',
+  'over_daily',
+  'over_monthly',
+  'over_total',
+  'over_account_per_payment',
+  'over_account_daily',
+  'too_many_open',
+  'too_many_open_of_payee',
+  'payee_paused',
+  'payer_unknown',
+  'balance_short',
+  'allowance_short',
+  'approval_required',
+  'over_hourly_cap',
+  /** A concurrent transaction inserted the attempt id: evaluate again. */
+  'conflict',
+] as const;
+export type OutgoingDecision = (typeof DECISIONS)[number];
+
+const Row = z.object({
+  decision: z.enum(DECISIONS),
+  /** How long the payee stays paused. */
+  paused_seconds: z.number().nullable(),
+  ...comparedShape,
+});
+export type OutgoingEvaluation = Pick<z.infer<typeof Row>, 'decision' | 'paused_seconds'> & {
+  compared: Compared | null;
+};
+
+/**
+ * Locks the limits of the delegate, or of the account, then all wallets of the account. The
+ * statement after it therefore counts the open payments of every transaction that has accepted one.
+ */
+const lockAccount = (tx: Db, { accountId, delegateId }: OutgoingAttempt): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`
+    with delegate as (
+      select delegate_id from delegates where delegate_id = ${delegateId ?? accountId} for update
+    )
+    select from payers
+    where account_id = ${accountId} and (select count(*) from delegate) >= 0 order by wallet_id for update`);
+
+const inputOf = (attempt: OutgoingAttempt, isOverCap: boolean) => sql.fragment`
+  select ${attempt.settlementId}::text as settlement_id, ${attempt.accountId}::text as account_id,
+    ${attempt.paymentAttemptId}::text as payment_attempt_id, ${attempt.delegateId}::text as delegate_id,
+    ${attempt.walletId}::text as wallet_id, ${attempt.authority}::text as authority,
+    ${attempt.amountMicro}::bigint as quote_amount, ${attempt.payTo}::text as pay_to, ${attempt.host}::text as host,
+    ${attempt.origin}::text as origin, ${attempt.resource}::text as resource,
+    ${attempt.requirement}::json as requirement, ${attempt.version}::smallint as x402_version,
+    to_timestamp(${attempt.cappedAt}::float8 / 1000) as capped_at,
+    ${attempt.isFresh}::boolean as is_fresh, ${isOverCap}::boolean as is_over_cap`;
+
+const candidateWithRecord = sql.fragment`
+  select input.*, existing.found as is_existing from input
+  left join lateral (
+    select true as found from settlements as s
+    where s.account_id = input.account_id and s.payment_attempt_id = input.payment_attempt_id limit 1
+  ) as existing on true`;
+
+/** CTE `open`: how many payments of the account still hold an amount. */
+const countOpen = sql.fragment`
+  select count(*) filter (where s.delegate_id is not distinct from candidate.delegate_id) as of_delegate,
+    count(*) filter (where s.payout_address = candidate.pay_to) as of_payee
+  from candidate join settlements as s on s.account_id = candidate.account_id
+  where s.rail = 'x402_out' and s.holding`;
+
+/**
+ * CTE `unsettled`: how many of the last payments that the payee was given ended without being used,
+ * and for how long it is paused.
+ */
+const countUnsettled = sql.fragment`
+  select count(*) filter (where latest.status = 'failed') as payments,
+    extract(epoch from max(latest.progressed_at) + ${PAUSED_FOR} - app_now())::float8 as seconds
+  from candidate cross join lateral (
+    select s.status, s.progressed_at from settlements as s
+    where s.account_id = candidate.account_id and s.payout_address = candidate.pay_to and s.rail = 'x402_out'
+      and s.message_hash is not null and s.status <> 'pending'
+    order by s.settlement_id desc limit ${MAX_UNSETTLED}
+  ) as latest`;
+
+const evaluate = sql.fragment`
+  select candidate.*, delegate.day as delegate_day, unsettled.seconds as paused_seconds,
+    payer.balance, payer.balance_left, payer.allowance, payer.allowance_left, ${capsOf},
+    case
+      when is_existing then 'existing'
+      when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
+      when delegate.paused then 'delegate_paused'
+      when not delegate.external then 'external_off'
+      when delegate.allowed_service_ids is not null then 'services_restricted'
+      when not candidate.pay_to = any(delegate.external_pay_to) then 'payee_not_allowed'
+      when not candidate.origin = any(delegate.external_origins) then 'origin_not_allowed'
+      ${overCap}
+      when open.of_delegate >= ${MAX_OPEN} then 'too_many_open'
+      when open.of_payee >= ${MAX_OPEN_OF_PAYEE} then 'too_many_open_of_payee'
+      when unsettled.payments >= ${MAX_UNSETTLED} and unsettled.seconds > 0 then 'payee_paused'
+      when ${isPayerUnknown} then 'payer_unknown'
+      when payer.balance_left < candidate.quote_amount then 'balance_short'
+      when payer.allowance_left < candidate.quote_amount then 'allowance_short'
+      when ${lacksApproval} then 'approval_required'
+      when candidate.is_over_cap then 'over_hourly_cap'
+      else 'accepted'
+    end as decision
+  from candidate cross join open cross join unsettled
+  left join payer on payer.wallet_id = candidate.wallet_id
+  left join delegate on ${isLimitedBy}`;
+
+const insertAccepted = sql.fragment`
+  insert into settlements (settlement_id, rail, account_id, payment_attempt_id, delegate_id, delegate_day, wallet_id,
+    quote_amount, fee_amount, payer_address, service_name, payout_address, resource, requirement, x402_version,
+    capped_at)
+  select settlement_id, 'x402_out', account_id, payment_attempt_id, delegate_id, delegate_day, wallet_id,
+    quote_amount, 0, authority, host, pay_to, resource, requirement, x402_version, capped_at
+  from evaluated where decision = 'accepted'
+  on conflict do nothing
+  returning settlement_id, account_id, wallet_id, delegate_id, quote_amount`;
+
+const isSameResource = sql.fragment`a.rail = 'x402_out' and a.resource = candidate.resource`;
+
+/**
+ * Accepts an outgoing payment: checks in rank order, and for an accepted one the attempt, the holds
+ * and the settlement in one commit, as `acceptAttempts` does for a settle. Both lock delegates,
+ * then payers, so that their amounts are never held twice. The counts of open payments are read
+ * after the locks.
+ */
+export const acceptOutgoing = (
+  pool: Pool,
+  attempt: OutgoingAttempt,
+  { isOverCap }: { isOverCap: boolean },
+): Promise<OutgoingEvaluation> =>
+  pool.transaction(async (tx) => {
+    await lockAccount(tx, attempt);
+    const { decision, paused_seconds, ...row } = await tx.one(sql.type(Row)`
+      with input as (${inputOf(attempt, isOverCap)}), candidate as (${candidateWithRecord}),
+      delegate as (${lockDelegates}), payer as (${lockPayers}), approval as (${lockApprovals(isSameResource)}),
+      open as (${countOpen}), unsettled as (${countUnsettled}), evaluated as (${evaluate}),
+      inserted as (${insertAccepted}), payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates})
+      select paused_seconds,
+        case when decision = 'accepted' and not exists (select from inserted) then 'conflict' else decision end as decision,
+        ${comparedWith(sql.fragment`decision`)}
+      from evaluated`);
+    return { decision, paused_seconds, compared: comparedOf(row, attempt.amountMicro) };
+  });

@@ -1,0 +1,275 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
+import type { Credit } from '../../fee-accounts/model.ts';
+import { insertFeeAccounts, lockFeeAccounts, reserveFees } from '../../fee-accounts/store.ts';
+import { chainState, isRedeemable, isUnreserved, mayBeStalled, state } from './conditions.ts';
+import { endColumns, redeemedEvents } from './end-events.ts';
+import { columns, Row, type SettlementRow } from './settlements.ts';
+
+/*
+ * Settlements that a client of another protocol has signed (docs/adr/0043).
+ */
+
+const IncomingRow = Row.extend({
+  message_hash: z.string(),
+  // The memo that it was accepted with. Null: any.
+  memo: z.string().nullable(),
+  handed_out: z.boolean(),
+  hand_out_id: z.string().nullable(),
+  /** The whole net is refunded, or reserved for refunds. */
+  is_refunded: z.boolean(),
+});
+export type IncomingRow = z.infer<typeof IncomingRow>;
+
+/** After this time an answer that was not confirmed as sent counts as lost. */
+const HANDED_OUT_FOR = sql.fragment`interval '5 seconds'`;
+const isHandedOut = sql.fragment`(handed_out_at is not null and handed_out_at > app_now() - ${HANDED_OUT_FOR})`;
+const incomingColumns = sql.fragment`${columns}, message_hash, memo, hand_out_id, ${isHandedOut} as handed_out,
+  not ${isRedeemable} as is_refunded`;
+
+export type NewIncomingPayment = {
+  settlement_id: string;
+  rail: 'x402' | 'mpp';
+  vendor_account_id: string;
+  service_id: string;
+  service_name: string;
+  payout_address: string;
+  quote_amount: bigint;
+  fee_amount: bigint;
+  accrued_fee: bigint;
+  message_hash: string;
+  /** The exact memo of the transaction. Null: any single memo, or none. */
+  memo: string | null;
+  payer_address: string;
+  source_account: string;
+  external_id: string | null;
+  resource: string | null;
+};
+
+const NotInserted = z.object({ settlement_id: z.null(), has_credit: z.boolean().nullable() });
+const Evaluation = z
+  .union([IncomingRow.extend({ has_credit: z.literal(true) }), NotInserted])
+  .and(z.object({ position: z.number() }));
+
+const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: Credit) => {
+  const values = rows.map(({ quote_amount, fee_amount, accrued_fee, ...row }, position) => ({
+    ...{ ...row, position, quote_amount: String(quote_amount) },
+    ...{ fee_amount: String(fee_amount), accrued_fee: String(accrued_fee) },
+  }));
+  return db.any(sql.type(Evaluation)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as input(position integer, settlement_id text,
+        rail text, vendor_account_id text, service_id uuid, service_name text, payout_address text, quote_amount bigint,
+        fee_amount bigint, accrued_fee bigint, message_hash text, memo text, payer_address text, source_account text,
+        external_id text, resource text)
+    ), fee_account as (
+      ${lockFeeAccounts(sql.fragment`select vendor_account_id from input where accrued_fee > 0`, credit)}
+    ), evaluated as (
+      select input.*, case when accrued_fee = 0 then true
+        else sum(accrued_fee) over (partition by vendor_account_id order by position) <= fee_account.credit_left end
+        as has_credit
+      from input left join fee_account on fee_account.account_id = vendor_account_id
+    ), inserted as (
+      insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
+        quote_amount, fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource,
+        holding)
+      select settlement_id, rail, vendor_account_id, service_id, service_name, payout_address, quote_amount,
+        fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource, false
+      from evaluated where has_credit order by message_hash
+      on conflict do nothing
+      returning *
+    ), reserved as (${reserveFees})
+    select evaluated.position, evaluated.has_credit, settlement.*
+    from (select position, settlement_id as id, has_credit from evaluated) as evaluated
+    left join (select ${incomingColumns} from inserted) as settlement on settlement.settlement_id = evaluated.id
+    order by evaluated.position`);
+};
+
+type Inserted = IncomingRow | 'taken' | 'no_credit';
+
+/**
+ * Inserts pending settlements, and reserves their accrued fees on the vendors' accounts, in one
+ * statement. It locks the accounts in the order of their ids, then inserts in the order of the
+ * messages, so that two replicas cannot deadlock.
+ * @param rows of different messages
+ * @returns in their order the settlement; `taken`: the message or the payment-identifier has a
+ *   settlement; `no_credit`: the vendor owes too much
+ */
+export const insertIncomingPayments = async (
+  db: Db,
+  rows: readonly NewIncomingPayment[],
+  credit: Credit,
+): Promise<Inserted[]> => {
+  let evaluated = await evaluateAndInsert(db, rows, credit);
+  const missing = rows.filter((_, index) => evaluated[index]!.has_credit === null);
+  if (missing.length > 0) {
+    await insertFeeAccounts(db, new Set(missing.map(({ vendor_account_id }) => vendor_account_id)));
+    const again = await evaluateAndInsert(db, missing, credit);
+    let next = 0;
+    evaluated = evaluated.map((one) => (one.has_credit === null ? again[next++]! : one));
+  }
+  const inserted: Inserted[] = evaluated.map((one) => {
+    if (one.settlement_id !== null) return one;
+    return one.has_credit ? 'taken' : 'no_credit';
+  });
+  if (rows.length > 1) {
+    // A payment must not be refused because of the fee of another one that was not inserted.
+    for (const [index, one] of inserted.entries())
+      if (one === 'no_credit')
+        [inserted[index]] = (await insertIncomingPayments(db, [rows[index]!], credit)) as [Inserted];
+  }
+  return inserted;
+};
+
+/** The rails whose message identifies the settlement, as their unique index has it. */
+const isIncoming = sql.fragment`rail <> 'x402_out'`;
+
+/** The settlement of a signed message, or null. */
+export const findByMessage = (db: Db, messageHash: string): Promise<IncomingRow | null> =>
+  db.maybeOne(sql.type(IncomingRow)`
+    select ${incomingColumns} from settlements where message_hash = ${messageHash} and ${isIncoming}`);
+
+/** The settlements of signed messages, in their order; null for a message without one. */
+export const listByMessages = async (
+  db: Db,
+  messageHashes: readonly string[],
+): Promise<(IncomingRow | null)[]> => {
+  const rows = await db.any(sql.type(IncomingRow)`
+    select ${incomingColumns} from settlements
+    where message_hash = any(${sql.array([...messageHashes], 'text')}) and ${isIncoming}`);
+  const found = new Map(rows.map((row) => [row.message_hash, row]));
+  return messageHashes.map((hash) => found.get(hash) ?? null);
+};
+
+/** The settlement that holds a payment-identifier, and did not fail; null without one. */
+export const findByExternalId = (
+  db: Db,
+  key: { service_id: string; source_account: string; external_id: string },
+): Promise<Pick<SettlementRow, 'settlement_id'> | null> =>
+  db.maybeOne(sql.type(z.object({ settlement_id: z.string() }))`
+    select settlement_id from settlements
+    where service_id = ${key.service_id} and source_account = ${key.source_account}
+      and external_id = ${key.external_id} and ${state.isNot('failed')}`);
+
+/** Condition of a hand-out and of a redeem: paid now, and not refunded as a whole. */
+const isDeliverable = sql.fragment`rail in ('x402', 'mpp') and ${state.isFrom('redeem')}
+  and ${chainState.isFrom('redeem')} and ${isRedeemable}`;
+/** Condition of the confirmation that a success was sent, which a fork may have overtaken. */
+const isSent = sql.fragment`rail = 'x402' and ${state.isFrom('sent')} and ${chainState.isFrom('sent')}
+  and s.hand_out_id = input.hand_out_id and ${isRedeemable}`;
+
+/** One call that asks for the success of a payment. */
+export type HandOutRequest = { settlement_id: string; hand_out_id: string };
+
+/**
+ * Hands the success of each payment out to one call, in one statement.
+ * @param requests of different settlements
+ * @returns in their order the settlement; null when it is not paid, or another call has it
+ */
+export const recordHandOuts = async (
+  db: Db,
+  requests: readonly HandOutRequest[],
+): Promise<(IncomingRow | null)[]> => {
+  const ids = requests.map(({ settlement_id }) => settlement_id);
+  const handedOut = await db.any(sql.type(IncomingRow)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
+        as input(settlement_id text, hand_out_id text)
+    ), changed as (
+      update settlements as s set handed_out_at = app_now(), hand_out_id = input.hand_out_id
+      from input
+      where s.settlement_id = any(${sql.array(ids, 'text')}) and s.settlement_id = input.settlement_id
+        and coalesce(${isDeliverable} and not ${isHandedOut}, false)
+      returning s.*
+    )
+    select ${incomingColumns} from changed`);
+  const found = new Map(handedOut.map((row) => [row.settlement_id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+};
+
+/**
+ * Redeems a payment of another protocol: after its success was sent (`hand_out_id`), or for the
+ * vendor that accepts it (`hand_out_id` null).
+ */
+export type IncomingRedeemRequest = {
+  settlement_id: string;
+  redeem_id: string;
+  hand_out_id: string | null;
+  traceparent: string | null;
+};
+const Redeemed = outboxRow.extend({ settlement_id: z.string() });
+
+/**
+ * Redeems each payment once, in one statement.
+ * @param requests of different settlements
+ * @returns in their order the outbox row of the event; null when it is not deliverable, or handed
+ *   out to another call
+ */
+export const recordIncomingRedeems = async (
+  db: Db,
+  requests: readonly IncomingRedeemRequest[],
+): Promise<(OutboxRow | null)[]> => {
+  const ids = requests.map(({ settlement_id }) => settlement_id);
+  const redeemed = await db.any(sql.type(Redeemed)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
+        as input(settlement_id text, redeem_id text, hand_out_id text, traceparent text)
+    ), changed as (
+      update settlements as s set status = ${state.after('redeem')}, redeemed_at = app_now(),
+        redeem_id = input.redeem_id, handed_out_at = null
+      from input
+      where s.settlement_id = any(${sql.array(ids, 'text')}) and s.settlement_id = input.settlement_id
+        and coalesce(case when input.hand_out_id is null then ${isDeliverable} and not ${isHandedOut} else ${isSent} end,
+          false)
+      returning ${endColumns('s')}, traceparent
+    ), published as (${redeemedEvents})
+    select settlement_id, published.*
+    from changed join published on published.payload ->> 'settlement_id' = settlement_id`);
+  const found = new Map(redeemed.map((row) => [row.settlement_id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+};
+
+/**
+ * Makes the success of a redeemed x402 payment available once more. Only one that was handed out by
+ * a settle of x402 can be, and no refund may hold a part of it.
+ * @param redeemId the success that was not delivered: a later one stays
+ */
+export const recordReissue = async (
+  db: Db,
+  { settlementId, redeemId }: { settlementId: string; redeemId: string },
+  vendor: { accountId: string; serviceId: string | null },
+): Promise<boolean> =>
+  (await db.maybeOne(sql.typeAlias('id')`
+    update settlements set status = ${state.after('reissue')}, redeemed_at = null, redeem_id = null,
+      handed_out_at = null, hand_out_id = null
+    where settlement_id = ${settlementId} and vendor_account_id = ${vendor.accountId}
+      ${vendor.serviceId === null ? sql.fragment`` : sql.fragment`and service_id = ${vendor.serviceId}`}
+      and rail = 'x402' and ${state.isFrom('reissue')} and ${chainState.isFrom('reissue')}
+      and redeem_id = hand_out_id and redeem_id = ${redeemId} and ${isUnreserved}
+    returning settlement_id as id`)) !== null;
+
+const Stalled = z.object({
+  settlement_id: z.string(),
+  generation: z.number(),
+  message_hash: z.string(),
+  source_account: z.string(),
+  vendor_account_id: z.string(),
+});
+
+/**
+ * Claims payments of other protocols without progress. A pending one without a transaction may
+ * still be in the hands of its call, so it is claimed later.
+ */
+export const claimStalledIncoming = (db: Db, limit: number): Promise<readonly z.infer<typeof Stalled>[]> =>
+  db.any(sql.type(Stalled)`
+    update settlements set progressed_at = app_now(), dispatch_count = dispatch_count + 1
+    where settlement_id in (
+      select settlement_id from settlements
+      where ${chainState.isOpen} and rail in ('x402', 'mpp') and ${mayBeStalled}
+        and progressed_at < app_now() - case
+          when chain_status = 'confirmed' then interval '45 seconds'
+          when tx_hash is null then interval '70 seconds'
+          else interval '15 seconds' end
+      order by progressed_at limit ${limit} for update skip locked)
+    returning settlement_id, generation, message_hash, source_account, vendor_account_id`);

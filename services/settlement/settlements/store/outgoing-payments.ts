@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { chainState, mayBeStalled } from './conditions.ts';
+import { columns, Row } from './settlements.ts';
+
+/*
+ * Settlements that pay vendors which do not use Quittance.
+ */
+
+const OutgoingRow = Row.extend({
+  /** The vendor's requirement as JSON, with its fields in their order. Null on another rail. */
+  requirement: z.string().nullable(),
+  x402_version: z.number().nullable(),
+  /** Null: the bytes were never handed out. */
+  message_hash: z.string().nullable(),
+  owner: z.string().nullable(),
+  capped_at: z.number().nullable(),
+});
+export type OutgoingRow = z.infer<typeof OutgoingRow>;
+
+const outgoingColumns = sql.fragment`${columns}, requirement::text as requirement, x402_version, message_hash, capped_at,
+  (select owner from payers where payers.wallet_id = settlements.wallet_id) as owner`;
+
+/** The attempt of a payer's account on any rail, or null. */
+export const findOutgoingAttempt = (
+  db: Db,
+  accountId: string,
+  attemptId: string,
+): Promise<OutgoingRow | null> =>
+  db.maybeOne(sql.type(OutgoingRow)`
+    select ${outgoingColumns} from settlements
+    where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
+
+/** An outgoing payment by its settlement, or null. */
+export const findOutgoing = (db: Db, settlementId: string): Promise<OutgoingRow | null> =>
+  db.maybeOne(sql.type(OutgoingRow)`
+    select ${outgoingColumns} from settlements
+    where settlement_id = ${settlementId} and rail = 'x402_out'`);
+
+/**
+ * Outgoing payments whose call is over, and whose bytes were not handed out. Handed-out bytes have
+ * ended long before they are listed, unless chain-submitter cannot read the chain or has lost their
+ * record.
+ */
+export const listUnsigned = (db: Db, limit: number): Promise<readonly OutgoingRow[]> =>
+  db.any(sql.type(OutgoingRow)`
+    select ${outgoingColumns} from settlements
+    where ${chainState.is('pending')} and rail = 'x402_out' and created_at < app_now() -
+      case when message_hash is null then interval '2 minutes' else interval '15 minutes' end
+    order by created_at limit ${limit}`);
+
+/**
+ * Records which message was signed, before its bytes are handed out. A repeat changes nothing,
+ * because the bytes are the same.
+ */
+export const recordHandedOut = (
+  db: Db,
+  settlementId: string,
+  { messageHash, sourceAccount }: { messageHash: string; sourceAccount: string },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update settlements set message_hash = ${messageHash}, source_account = ${sourceAccount},
+      progressed_at = case when ${chainState.is('pending')} then app_now() else progressed_at end
+    where settlement_id = ${settlementId} and rail = 'x402_out' and message_hash is null`);
+
+const Stalled = z.object({
+  settlement_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  generation: z.number(),
+  message_hash: z.string().nullable(),
+});
+export type Stalled = z.infer<typeof Stalled>;
+
+/**
+ * Claims outgoing payments without progress. One whose bytes were not handed out may still be in
+ * the hands of its call, so it is claimed later.
+ */
+export const claimStalledOutgoing = (db: Db, limit: number): Promise<readonly z.infer<typeof Stalled>[]> =>
+  db.any(sql.type(Stalled)`
+    update settlements set progressed_at = app_now(), dispatch_count = dispatch_count + 1
+    where settlement_id in (
+      select settlement_id from settlements
+      where ${chainState.isOpen} and rail = 'x402_out' and ${mayBeStalled}
+        and progressed_at < app_now() - case
+          when chain_status = 'confirmed' or message_hash is null then interval '45 seconds'
+          else interval '15 seconds' end
+      order by progressed_at limit ${limit} for update skip locked)
+    returning settlement_id, generation, account_id, payment_attempt_id, message_hash`);
+
+/** Erases the queries of the addresses that an account has paid for. */
+export const eraseResourceQueries = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update settlements set resource = split_part(resource, '?', 1)
+    where account_id = ${accountId} and resource like '%?%'`);
