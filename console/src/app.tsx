@@ -8,16 +8,16 @@ import { ErrorNotice } from './ui/error-notice.tsx';
 import { Frame } from './ui/frame.tsx';
 import { Empty, LinkButton, Loading } from './ui/index.ts';
 
-type Opened = { path: string; Shown: ReturnType<typeof lazy> };
-const opened = ({ path, load }: PageEntry): Opened => ({ path, Shown: lazy(load) });
+type Opened = { path: string; Page: ReturnType<typeof lazy> };
+const opened = ({ path, load }: PageEntry): Opened => ({ path, Page: lazy(load) });
 const PAGES = AREAS.flatMap(({ pages }) => pages.map(opened));
 const PUBLIC = PUBLIC_PAGES.map(opened);
 
 const routesOf = (pages: readonly Opened[]) =>
-  pages.map(({ path, Shown }) => (
+  pages.map(({ path, Page }) => (
     <Route key={path} path={path}>
       <Suspense fallback={<Loading>Loading the page…</Loading>}>
-        <Shown />
+        <Page />
       </Suspense>
     </Route>
   ));
@@ -71,12 +71,12 @@ export const App = () => (
   <Router base="/console">
     <DataOfAccount>
       <Switch>
-        {PUBLIC.map(({ path, Shown }) => (
+        {PUBLIC.map(({ path, Page }) => (
           <Route key={path} path={path}>
             <Frame door>
               <Boundary>
                 <Suspense fallback={<Loading>Loading the page…</Loading>}>
-                  <Shown />
+                  <Page />
                 </Suspense>
               </Boundary>
             </Frame>

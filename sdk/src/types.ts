@@ -4,7 +4,6 @@ import type { operations } from './generated/types.ts';
 
 export type OperationId = keyof operations;
 
-/** The options of a call. */
 export type CallOptions = {
   /** Aborts the call. A call that was sent may have been executed nevertheless. */
   signal?: AbortSignal;

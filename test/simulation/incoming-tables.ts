@@ -270,7 +270,6 @@ export const createIncomingTables = (
     hide: (): void => {
       hidden = true;
     },
-    /** A listener for each hand-out. */
     onHandOut: (listener: () => void) => {
       onHandOut = listener;
     },

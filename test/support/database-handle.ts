@@ -51,7 +51,6 @@ export const othersGone = async (serverUrl: string, database: string): Promise<v
   }
 };
 
-/** The URL of a database on a server. */
 export const databaseOf = (serverUrl: string, database: string): URL => {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;

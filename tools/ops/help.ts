@@ -28,6 +28,5 @@ export const helpText = (commands: readonly Command[]): string =>
     OPTIONS,
   ].join('\n\n');
 
-/** The help of one command. */
 export const helpOf = (command: Command): string =>
   [`${typed(command)}\n\n${command.summary}.`, command.details, OPTIONS].filter(Boolean).join('\n\n');

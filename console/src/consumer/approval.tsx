@@ -49,14 +49,14 @@ const ApprovalPage = () => {
       ) : data === undefined ? (
         <ErrorNotice error={error} retry={again} />
       ) : (
-        <Shown approval={data} />
+        <ApprovalDetails approval={data} />
       )}
     </Page>
   );
 };
 export default ApprovalPage;
 
-const Shown = ({ approval }: { approval: Approval }) => {
+const ApprovalDetails = ({ approval }: { approval: Approval }) => {
   const { amount, pay_to, service_name, service_id, delegate_id, resource, expires_at } = approval;
   const name = useDelegateNames()?.get(delegate_id);
   const isOther = approval.rail === 'x402_out';

@@ -168,7 +168,6 @@ const useOwnWallet = (payoutAddress: string): Wallet | null => {
   );
 };
 
-/** The wallets of this browser. */
 const BrowserWallets = ({
   wallets,
   signing,

@@ -39,7 +39,7 @@ const WebhookPage = () => {
     >
       {endpoint.isPending && <Loading>Loading the endpoint…</Loading>}
       {endpoint.error !== null && <ErrorNotice error={endpoint.error} retry={endpoint.again} />}
-      {endpoint.data !== undefined && <Shown endpoint={endpoint.data} />}
+      {endpoint.data !== undefined && <EndpointDetails endpoint={endpoint.data} />}
     </Page>
   );
 };
@@ -47,7 +47,7 @@ export default WebhookPage;
 
 type Open = 'change' | 'rotate' | 'delete' | null;
 
-const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
+const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
   const { endpoint_id, enabled } = endpoint;
   const [open, setOpen] = useState<Open>(null);
   const [rotated, setRotated] = useState<Output<'webhook.rotateEndpointSecret'> | null>(null);

@@ -38,7 +38,6 @@ export const signPrepared = (transaction: string, wallet: Keypair): string => {
   return Buffer.from(parsed.serialize()).toString('base64');
 };
 
-/** Links a wallet. */
 export const linkWallet = async (
   api: Api,
   token: string,

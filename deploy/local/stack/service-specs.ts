@@ -38,7 +38,6 @@ export async function serviceSpecs(options: {
   port: (preferred: number) => Promise<number>;
   shared: SharedSettings;
   tracesUrl: string | null;
-  /** The command of a service. */
   command: NonNullable<Settings['serviceCommand']>;
 }): Promise<ServiceSpec[]> {
   const { settings, environments, gatewayPorts, port, shared, tracesUrl, command } = options;

@@ -122,7 +122,6 @@ export const unrecorded = ({ generation = 0, ...intent }: NewIntent, now: number
   ...{ created_at: now, read_at: now, paused: false, isRecorded: false },
 });
 
-/** The intent, or null. */
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from intents i where i.intent_id = ${intentId}`);
 

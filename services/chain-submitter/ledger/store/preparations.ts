@@ -28,7 +28,6 @@ const columns = sql.fragment`preparation_id, kind, account_id,
   coalesce(budget_account_id, account_id) as budget_account_id, owner, request, message, creates,
   last_valid_block_height, expires_at, status, submitted_message, signature`;
 
-/** The preparation, or null. */
 export const findPreparation = (db: Db, preparationId: string): Promise<PreparationRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from preparations where preparation_id = ${preparationId}`);
 

@@ -20,7 +20,6 @@ export type PreparationRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`preparation_id, wallet_id, kind, allowance, status, slot, failure_code, failure_message`;
 
-/** Inserts a preparation. */
 export const insertPreparation = (
   db: Db,
   row: Pick<PreparationRow, 'preparation_id' | 'wallet_id' | 'kind' | 'allowance'>,
