@@ -3,13 +3,10 @@ import bs58 from 'bs58';
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
 import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
 import { transferChecked } from '../../services/chain-submitter/transactions/instructions/transfer-checked.ts';
-import {
-  assemble,
-  compileMessageV0,
-  hashMessage,
-} from '../../services/chain-submitter/transactions/message.ts';
+import { compileMessageV0 } from '../../services/chain-submitter/transactions/message.ts';
 import { privateKeyFromSeed, rawPublicKey, signBytes } from '../../shared/lib/ed25519.ts';
 import { type FeeRule, feeMicro } from '../../shared/lib/fee.ts';
+import { assemble, hashMessage } from '../../shared/lib/wire-transaction.ts';
 import { actors } from './actors.ts';
 
 /** Buyers of other protocols. All runs share their keys, as those of the payers. */

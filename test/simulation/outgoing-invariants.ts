@@ -1,4 +1,4 @@
-import { disassemble, hashMessage } from '../../services/chain-submitter/transactions/message.ts';
+import { disassemble, hashMessage } from '../../shared/lib/wire-transaction.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain, Included } from './chain.ts';
 import { Broken, require } from './harness.ts';

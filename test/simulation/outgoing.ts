@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
-import { assemble, disassemble } from '../../services/chain-submitter/transactions/message.ts';
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { assemble, disassemble } from '../../shared/lib/wire-transaction.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
 import { actors, addressOf } from './actors.ts';
 import { createCaller, Unanswered } from './caller.ts';

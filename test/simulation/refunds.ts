@@ -1,7 +1,8 @@
-import { assemble, decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
+import { decodeMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { signBytes } from '../../shared/lib/ed25519.ts';
+import { assemble, disassemble } from '../../shared/lib/wire-transaction.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
 import { actors } from './actors.ts';
 import type { FundingReplica } from './funding.ts';

@@ -5,6 +5,7 @@ import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import type { identity } from '../../shared/contract/index.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { newId } from '../../shared/lib/id.ts';
+import { assemble, messageHashOf } from '../../shared/lib/wire-transaction.ts';
 import { MINT, PAYOUT, vendor } from './settlement-quotes.ts';
 
 /**
@@ -44,15 +45,14 @@ export const newVendor = (ids = { account_id: newId('acct'), service_id: vendor.
 
 /** Wire bytes with two signature slots and a message that occurs once. */
 export const newTransaction = (): string =>
-  Buffer.concat([Buffer.of(2), Buffer.alloc(128), randomBytes(200)]).toString('base64');
+  assemble(Buffer.concat([Buffer.of(2), randomBytes(199)]), [null, null]).toString('base64');
 /** The same message with another fee payer's slot. */
 export const withOtherSlot = (transaction: string): string => {
   const wire = Buffer.from(transaction, 'base64');
   wire.fill(7, 1, 65);
   return wire.toString('base64');
 };
-export const hashOf = (transaction: string): string =>
-  createHash('sha256').update(Buffer.from(transaction, 'base64').subarray(129)).digest('hex');
+export const hashOf = (transaction: string): string => messageHashOf(transaction)!;
 /** The transaction id that the stand-in gives a message. */
 export const txOf = (transaction: string): string =>
   encodeBase58(createHash('sha512').update(Buffer.from(transaction, 'base64').subarray(129)).digest());

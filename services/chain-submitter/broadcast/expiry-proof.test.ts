@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { Keypair, TransactionMessage } from '@solana/web3.js';
+import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';
 import { createRpcPool } from '../chain/rpc-pool.ts';
-import { assemble } from '../transactions/message.ts';
 import { proveExpiry, readChainAge } from './expiry-proof.ts';
 
 const BLOCKHASH = Keypair.generate().publicKey.toBase58();

@@ -1,6 +1,7 @@
+import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import { listSignaturesUnder, type Search } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { decodeAnyMessage, disassemble } from '../transactions/message.ts';
+import { decodeAnyMessage } from '../transactions/message.ts';
 import type { SignatureStatus } from './model/agreement.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { ChainError } from '../ledger/model/chain-error.ts';
 import {
@@ -11,7 +12,7 @@ import {
   settleFailure,
 } from '../ledger/model/failure.ts';
 import { transition } from '../ledger/transition.ts';
-import { disassemble, findCreationIndex } from '../transactions/message.ts';
+import { findCreationIndex } from '../transactions/message.ts';
 import { recordDoubt, reportDispute } from './agreement.ts';
 import { type InFlightTransaction, type InFlightTransactions, toChange } from './in-flight.ts';
 import { compareViews, findAgreedError, type View } from './model/agreement.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { hashMessage } from '../../../shared/lib/wire-transaction.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';
 import { createRpcPool } from '../chain/rpc-pool.ts';
-import { hashMessage } from '../transactions/message.ts';
 import { findTransaction, findTransactionEverywhere, isTransactionOf } from './find-transaction.ts';
 
 /** Searches over providers that a test scripts. A transaction is its message here. */

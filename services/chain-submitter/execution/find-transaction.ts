@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { hashMessage } from '../../../shared/lib/wire-transaction.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';
 import { findIncluded } from '../chain/read-included.ts';
 import { listTransactionsAt } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { listBuiltHere } from '../ledger/store/transactions.ts';
-import { hashMessage } from '../transactions/message.ts';
 
 /** Transactions that are read concurrently. */
 const CONCURRENT_READS = 16;

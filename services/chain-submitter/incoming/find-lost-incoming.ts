@@ -1,15 +1,7 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { disassemble, hashMessage } from '../transactions/message.ts';
+import { hashMessage, messageOf } from '../../../shared/lib/wire-transaction.ts';
 import { findLost, type LostDeps, sourceOf } from './lost-payment.ts';
-
-const readMessage = (transaction: string): Uint8Array | null => {
-  try {
-    return disassemble(Buffer.from(transaction, 'base64')).message;
-  } catch {
-    return null;
-  }
-};
 
 /**
  * Searches for a payment that is refused as a new one, whatever it is refused for, so that no
@@ -18,7 +10,7 @@ const readMessage = (transaction: string): Uint8Array | null => {
 export const findLostIncoming =
   (deps: LostDeps): Handler<typeof chainSubmitter.internal.findLostIncoming> =>
   async ({ transaction, since }) => {
-    const message = readMessage(transaction);
+    const message = messageOf(transaction);
     const source = message === null ? null : sourceOf(message);
     if (message === null || source === null) return { paid: false };
     const messageHash = hashMessage(message);

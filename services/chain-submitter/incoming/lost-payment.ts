@@ -5,6 +5,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
@@ -15,7 +16,7 @@ import { findTransactionEverywhere, type Wanted } from '../execution/find-transa
 import { incomingIntentId } from '../ledger/intent-id.ts';
 import { commitSigned } from '../ledger/store/commit-signed.ts';
 import { readInstruction } from '../transactions/decode.ts';
-import { assemble, decodeAnyMessage } from '../transactions/message.ts';
+import { decodeAnyMessage } from '../transactions/message.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 
 /*

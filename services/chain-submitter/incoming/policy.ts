@@ -1,11 +1,12 @@
 import bs58 from 'bs58';
 import { MAX_MEMO_BYTES } from '../../../shared/contract/primitives.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
+import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../ledger/model/network.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
 import { USDC_DECIMALS } from '../transactions/instructions/shared.ts';
-import { decodeAnyMessage, disassemble, type PlainMessage } from '../transactions/message.ts';
+import { decodeAnyMessage, type PlainMessage } from '../transactions/message.ts';
 import { refuse } from './refusal.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import { hashMessage, messageOf } from '../../../shared/lib/wire-transaction.ts';
 import { keyOf, tokenAccountOf } from '../chain/addresses.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { isOutgoing } from '../ledger/store/messages.ts';
-import { disassemble, hashMessage } from '../transactions/message.ts';
 import { checkIncomingPolicy, type IncomingTerms, type IncomingTransfer } from './policy.ts';
 import { refuse } from './refusal.ts';
 
@@ -29,22 +29,9 @@ type Deps = { pool: Pool; network: Network; tokenAccounts: Pick<TokenAccounts, '
  * Whether a message is an outgoing payment of this deployment. Only one that names a delegate
  * authority can be, so that other payments cost no query.
  */
-const isOwnPayment = async ({ pool, network }: Deps, wire: Buffer): Promise<boolean> =>
-  network.delegateAuthorities.some((authority) => wire.includes(keyOf(authority).toBuffer())) &&
-  (await isOutgoing(pool, messageHashOf(wire)));
-
-/**
- * The hash of a transaction's message. It does not depend on the signatures, so a payload with
- * other bytes in the fee payer's slot is the same payment.
- * @throws IncomingRefusal
- */
-export const messageHashOf = (wire: Uint8Array): string => {
-  try {
-    return hashMessage(disassemble(wire).message);
-  } catch (error) {
-    return refuse('transaction_could_not_be_decoded', (error as Error).message);
-  }
-};
+const isOwnPayment = async ({ pool, network }: Deps, message: Buffer): Promise<boolean> =>
+  network.delegateAuthorities.some((authority) => message.includes(keyOf(authority).toBuffer())) &&
+  (await isOutgoing(pool, hashMessage(message)));
 
 /**
  * Reads a transaction of another client and checks it against the policy. Each leg goes to its
@@ -57,17 +44,23 @@ export const readSignedPayment = async (
 ): Promise<SignedPayment> => {
   const { network, tokenAccounts } = deps;
   const wire = Buffer.from(transaction, 'base64');
+  const own = messageOf(transaction);
   const legs = input.map(({ owner, amount }) => ({
     destination: tokenAccountOf(owner, network.mint),
     amountMicro: parseMicro(amount),
   }));
-  const transfer = checkIncomingPolicy(wire, { legs, memos }, network, await isOwnPayment(deps, wire));
+  const transfer = checkIncomingPolicy(
+    wire,
+    { legs, memos },
+    network,
+    own !== null && (await isOwnPayment(deps, Buffer.from(own))),
+  );
   const states = await readForCaller(Promise.all(input.map(({ owner }) => tokenAccounts.getState(owner))));
   if (states.some((state) => state !== 'ready'))
     refuse('recipient_mismatch', 'a payee has no token account; create it before it is paid');
   return {
     ...transfer,
-    messageHash: messageHashOf(wire),
+    messageHash: hashMessage(transfer.message),
     legs,
     totalMicro: legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n),
   };

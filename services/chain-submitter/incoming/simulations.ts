@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
 import { type ChainError, tokenErrorCode } from '../ledger/model/chain-error.ts';
 import { errorKind } from '../ledger/model/failure.ts';
-import { assemble } from '../transactions/message.ts';
 import { refuse } from './refusal.ts';
 import type { SignedPayment } from './signed-payment.ts';
 

@@ -13,6 +13,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { assemble, hashMessage, messageHashOf, messageOf } from '../../../shared/lib/wire-transaction.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
@@ -34,13 +35,12 @@ import { incomingLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
 import { signForCaller } from '../signing/sign-for-caller.ts';
 import { type Signers, signFor } from '../signing/signer.ts';
-import { assemble, disassemble, hashMessage } from '../transactions/message.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 import type { IncomingCommit, IncomingIntent } from './group-commit.ts';
 import { checkLimits, readLimits } from './limits.ts';
 import { adoptLost, sourceOf } from './lost-payment.ts';
 import { answerRefusal, IncomingRefusal, refuse } from './refusal.ts';
-import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
+import { readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
 import { readExactSourceBalance, type SourceBalance } from './source-balance.ts';
 import { hasRoom } from './store/intents.ts';
@@ -312,9 +312,9 @@ const adoptRefused = async (
   { transaction, settlement_id, account_id, lost_since: since = null }: Input,
 ): Promise<boolean> => {
   if (since === null) return false;
-  const { message } = disassemble(Buffer.from(transaction, 'base64'));
-  const source = sourceOf(message);
-  if (source === null) return false;
+  const message = messageOf(transaction);
+  const source = message === null ? null : sourceOf(message);
+  if (message === null || source === null) return false;
   const payment = { settlementId: settlement_id, accountId: account_id };
   return adoptLost(deps, payment, { messageHash: hashMessage(message), source, since });
 };
@@ -353,7 +353,9 @@ export const submitIncoming =
   (input) =>
     answerRefusal(async () => {
       const { settlement_id: settlementId } = input;
-      const intentId = incomingIntentId(messageHashOf(Buffer.from(input.transaction, 'base64')));
+      const hash = messageHashOf(input.transaction);
+      if (hash === null) return refuse('transaction_could_not_be_decoded', 'the bytes hold no message');
+      const intentId = incomingIntentId(hash);
       const answer = () => findAnswer(deps, intentId, settlementId);
       const existing = await answer();
       if (existing !== null) return existing;

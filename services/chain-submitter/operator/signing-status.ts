@@ -1,10 +1,11 @@
 import type { Pool } from '../../../shared/db/pool.ts';
+import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { countOpen } from '../ledger/store/intents.ts';
 import { listOpenMessages } from '../ledger/store/preparations.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { listLiveBytes } from '../ledger/store/transactions.ts';
-import { decodeAnyMessage, disassemble } from '../transactions/message.ts';
+import { decodeAnyMessage } from '../transactions/message.ts';
 
 export type SigningDeps = {
   pool: Pool;

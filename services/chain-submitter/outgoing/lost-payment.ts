@@ -4,6 +4,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { assemble, hashMessage } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
@@ -17,7 +18,7 @@ import { insertOutgoingIntent } from '../ledger/store/intents.ts';
 import { insertMessage, isOutgoing } from '../ledger/store/messages.ts';
 import { listRecorded } from '../ledger/store/transactions.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
-import { assemble, decodeAnyMessage, hashMessage, type PlainMessage } from '../transactions/message.ts';
+import { decodeAnyMessage, type PlainMessage } from '../transactions/message.ts';
 import type { OutgoingRequest } from '../transactions/parse-order.ts';
 import { memoOf } from './terms.ts';
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   Message,
   MessageV0,
@@ -7,15 +6,6 @@ import {
   VersionedMessage,
 } from '@solana/web3.js';
 import { keyOf, PROGRAMS } from '../chain/addresses.ts';
-
-/**
- * Solana's wire format: the number of signatures, the signatures, the message. Messages are bytes
- * everywhere in this service, so that the checked, signed, stored and sent message is the same.
- */
-const SIGNATURE_BYTES = 64;
-const MAX_WIRE_BYTES = 1232;
-const MAX_SIGNATURES = 19;
-const VERSIONED = 0x80;
 
 /** Compiles instructions to the bytes of a legacy message. */
 export const compileMessage = (
@@ -45,10 +35,6 @@ export const compileMessageV0 = (
   })
     .compileToV0Message()
     .serialize();
-
-/** SHA-256 of message bytes, in hexadecimal. It does not depend on the signatures. */
-export const hashMessage = (message: Uint8Array): string =>
-  createHash('sha256').update(message).digest('hex');
 
 /** One instruction with its accounts' addresses and the rights that the message gives them. */
 export type PlainInstruction = {
@@ -129,37 +115,4 @@ export const findCreationIndex = (message: Uint8Array): number | null => {
     ({ program }) => program === PROGRAMS.tokenAccount,
   );
   return index < 0 ? null : index;
-};
-
-/** The wire bytes of a message and its signatures. Null leaves a slot empty (64 zero bytes). */
-export const assemble = (message: Uint8Array, signatures: readonly (Uint8Array | null)[]): Buffer =>
-  Buffer.concat([
-    Uint8Array.of(signatures.length),
-    ...signatures.map((signature) => signature ?? new Uint8Array(SIGNATURE_BYTES)),
-    message,
-  ]);
-
-/**
- * Splits wire bytes into signatures and message.
- * @throws Error when they are too long, too short, or the number of signatures differs from the
- *   message's
- */
-export const disassemble = (wire: Uint8Array): { signatures: Uint8Array[]; message: Uint8Array } => {
-  const count = wire[0] ?? 0;
-  const start = 1 + count * SIGNATURE_BYTES;
-  // Below 128 the compact length is one byte; a transaction of 1232 bytes holds at most 19
-  // signatures.
-  if (wire.length > MAX_WIRE_BYTES || count === 0 || count > MAX_SIGNATURES || wire.length <= start) {
-    throw new Error('The bytes are not a wire transaction.');
-  }
-  const message = wire.subarray(start);
-  // The highest bit of the first byte marks a versioned message, whose header follows it.
-  const signers = message[0]! < VERSIONED ? message[0] : message[1];
-  if (signers !== count) throw new Error('The number of signatures differs from the number of signers.');
-  return {
-    signatures: Array.from({ length: count }, (_, index) =>
-      wire.subarray(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),
-    ),
-    message,
-  };
 };

@@ -2,13 +2,14 @@ import type { TransactionInstruction } from '@solana/web3.js';
 import { conflict } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import type { Blockhashes } from '../chain/blockhashes.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { UserOrder } from '../ledger/model/order.ts';
 import { type PreparationRow, replacePreparation } from '../ledger/store/preparations.ts';
-import { assemble, compileMessage } from '../transactions/message.ts';
+import { compileMessage } from '../transactions/message.ts';
 import { checkPolicy, signersOf } from '../transactions/policy.ts';
 
 type Deps = {

@@ -2,12 +2,13 @@ import { expect, test } from '@jest/globals';
 import { Keypair, Message, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { privateKeyFromSeed, signBytes } from '../../../shared/lib/ed25519.ts';
+import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import { addUnused } from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { DelegationOrder } from '../ledger/model/order.ts';
 import { delegation } from '../transactions/delegation.ts';
-import { assemble, compileMessage, decodeMessage } from '../transactions/message.ts';
+import { compileMessage, decodeMessage } from '../transactions/message.ts';
 import { verifySigned } from './verify-signed.ts';
 
 const someone = () => Keypair.generate().publicKey.toBase58();

@@ -1,8 +1,9 @@
 import bs58 from 'bs58';
 import { invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
+import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
-import { decodeMessage, disassemble, type PlainInstruction } from '../transactions/message.ts';
+import { decodeMessage, type PlainInstruction } from '../transactions/message.ts';
 
 /**
  * Phantom and Solflare add at most this many assertions to a transaction, to protect their users.

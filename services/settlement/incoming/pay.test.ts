@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
+import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import { type PayDeps, pay } from './pay.ts';
 
 /** As chain-submitter answers a call that cannot read the chain: this call has done nothing. */
@@ -10,7 +11,7 @@ const unread = async (): Promise<never> => {
   });
 };
 const vendor = { accountId: 'acct', serviceId: 'service', payoutAddress: 'payout' };
-const transaction = Buffer.from([1, ...new Uint8Array(64), 7]).toString('base64');
+const transaction = assemble(Uint8Array.of(1), [null]).toString('base64');
 const request = {
   vendor,
   transaction,

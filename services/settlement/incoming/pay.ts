@@ -3,12 +3,12 @@ import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, IncomingReason, Progress } from '../../../shared/contract/chain-submitter.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
 import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
 import { asOpen } from './as-open.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
 import { type LostDeps, refuseUnrecorded } from './lost.ts';
-import { messageHashOf } from './message-hash.ts';
 import { moneyMovedFor, type Refusal, type Refused } from './model/refusal.ts';
 import { type Presented, recordedPaymentOf } from './order.ts';
 

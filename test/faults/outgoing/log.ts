@@ -1,4 +1,4 @@
-import { messageHashOf } from '../../../services/settlement/incoming/message-hash.ts';
+import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
 import { type Delivery, type Price, transactionOf } from '../../support/outgoing.ts';
 import type { Refusal } from '../../support/refusals.ts';
 

@@ -1,6 +1,6 @@
 import type { Keypair } from '@solana/web3.js';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
-import { messageHashOf } from '../../../services/settlement/incoming/message-hash.ts';
+import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
 import { refusalIn } from '../../support/refusals.ts';
 import type { FeePayer } from '../fee-payer.ts';
 import type { Rng } from '../rng.ts';
