@@ -5,8 +5,8 @@ import { incomingIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { findIntent } from '../ledger/store/intents.ts';
 import { incomingFeeLamports } from '../limits/lamports.ts';
-import { findLost, type LostDeps } from './lost-payment.ts';
-import { answerRefusal, IncomingRefusal } from './refusal.ts';
+import { findLostMessage, type LostDeps } from '../payments/lost-message.ts';
+import { answerRefusal, PaymentRefusal } from '../payments/refusal.ts';
 import { readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
 
@@ -23,9 +23,9 @@ const simulateUnsigned = async (deps: Deps, payment: SignedPayment, since: strin
   } catch (error) {
     const intent = await findIntent(pool, incomingIntentId(payment.messageHash));
     if (intent !== null && intent.signature !== null) return;
-    if (intent !== null || since === null || !(error instanceof IncomingRefusal)) throw error;
+    if (intent !== null || since === null || !(error instanceof PaymentRefusal)) throw error;
     const { messageHash, source } = payment;
-    if ((await findLost(deps, { messageHash, source, since })) === null) throw error;
+    if ((await findLostMessage(deps, { messageHash, source, since })) === null) throw error;
   }
 };
 

@@ -1,7 +1,8 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { hashMessage, messageOf } from '../../../shared/lib/wire-transaction.ts';
-import { findLost, type LostDeps, sourceOf } from './lost-payment.ts';
+import { findLostMessage, type LostDeps } from '../payments/lost-message.ts';
+import { sourceOf } from './lost-payment.ts';
 
 /**
  * Searches for a payment that is refused as a new one, whatever it is refused for, so that no
@@ -14,5 +15,5 @@ export const findLostIncoming =
     const source = message === null ? null : sourceOf(message);
     if (message === null || source === null) return { paid: false };
     const messageHash = hashMessage(message);
-    return { paid: (await findLost(deps, { messageHash, source, since, succeeded: true })) !== null };
+    return { paid: (await findLostMessage(deps, { messageHash, source, since, succeeded: true })) !== null };
   };

@@ -43,7 +43,7 @@ export const readLimits = async (deps: Deps, payment: SignedPayment, vendor: str
   return { paused, failedOfSource, failedOfVendor, alone, isKnown, balance, newestMicro };
 };
 
-/** @throws IncomingRefusal unless the payment may be signed */
+/** @throws PaymentRefusal unless the payment may be signed */
 export const checkLimits = (
   {
     paused,

@@ -1,46 +1,24 @@
 import bs58 from 'bs58';
-import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
-import { readLastValid } from '../chain/blockhashes.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
-import { unknownOnError } from '../chain/read-for-caller.ts';
-import { getIncluded } from '../chain/read-included.ts';
-import type { RpcPool } from '../chain/rpc-pool.ts';
-import { findTransactionEverywhere, type Wanted } from '../execution/find-transaction.ts';
 import { incomingIntentId } from '../ledger/intent-id.ts';
 import { commitSigned } from '../ledger/store/commit-signed.ts';
+import {
+  type LostMessage,
+  type LostDeps as MessageDeps,
+  readLastValidOfLost,
+  readLostMessage,
+  reportAdopted,
+} from '../payments/lost-message.ts';
 import { readInstruction } from '../transactions/decode.ts';
 import { decodeAnyMessage } from '../transactions/message.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 
-/*
- * Payments of other clients whose record a restore has lost. The message identifies them, on the
- * chain as here (docs/adr/0034).
- */
-
-export type LostDeps = {
-  pool: Pool;
-  rpc: RpcPool;
-  logger: Logger;
-  relay: Pick<Relay, 'dispatch'>;
-  workerId: string;
-};
-/** A message without an intent, in the history of its source since the backup. */
-type LostMessage = Omit<Wanted, 'since'> & { since: string };
-
-/**
- * The transaction of a message that is on the chain, at any provider; null when it is at none. Its
- * blockhash is of before the restore, so that it cannot be included any more.
- * @throws ServiceError service_unavailable when a provider does not answer
- */
-export const findLost = (deps: LostDeps, { since, ...wanted }: LostMessage): Promise<string | null> =>
-  unknownOnError(findTransactionEverywhere(deps, { ...wanted, since: Date.parse(since) }));
+export type LostDeps = MessageDeps & { relay: Pick<Relay, 'dispatch'>; workerId: string };
 
 /** The transfers of a message. The other instructions of a payment are budget and memos. */
 const transfersOf = (message: Uint8Array) =>
@@ -79,11 +57,11 @@ export const adoptLost = async (
   { settlementId, accountId }: { settlementId: string; accountId: string },
   lost: LostMessage,
 ): Promise<boolean> => {
-  const { pool, rpc, relay, workerId } = deps;
-  const signature = await findLost(deps, lost);
-  if (signature === null) return false;
-  const included = await unknownOnError(getIncluded(deps, signature));
-  const lastValidBlockHeight = await unknownOnError(readLastValid(rpc, { everywhere: true }));
+  const { pool, relay, workerId } = deps;
+  const included = await readLostMessage(deps, lost);
+  if (included === null) return false;
+  const { signature } = included;
+  const lastValidBlockHeight = await readLastValidOfLost(deps);
   const intentId = incomingIntentId(lost.messageHash);
   const traceparent = activeTraceparent();
   const request = requestOf(included, { source: lost.source, settlementId, accountId });
@@ -112,9 +90,8 @@ export const adoptLost = async (
   const [committed] = await commitSigned(pool, [adopted], workerId);
   // Another call may have adopted it meanwhile.
   if (typeof committed !== 'string') relay.dispatch(committed!);
-  count('quittance_anomalies_total', 1, { kind: 'adopted' });
   const log = { intent: intentId, settlement_id: settlementId, signature };
-  deps.logger.warn(log, 'lost payment of another client adopted from the chain');
+  reportAdopted(deps, 'lost payment of another client', log);
   return true;
 };
 

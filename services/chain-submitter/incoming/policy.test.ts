@@ -28,8 +28,8 @@ import {
   withData,
 } from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
+import { PaymentRefusal } from '../payments/refusal.ts';
 import { checkIncomingPolicy, type IncomingTerms } from './policy.ts';
-import { IncomingRefusal } from './refusal.ts';
 
 /** Bytes as the clients of x402 and MPP build them, and changes that an attacker might make. */
 
@@ -47,7 +47,7 @@ const evaluate = (bytes: Uint8Array, order = x402): string => {
     const { feePayer } = checkIncomingPolicy(bytes, order, network);
     return feePayer === address(feePayerKey) ? SIGNED : SIGNED_BY_OLD;
   } catch (error) {
-    if (!(error instanceof IncomingRefusal)) throw error;
+    if (!(error instanceof PaymentRefusal)) throw error;
     return error.reason;
   }
 };

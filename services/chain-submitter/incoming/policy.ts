@@ -226,7 +226,7 @@ const checkAccounts = (
  * Checks wire bytes against an order.
  * @param wire a signed transaction whose first signature, the fee payer's, is ignored
  * @param isOutgoing whether an outgoing payment of this deployment has exactly this message
- * @throws IncomingRefusal unless the bytes are on the allow-list and do exactly what the order says
+ * @throws PaymentRefusal unless the bytes are on the allow-list and do exactly what the order says
  */
 export const checkIncomingPolicy = (
   wire: Uint8Array,

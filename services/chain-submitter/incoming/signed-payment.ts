@@ -36,7 +36,7 @@ const isOwnPayment = async ({ pool, network }: Deps, message: Buffer): Promise<b
 /**
  * Reads a transaction of another client and checks it against the policy. Each leg goes to its
  * owner's existing token account, because our fee payer pays no rent for other clients.
- * @throws IncomingRefusal; ServiceError service_unavailable when the chain cannot be read
+ * @throws PaymentRefusal; ServiceError service_unavailable when the chain cannot be read
  */
 export const readSignedPayment = async (
   deps: Deps,

@@ -22,7 +22,7 @@ const instructionErrorOf = (error: ChainError): unknown =>
     ? (error.InstructionError as [number, unknown])[1]
     : null;
 
-/** @throws IncomingRefusal; ServiceError for an error that is not the buyer's */
+/** @throws PaymentRefusal; ServiceError for an error that is not the buyer's */
 const throwError = (error: ChainError, logger: Logger): never => {
   const kind = errorKind(error, null);
   if (kind === 'stale')

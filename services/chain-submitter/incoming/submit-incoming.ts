@@ -21,25 +21,26 @@ import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Executor } from '../execution/executor.ts';
-import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
 import { incomingIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { IncomingOrder } from '../ledger/model/order.ts';
 import { intents } from '../ledger/model/state.ts';
 import type { Generation } from '../ledger/store/commit-signed.ts';
-import { insertFailedPayment } from '../ledger/store/intents.ts';
+import type { IntentRow } from '../ledger/store/intents.ts';
 import { isCommitted } from '../ledger/store/transactions.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import type { IncomingCaps } from '../limits/incoming-caps.ts';
 import { incomingLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
+import { answerRefusal, PaymentRefusal } from '../payments/refusal.ts';
+import { signOnce } from '../payments/sign-once.ts';
 import { signForCaller } from '../signing/sign-for-caller.ts';
 import { type Signers, signFor } from '../signing/signer.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 import type { IncomingCommit, IncomingIntent } from './group-commit.ts';
 import { checkLimits, readLimits } from './limits.ts';
 import { adoptLost, sourceOf } from './lost-payment.ts';
-import { answerRefusal, IncomingRefusal, refuse } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import { readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
 import { readExactSourceBalance, type SourceBalance } from './source-balance.ts';
@@ -72,40 +73,6 @@ type Input = z.infer<typeof chainSubmitter.internal.submitIncoming.input>;
 type Submitted = { outcome: 'submitted'; tx_hash: string };
 
 const submitted = (signature: string): Submitted => ({ outcome: 'submitted', tx_hash: signature });
-
-/**
- * The answer for a message that has an intent; null without one. The intent of a dead worker is
- * executed at once.
- * @throws IncomingRefusal when nothing was or will be signed for this settlement
- */
-const findAnswer = async (deps: Deps, intentId: string, settlementId: string): Promise<Submitted | null> => {
-  const intent = await findPaymentIntent(deps, intentId, settlementId);
-  if (intent === null) return null;
-  const { signature, status, request, failure_message } = intent;
-  if (signature === null) {
-    const { reason } = request as { reason?: IncomingReason };
-    return refuse(reason ?? 'closed', failure_message ?? '');
-  }
-  if (!intents.isTerminal(status) && !deps.inFlight.has(intentId)) await deps.executor.executeNow(intentId);
-  return submitted(signature);
-};
-
-/**
- * Makes a refusal final: a late repeat of the call finds it and signs nothing. A concurrent call
- * may have submitted the message, and the refusal may be its effect.
- */
-const recordRefusal = async (
-  deps: Deps,
-  intent: { intentId: string; settlementId: string },
-  refusal: IncomingRefusal,
-): Promise<Submitted> => {
-  const { reason, message } = refusal;
-  const code = reason === 'insufficient_funds' ? reason : 'payment_failed';
-  if (await insertFailedPayment(deps.pool, 'incoming', { ...intent, reason, failure: { code, message } }))
-    throw refusal;
-  const answer = await findAnswer(deps, intent.intentId, intent.settlementId);
-  return answer ?? Promise.reject(refusal);
-};
 
 /** What each cap bounds, as the refusal names it. */
 const CAPS = { incoming_source: 'paying token account', incoming_account: 'vendor', incoming: 'environment' };
@@ -143,7 +110,7 @@ const reserve = async (
 };
 
 /** Signs the message as the fee payer that it names. A former fee payer signs too. */
-const sign = async (
+const signMessage = async (
   { signers }: Deps,
   { message, feePayer, signature }: SignedPayment,
   lastValidBlockHeight: number,
@@ -180,7 +147,7 @@ class TooManyUnderWay extends Error {
 
 /** Whether nothing was committed. Any other error leaves that unknown. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof IncomingRefusal || error instanceof ServiceError || error instanceof TooManyUnderWay;
+  error instanceof PaymentRefusal || error instanceof ServiceError || error instanceof TooManyUnderWay;
 
 /**
  * Commits the payment within its source's balance. A payment that is not covered is compared with
@@ -243,7 +210,7 @@ const signWithinLimits = async (
   const reservation = await reserve(deps, payment, { vendor: intent.request.account_id, at: now });
   let counts = false;
   try {
-    const signed = await sign(deps, payment, lastValid);
+    const signed = await signMessage(deps, payment, lastValid);
     const isNew = await commit(deps, intent, { payment, signed, alone }, balance).catch((error: unknown) => {
       // The row of an unclear commit may still appear, and the sweep sends its bytes then.
       counts = !isRefusal(error);
@@ -306,17 +273,17 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   return submitted(signed.signature);
 };
 
-/** Adopts a refused payment that is on the chain. @returns whether it has an intent now */
-const adoptRefused = async (
+/** Adopts the payment of a message that is on the chain. */
+const adopt = async (
   deps: Deps,
   { transaction, settlement_id, account_id, lost_since: since = null }: Input,
-): Promise<boolean> => {
-  if (since === null) return false;
-  const message = messageOf(transaction);
+): Promise<'adopted' | 'none'> => {
+  const message = since === null ? null : messageOf(transaction);
   const source = message === null ? null : sourceOf(message);
-  if (message === null || source === null) return false;
+  if (since === null || message === null || source === null) return 'none';
   const payment = { settlementId: settlement_id, accountId: account_id };
-  return adoptLost(deps, payment, { messageHash: hashMessage(message), source, since });
+  const lost = { messageHash: hashMessage(message), source, since };
+  return (await adoptLost(deps, payment, lost)) ? 'adopted' : 'none';
 };
 
 /**
@@ -344,6 +311,16 @@ const submitInTurn = async (deps: Deps, input: Input): Promise<Submitted | null>
   }
 };
 
+/** The answer with the bytes of an intent. That of a dead worker is executed at once. */
+const answerSigned = async (
+  { inFlight, executor }: Deps,
+  { intent_id, signature, status }: IntentRow,
+): Promise<Submitted | null> => {
+  if (signature === null) return null;
+  if (!intents.isTerminal(status) && !inFlight.has(intent_id)) await executor.executeNow(intent_id);
+  return submitted(signature);
+};
+
 /**
  * Checks a transaction of another client, commits it co-signed as the only generation of its
  * intent, and broadcasts it. A repeated or concurrent call gets the same transaction.
@@ -352,25 +329,17 @@ export const submitIncoming =
   (deps: Deps): Handler<typeof chainSubmitter.internal.submitIncoming> =>
   (input) =>
     answerRefusal(async () => {
-      const { settlement_id: settlementId } = input;
       const hash = messageHashOf(input.transaction);
       if (hash === null) return refuse('transaction_could_not_be_decoded', 'the bytes hold no message');
-      const intentId = incomingIntentId(hash);
-      const answer = () => findAnswer(deps, intentId, settlementId);
-      const existing = await answer();
-      if (existing !== null) return existing;
-      try {
-        const result = (await submitInTurn(deps, input)) ?? (await answer());
-        if (result !== null) return result;
-        throw new Error('The intent was not inserted and does not exist.');
-      } catch (error) {
-        if (error instanceof IncomingRefusal) {
-          const paid = (await adoptRefused(deps, input)) ? await answer() : null;
-          return paid ?? recordRefusal(deps, { intentId, settlementId }, error);
-        }
-        // The chain may have refused the message because a concurrent call has paid with it.
-        const late = error instanceof ServiceError ? await answer() : null;
-        if (late === null) throw error;
-        return late;
-      }
+      return signOnce<Submitted, IncomingReason>(deps, {
+        kind: 'incoming',
+        intentId: incomingIntentId(hash),
+        settlementId: input.settlement_id,
+        // The message is the payment, so no other one has its intent.
+        compare: async () => {},
+        answerSigned: (intent) => answerSigned(deps, intent),
+        signAndCommit: () => submitInTurn(deps, input),
+        adoptLost: () => adopt(deps, input),
+        choosesBytes: false,
+      });
     });

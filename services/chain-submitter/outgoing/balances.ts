@@ -8,7 +8,7 @@ type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'list'> };
 
 /**
  * Checks the two token accounts of a payment. The payee's must exist, because nobody pays its rent.
- * @throws OutgoingRefusal; ServiceError service_unavailable when the chain cannot be read
+ * @throws PaymentRefusal; ServiceError service_unavailable when the chain cannot be read
  */
 export const checkBalances = async (
   { tokenAccounts }: Deps,

@@ -1,15 +1,12 @@
 import type { z } from 'zod';
-import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
 import { outgoingIntentId } from '../ledger/intent-id.ts';
-import { CLOSED } from '../ledger/model/failure.ts';
-import { findIntent, insertFailedPayment } from '../ledger/store/intents.ts';
-import { toProgress } from '../ledger/view.ts';
+import { closePayment } from '../payments/close.ts';
 import { adoptLost } from './lost-payment.ts';
 import { adoptOrRefuse, refuseUndecided } from './lost-record.ts';
 
-type Deps = Parameters<typeof adoptLost>[0] & Parameters<typeof findPaymentIntent>[0];
+type Deps = Parameters<typeof adoptLost>[0] & Parameters<typeof closePayment>[0];
 type Input = z.infer<typeof chainSubmitter.internal.closeOutgoing.input>;
 
 /**
@@ -27,22 +24,11 @@ const adoptOrLeaveUnsigned = async (deps: Deps, intentId: string, input: Input):
     throw refuseUndecided();
 };
 
-/**
- * Ends a payment that was not signed, or returns its progress. A later call of signOutgoing finds
- * the failed intent. A concurrent one inserts the same key, so exactly one of the two succeeds.
- */
+/** Ends an outgoing payment that was not signed, or returns its progress. */
 export const closeOutgoing =
   (deps: Deps): Handler<typeof chainSubmitter.internal.closeOutgoing> =>
-  async (attempt) => {
-    const { settlement_id: settlementId } = attempt;
+  (attempt) => {
     const intentId = outgoingIntentId(attempt);
-    const nothing = { generation: 0, tx_hash: null, slot: null };
-    const closed: Progress = { object_id: settlementId, status: 'failed', ...nothing, failure: CLOSED };
-    const row = { intentId, settlementId, reason: null, failure: CLOSED };
-    if ((await findIntent(deps.pool, intentId)) === null) await adoptOrLeaveUnsigned(deps, intentId, attempt);
-    if (await insertFailedPayment(deps.pool, 'outgoing', row)) return closed;
-    const intent = await findPaymentIntent(deps, intentId, settlementId);
-    const progress = intent === null ? null : toProgress(intent);
-    if (progress === null) throw new Error('The intent of an outgoing payment has no progress.');
-    return progress;
+    const payment = { kind: 'outgoing', intentId, settlementId: attempt.settlement_id } as const;
+    return closePayment(deps, payment, () => adoptOrLeaveUnsigned(deps, intentId, attempt));
   };

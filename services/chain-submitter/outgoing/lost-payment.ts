@@ -1,22 +1,23 @@
 import type { Lost } from '../../../shared/contract/chain-submitter.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { assemble, hashMessage } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
-import { readLastValid } from '../chain/blockhashes.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
 import { unknownOnError } from '../chain/read-for-caller.ts';
 import { getIncluded } from '../chain/read-included.ts';
 import { BLOCK_TIME_ERROR_MS, listTransactionsAt } from '../chain/reference-search.ts';
-import type { RpcPool } from '../chain/rpc-pool.ts';
-import { findTransactionEverywhere } from '../execution/find-transaction.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { insertOutgoingIntent } from '../ledger/store/intents.ts';
 import { insertMessage, isOutgoing } from '../ledger/store/messages.ts';
 import { listRecorded } from '../ledger/store/transactions.ts';
+import {
+  type LostDeps as MessageDeps,
+  readLastValidOfLost,
+  readLostMessage,
+  reportAdopted,
+} from '../payments/lost-message.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
 import { decodeAnyMessage, type PlainMessage } from '../transactions/message.ts';
 import type { OutgoingRequest } from '../transactions/parse-order.ts';
@@ -27,7 +28,7 @@ import { memoOf } from './terms.ts';
  * the chain proves whether it was paid, unless its vendor required another memo (docs/adr/0034).
  */
 
-export type LostDeps = { pool: Pool; rpc: RpcPool; network: Network; logger: Logger };
+export type LostDeps = MessageDeps & { network: Network };
 /** What identifies a payment of an attempt. */
 type Wanted = { intentId: string; pay_to: string; amount: string; memo: string | null };
 /**
@@ -124,25 +125,21 @@ export const searchForCaller = (deps: LostDeps, wanted: Wanted, lost: Lost): Pro
  * transaction by the message, which makes it confirmed.
  */
 const adopt = async (
-  { pool, rpc }: LostDeps,
+  deps: LostDeps,
   { intentId, request, since }: { intentId: string; request: OutgoingRequest; since: string },
-  { message, signatureAt }: IncludedTransaction,
+  { message, signature, signatureAt }: IncludedTransaction,
 ): Promise<void> => {
   const row = {
     message_hash: hashMessage(message),
     wire: assemble(message, [null, signatureAt(1)]),
-    last_valid_block_height: await readLastValid(rpc, { everywhere: true }),
+    last_valid_block_height: await readLastValidOfLost(deps),
   };
   const { settlement_id: object_id } = request;
   const intent = { intent_id: intentId, object_id, request, traceparent: activeTraceparent(), since };
-  await pool.transaction(async (tx) => {
+  await deps.pool.transaction(async (tx) => {
     if (await insertOutgoingIntent(tx, intent)) await insertMessage(tx, intentId, row);
   });
-};
-
-const logAdopted = (logger: Logger, log: object, { signature }: IncludedTransaction): void => {
-  count('quittance_anomalies_total', 1, { kind: 'adopted' });
-  logger.warn({ ...log, signature }, 'lost outgoing payment adopted from the chain');
+  reportAdopted(deps, 'lost outgoing payment', { intent: intentId, settlement_id: object_id, signature });
 };
 
 /**
@@ -159,15 +156,9 @@ export const adoptAnswered = async (
   messageHash: string,
 ): Promise<boolean> => {
   const source = tokenAccountOf(request.owner, deps.network.mint);
-  const wanted = { messageHash, source, since: Date.parse(since) };
-  const paid = await unknownOnError(
-    findTransactionEverywhere(deps, wanted).then((found) =>
-      found === null ? null : getIncluded(deps, found),
-    ),
-  );
+  const paid = await readLostMessage(deps, { messageHash, source, since });
   if (paid === null) return false;
   await adopt(deps, { intentId, request, since }, paid);
-  logAdopted(deps.logger, { intent: intentId, settlement_id: request.settlement_id }, paid);
   return true;
 };
 
@@ -194,6 +185,5 @@ export const adoptLost = async (
     return 'undecided';
   }
   await adopt(deps, { intentId, request, since: lost.since }, found.paid);
-  logAdopted(deps.logger, log, found.paid);
   return 'adopted';
 };

@@ -14,12 +14,12 @@ import {
   withData,
 } from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
+import { PaymentRefusal } from '../payments/refusal.ts';
 import { transferChecked } from '../transactions/instructions/transfer-checked.ts';
 import { compileMessage, compileMessageV0, decodeAnyMessage } from '../transactions/message.ts';
 import { PolicyError } from '../transactions/policy.ts';
 import { buildOutgoingMessage } from './message.ts';
 import { checkOutgoingPolicy, checkParties } from './policy.ts';
-import { OutgoingRefusal } from './refusal.ts';
 import { type OutgoingTerms, termsOf } from './terms.ts';
 
 const someone = () => address(Keypair.generate());
@@ -49,7 +49,7 @@ describe('checkParties', () => {
       checkParties({ ...terms, ...changes }, network);
       return 'allowed';
     } catch (error) {
-      if (!(error instanceof OutgoingRefusal)) throw error;
+      if (!(error instanceof PaymentRefusal)) throw error;
       return error.reason;
     }
   };

@@ -15,7 +15,7 @@ import type { OutgoingTerms } from './terms.ts';
 
 /**
  * Checks the addresses of a payment.
- * @throws OutgoingRefusal
+ * @throws PaymentRefusal
  */
 export const checkParties = (
   { owner, authority, payTo, feePayer, source, destination }: OutgoingTerms,

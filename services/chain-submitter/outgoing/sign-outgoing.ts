@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { chainSubmitter, OutgoingReason } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
@@ -17,13 +17,13 @@ import { isUniqueViolation } from '../broadcast/broadcast.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Blockhash, RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
-import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
 import { outgoingIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
-import { findIntent, insertFailedPayment, insertOutgoingIntent } from '../ledger/store/intents.ts';
+import { type IntentRow, insertOutgoingIntent } from '../ledger/store/intents.ts';
 import { findMessage, insertMessage, type OutgoingMessage } from '../ledger/store/messages.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { type Caps, countedAt } from '../limits/spending-caps.ts';
+import { signOnce } from '../payments/sign-once.ts';
 import { signForCaller } from '../signing/sign-for-caller.ts';
 import { type Signers, signFor } from '../signing/signer.ts';
 import { OutgoingRequest } from '../transactions/parse-order.ts';
@@ -32,7 +32,7 @@ import { adoptLost } from './lost-payment.ts';
 import { adoptOrRefuse } from './lost-record.ts';
 import { buildOutgoingMessage } from './message.ts';
 import { checkOutgoingPolicy, checkParties } from './policy.ts';
-import { OutgoingRefusal, refuse } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import { type OutgoingTerms, termsOf } from './terms.ts';
 
 type Deps = {
@@ -47,13 +47,11 @@ type Deps = {
   caps: Caps;
 };
 type Input = z.infer<typeof chainSubmitter.internal.signOutgoing.input>;
-type Answer = z.infer<typeof chainSubmitter.internal.signOutgoing.output>;
+type Answer = Exclude<z.infer<typeof chainSubmitter.internal.signOutgoing.output>, { outcome: 'refused' }>;
 
 /** The time of a slot, after which a new blockhash is finalized. */
 const SLOT_MS = 400;
 const MAX_TRIES = 4;
-
-const refused = ({ reason, message }: OutgoingRefusal): Answer => ({ outcome: 'refused', reason, message });
 
 const requestOf = ({
   payment_attempt_id: _,
@@ -72,46 +70,32 @@ const isSamePayment = (stored: unknown, request: OutgoingRequest): boolean => {
 };
 
 /**
- * The answer for a payment that has an intent; null without one. The bytes are answered in every
- * state, because a payer that has them already loses nothing.
+ * Bytes of another payment must not get the id of this one, whose hold they would outlive.
+ * @throws ServiceError conflict
  */
-const findAnswer = async (deps: Deps, intentId: string, input: Input): Promise<Answer | null> => {
-  const existing = await findIntent(deps.pool, intentId);
-  if (existing === null) return null;
-  const message = await findMessage(deps.pool, intentId);
-  const request = requestOf(input);
-  // Bytes of another payment must not get the id of this one, whose hold they would outlive.
-  if (message !== null && !isSamePayment(existing.request, request))
-    throw conflict('the payment_attempt_id has signed another payment; use a new one');
-  const intent = (await findPaymentIntent(deps, intentId, input.settlement_id)) ?? existing;
-  if (message === null) {
-    const { reason } = intent.request as { reason?: OutgoingRefusal['reason'] };
-    return refused(new OutgoingRefusal(reason ?? 'closed', intent.failure_message ?? ''));
-  }
-  return {
-    outcome: 'signed',
-    transaction: message.wire.toString('base64'),
-    message_hash: message.message_hash,
-    source_account: termsOf(intentId, request, deps.network.mint).source,
-    tx_hash: intent.signature,
-  };
+const compare = async ({ pool }: Deps, { intent_id, request }: IntentRow, input: Input): Promise<void> => {
+  if (isSamePayment(request, requestOf(input)) || (await findMessage(pool, intent_id)) === null) return;
+  throw conflict('the payment_attempt_id has signed another payment; use a new one');
 };
 
 /**
- * Makes a refusal final: a late repeat of the call finds it and signs nothing. A concurrent call
- * may have signed the payment.
+ * The bytes are answered in every state, because a payer that has them already loses nothing.
  */
-const recordRefusal = async (
-  deps: Deps,
-  { intentId, input }: { intentId: string; input: Input },
-  refusal: OutgoingRefusal,
-): Promise<Answer> => {
-  const { reason, message } = refusal;
-  const isOfWallet = reason === 'insufficient_funds' || reason === 'delegation_inactive';
-  const failure = { code: isOfWallet ? reason : 'payment_failed', message } as const;
-  const row = { intentId, settlementId: input.settlement_id, reason, failure };
-  if (await insertFailedPayment(deps.pool, 'outgoing', row)) return refused(refusal);
-  return (await findAnswer(deps, intentId, input)) ?? refused(refusal);
+const answerSigned = async (
+  { pool, network }: Deps,
+  { intent_id, signature }: IntentRow,
+  input: Input,
+): Promise<Answer | null> => {
+  const message = await findMessage(pool, intent_id);
+  return (
+    message && {
+      outcome: 'signed',
+      transaction: message.wire.toString('base64'),
+      message_hash: message.message_hash,
+      source_account: termsOf(intent_id, requestOf(input), network.mint).source,
+      tx_hash: signature,
+    }
+  );
 };
 
 /** Reserves the amount of the hourly caps, as a payment of a quote does. */
@@ -131,7 +115,7 @@ const reserve = async (
 };
 
 /** Builds, checks and signs the message. The fee payer's signature stays empty. */
-const sign = async (
+const signMessage = async (
   { signers, network: { mint } }: Deps,
   terms: OutgoingTerms,
   { blockhash, lastValidBlockHeight }: Blockhash,
@@ -163,8 +147,12 @@ const commit = (
     return isNew;
   });
 
-/** Signs and commits a payment, unless it has an intent by then. @throws OutgoingRefusal */
-const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'done' | 'same message'> => {
+/** Signs and commits a payment, unless it has an intent by then. @throws PaymentRefusal */
+const signAndCommit = async (
+  deps: Deps,
+  intentId: string,
+  input: Input,
+): Promise<'done' | 'same message'> => {
   const request = requestOf(input);
   const terms = termsOf(intentId, request, deps.network.mint);
   checkParties(terms, deps.network);
@@ -177,7 +165,7 @@ const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'don
   if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');
   const at = countedAt(Date.parse(input.accepted_at), deps.clock());
   const reservation = await reserve(deps, input, { amountMicro: terms.amountMicro, at });
-  const message = await sign(deps, terms, latest).catch((error: unknown) => {
+  const message = await signMessage(deps, terms, latest).catch((error: unknown) => {
     reservation.release();
     throw error;
   });
@@ -204,13 +192,13 @@ const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'don
 /**
  * Two equal payments with the memo of their vendor and one blockhash would be one transaction. The
  * second one is signed with the next blockhash.
- * @throws OutgoingRefusal; ServiceError service_unavailable while other equal payments take each
+ * @throws PaymentRefusal; ServiceError service_unavailable while other equal payments take each
  *   blockhash
  */
 const signDistinct = async (deps: Deps, intentId: string, input: Input): Promise<void> => {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     if (tries > 0) await sleep(SLOT_MS);
-    if ((await signNew(deps, intentId, input)) !== 'same message') return;
+    if ((await signAndCommit(deps, intentId, input)) !== 'same message') return;
   }
   throw new ServiceError('service_unavailable', 'equal payments are being signed; repeat the call', {
     ...{ money_moved: 'no', safe_action: 'retry_same_attempt', retryAfterSeconds: 2 },
@@ -218,11 +206,17 @@ const signDistinct = async (deps: Deps, intentId: string, input: Input): Promise
 };
 
 /** Adopts the payment of an attempt whose record is lost, if the chain has it. */
-const adopted = async (deps: Deps, intentId: string, input: Input): ReturnType<typeof adoptLost> => {
+const adopt = async (
+  deps: Deps,
+  intentId: string,
+  input: Input,
+): Promise<'adopted' | 'none' | { outcome: 'undecided' }> => {
   const { message_hash, settlement_id, accepted_at: since } = input;
   const request = requestOf(input);
-  if (message_hash === null || message_hash === undefined)
-    return adoptLost(deps, { intentId, request }, input.lost);
+  if (message_hash === null || message_hash === undefined) {
+    const lost = await adoptLost(deps, { intentId, request }, input.lost);
+    return lost === 'undecided' ? { outcome: lost } : lost;
+  }
   await adoptOrRefuse(deps, { message_hash, settlement_id }, intentId, { request, since });
   return 'adopted';
 };
@@ -233,19 +227,19 @@ const adopted = async (deps: Deps, intentId: string, input: Input): ReturnType<t
  */
 export const signOutgoing =
   (deps: Deps): Handler<typeof chainSubmitter.internal.signOutgoing> =>
-  async (input) => {
+  (input) => {
     const intentId = outgoingIntentId(input);
-    const existing = await findAnswer(deps, intentId, input);
-    if (existing !== null) return existing;
-    const lost = await adopted(deps, intentId, input);
-    if (lost === 'undecided') return { outcome: 'undecided' };
-    try {
-      if (lost === 'none') await signDistinct(deps, intentId, input);
-    } catch (error) {
-      if (!(error instanceof OutgoingRefusal)) throw error;
-      return recordRefusal(deps, { intentId, input }, error);
-    }
-    const answer = await findAnswer(deps, intentId, input);
-    if (answer === null) throw new Error('The payment was not inserted and does not exist.');
-    return answer;
+    return signOnce<Answer, OutgoingReason>(deps, {
+      kind: 'outgoing',
+      intentId,
+      settlementId: input.settlement_id,
+      compare: (intent) => compare(deps, intent, input),
+      answerSigned: (intent) => answerSigned(deps, intent, input),
+      signAndCommit: async () => {
+        await signDistinct(deps, intentId, input);
+        return null;
+      },
+      adoptLost: () => adopt(deps, intentId, input),
+      choosesBytes: true,
+    });
   };
