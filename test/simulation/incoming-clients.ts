@@ -31,6 +31,8 @@ type Delivery = {
   at: number;
   /** Its gateway died, or its confirmation was lost, so that it may be handed out once more. */
   isExcused: boolean;
+  /** Its answer came after the time in which nobody else gets the success. */
+  isLate: boolean;
 };
 
 type Answer = 'final' | 'refused' | 'open';
@@ -98,8 +100,8 @@ export const createIncomingClients = (
     }
   };
 
-  const deliver = (settlementId: string, id: string, isExcused: boolean): Delivery => {
-    const delivery = { settlementId, id, at: harness.now(), isExcused };
+  const deliver = (settlementId: string, id: string, { dies = false, isLate = false } = {}): Delivery => {
+    const delivery = { settlementId, id, at: harness.now(), isExcused: dies || isLate, isLate };
     deliveries.push(delivery);
     harness.trace('vendor', `delivers for ${settlementId} (${id})`);
     return delivery;
@@ -108,7 +110,7 @@ export const createIncomingClients = (
   const hearSuccess = (settlementId: string, handOutId: string): void => {
     const dies = random.chance(harness.faults.lostAnswer);
     const isLate = harness.now() - handedOutAt(handOutId) >= HANDED_OUT_FOR_MS;
-    const delivery = deliver(settlementId, handOutId, dies || isLate);
+    const delivery = deliver(settlementId, handOutId, { dies, isLate });
     if (!dies) void confirm(delivery);
   };
 
@@ -183,7 +185,7 @@ export const createIncomingClients = (
       if (answer.status !== 'confirmed') return 'open';
       const { settlement_id, redeem_id, replayed } = answer;
       const isOwn = !replayed || redeem_id === redeemId;
-      if (isOwn && !deliveries.some(({ id }) => id === redeem_id)) deliver(settlement_id, redeem_id, false);
+      if (isOwn && !deliveries.some(({ id }) => id === redeem_id)) deliver(settlement_id, redeem_id);
       return 'final';
     } catch (error) {
       trace(`${(error as Error).name}: ${(error as Error).message}`);
