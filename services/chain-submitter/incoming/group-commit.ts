@@ -44,7 +44,7 @@ const riskOf = ({ intent: { request }, alone }: SignedIncoming): string | null =
  * with the earlier payments of the same list. One whose message is closed at this moment counts
  * too.
  */
-const evaluate = (
+const evaluateCover = (
   payments: readonly SignedIncoming[],
   held: readonly Held[],
   roomOf: Map<string, bigint>,
@@ -111,7 +111,7 @@ const commitAll = (
         asking: sources.filter((each) => each === source).length,
       })),
     );
-    const evaluated = evaluate(payments, held, await readRoom(tx, vendors, limits));
+    const evaluated = evaluateCover(payments, held, await readRoom(tx, vendors, limits));
     const covered = payments.filter((_, index) => evaluated[index] === 'covered');
     const signed = await insertSigned(tx, covered, workerId);
     return payments.map((payment, index) => {

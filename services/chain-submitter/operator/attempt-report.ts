@@ -130,7 +130,11 @@ const evaluateUnpaid = (
   };
 };
 
-const evaluate = async (deps: AttemptReportDeps, attempt: Attempt, proof: Proof): Promise<Evaluation> => {
+const evaluateProof = async (
+  deps: AttemptReportDeps,
+  attempt: Attempt,
+  proof: Proof,
+): Promise<Evaluation> => {
   const { signed, listed } = proof;
   const intent = proof.intent && withQuoteToken(proof.intent, attempt);
   const signatures = new Set([...signed.map(({ signature }) => signature), ...listed]);
@@ -170,7 +174,7 @@ export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): 
     listed: listed.filter((signature) => (intentIds.get(signature) ?? intentId) === intentId),
   };
   return {
-    ...(await evaluate(deps, attempt, proof)),
+    ...(await evaluateProof(deps, attempt, proof)),
     intent: intent && {
       status: intent.status,
       generation: intent.generation,

@@ -29,8 +29,8 @@ export type Payment<S> = {
   adoptLost: () => Promise<S | 'adopted' | 'none'>;
   /**
    * Whether the bytes are chosen here, so that a second signature would be a second payment. A lost
-   * payment is then searched for before anything is signed. A buyer's message pays once in any case,
-   * so only its refusal is checked.
+   * payment is then searched for before anything is signed. A buyer's message pays once in any
+   * case, so only its refusal is checked.
    */
   choosesBytes: boolean;
 };
