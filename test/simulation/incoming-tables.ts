@@ -244,11 +244,7 @@ export const createIncomingTables = (
         return [{ id }];
       },
     ),
-    model(
-      /set progressed_at = app_now\(\), dispatch_count = dispatch_count \+ 1.*rail in \('x402', 'mpp'\)/s,
-      'limit',
-      claimStalled,
-    ),
+    model(/set dispatch_count = dispatch_count \+ 1.*rail in \('x402', 'mpp'\)/s, 'limit', claimStalled),
     model(/select min\(taken_at\) - .* as since from restores/, '', () => [{ since: lostSince }]),
   ];
 

@@ -217,11 +217,7 @@ export const createOutgoingSettlement = (
         return [];
       },
     ),
-    model(
-      /returning settlement_id, generation, account_id, payment_attempt_id, message_hash$/,
-      'limit',
-      claimStalled,
-    ),
+    model(/set dispatch_count = dispatch_count \+ 1.*rail = 'x402_out'/s, 'limit', claimStalled),
     model<{ accountId: string }>(
       /^select min\(taken_at\).*max\(restored_at\)/s,
       'accountId',

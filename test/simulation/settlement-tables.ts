@@ -325,7 +325,7 @@ export const createSettlementTables = (harness: Harness) => {
       'isIncluded id code message generation platform failed reversed',
       failed,
     ),
-    model(/update settlements as s set dispatch_count = dispatch_count \+ 1/, 'limit', claimStalled),
+    model(/set dispatch_count = dispatch_count \+ 1.*rail = 'quittance'/s, 'limit', claimStalled),
     model<{ given: string } & End>(
       /update settlements as s set status = 'redeemed', redeemed_at = app_now\(\), redeem_id = input\.redeem_id\s+from/,
       'given ids subject prefix',

@@ -4,8 +4,8 @@ import { accountFrozen } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
-import { count } from '../../../shared/lib/metrics.ts';
 import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
+import { recordAccepted } from '../settlements/accept.ts';
 import {
   findByExternalId,
   findByMessage,
@@ -16,6 +16,7 @@ import type { TermsCache } from '../settlements/terms-cache.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
 import type { Refusal } from './model/refusal.ts';
 import { type IncomingOrder, paymentOf } from './order.ts';
+import { INCOMING } from './rail.ts';
 import type { FindService } from './vendor.ts';
 
 type CheckIncoming = (typeof chainSubmitter.internal)['checkIncoming'];
@@ -127,7 +128,7 @@ export const acceptNew = async (
   order: IncomingOrder,
   one: NewOrder,
 ): Promise<{ row: IncomingRow; isNew: boolean } | Refusal> => {
-  const { pool, terms, group, clock } = deps;
+  const { pool, group } = deps;
   for (let round = 0; round < ROUNDS; round++) {
     const conflict = await findConflict(deps, order, one.checked);
     if (conflict !== null) return conflict;
@@ -135,9 +136,7 @@ export const acceptNew = async (
     const inserted = await group.insert(newPayment(order, { ...one, rule: deps.accruedFee }));
     if (inserted === 'no_credit') return NO_CREDIT;
     if (inserted !== 'taken') {
-      count('quittance_settlements_total', 1, { outcome: 'accepted' });
-      terms.addTerms({ ...inserted, scope: null, created_at: clock() });
-      await failpoint('settlement.afterAccept');
+      await recordAccepted(deps, INCOMING, inserted);
       return { row: inserted, isNew: true };
     }
     const row = await findByMessage(pool, one.hash);

@@ -1,16 +1,18 @@
 import type { z } from 'zod';
-import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
-import type { chainSubmitter, IncomingReason, Progress } from '../../../shared/contract/chain-submitter.ts';
-import { newId } from '../../../shared/lib/id.ts';
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
+import { carryOut, type NotAccepted } from '../settlements/carry-out.ts';
+import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
 import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
+import { POLL_MS, waitForEnd, withWaiter } from '../settlements/wait.ts';
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
 import { asOpen } from './as-open.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
-import { type LostDeps, refuseUnrecorded } from './lost.ts';
+import { findLost, type LostDeps } from './lost.ts';
 import { moneyMovedFor, type Refusal, type Refused } from './model/refusal.ts';
 import { type Presented, recordedPaymentOf } from './order.ts';
+import { INCOMING } from './rail.ts';
 
 type SubmitIncoming = (typeof chainSubmitter.internal)['submitIncoming'];
 
@@ -18,8 +20,7 @@ export type PayDeps = AcceptDeps &
   LostDeps & {
     waiting: Waiting;
     submitIncoming: (input: z.infer<SubmitIncoming['input']>) => Promise<z.infer<SubmitIncoming['output']>>;
-    /** Records a progress that is known without its event. */
-    applyProgress: (progress: Progress) => Promise<void>;
+    applyProgress: ApplyProgress;
   };
 
 /** `ended`: its settlement is no longer pending. */
@@ -27,9 +28,6 @@ type Outcome<R> =
   | Refused<R>
   | { kind: 'ended'; row: IncomingRow }
   | { kind: 'pending'; row: IncomingRow; txHash: string | null };
-
-/** `wake` reaches the replica that accepted the payment. A repeat on another one polls the row. */
-const POLL_MS = 1000;
 
 export const NO_MESSAGE: Refusal = {
   reason: 'transaction_could_not_be_decoded',
@@ -41,10 +39,10 @@ const OTHER_SERVICE: Refusal = {
 };
 
 /** A refusal, whose `money_moved` comes from the record of the payment and from nowhere else. */
-const refusedBy = <R>(
+export const refusedBy = <R>(
   { vendor }: Pick<Presented<R>, 'vendor'>,
   refusal: R,
-  row: IncomingRow,
+  row: IncomingRow | null,
 ): Refused<R> => ({
   kind: 'refused',
   refusal,
@@ -70,21 +68,6 @@ export const refuseOther = <R>(request: Presented<R>, row: IncomingRow): Refused
   const mismatch = row.status === 'failed' ? null : request.mismatch(row);
   return mismatch === null ? null : refusedBy(request, mismatch, row);
 };
-
-/**
- * The progress of a payment that chain-submitter has refused for good: nothing is signed for it.
- */
-const refusedProgress = (
-  settlementId: string,
-  { reason, message }: { reason: IncomingReason; message: string },
-): Progress => ({
-  object_id: settlementId,
-  status: 'failed',
-  generation: 0,
-  tx_hash: null,
-  slot: null,
-  failure: { code: reason === 'insufficient_funds' ? reason : 'payment_failed', message },
-});
 
 /** The columns of a payment that is issued, as the event's record names them (ConfirmedRow). */
 type Issued = Pick<IncomingRow, 'settlement_id' | 'status' | 'tx_hash'>;
@@ -128,12 +111,7 @@ const submitAndWait = async <R>(
     const { status, tx_hash } = issued;
     return { kind: 'ended', row: { ...row, status, tx_hash, chain_status: 'confirmed' } };
   }
-  const ended = await readUntil(deps.waiting, settlement_id, {
-    read,
-    done: ({ status }) => status !== 'pending',
-    timeoutMs: until - performance.now(),
-    againMs: POLL_MS,
-  });
+  const ended = await waitForEnd(deps, settlement_id, { read, until });
   return withEnd(ended, submitted.tx_hash);
 };
 
@@ -156,42 +134,34 @@ const payKnown = async <R>(deps: PayDeps, request: Presented<R>, known: Waited):
 const payNew = async <R>(
   deps: PayDeps,
   request: Presented<R>,
-  { hash, until }: { hash: string; until: number },
-): Promise<Outcome<R> | { refused: R }> => {
+  { hash, until }: { hash: string | null; until: number },
+): Promise<Outcome<R> | NotAccepted<R>> => {
   const order = await request.orderNow();
   if ('refused' in order) return order;
+  if (hash === null) return { refused: request.refuse(NO_MESSAGE) };
   const checked = await asOpen(check(deps, order));
   if (isRefusal(checked)) return { refused: request.refuse(checked) };
-  const settlementId = newId('stl');
-  const waiter = deps.waiting.until(settlementId, POLL_MS);
-  try {
+  return withWaiter(deps, POLL_MS, async ({ settlementId, woken }) => {
     const accepted = await acceptNew(deps, order, { settlementId, hash, checked });
     if (isRefusal(accepted)) return { refused: request.refuse(accepted) };
-    const woken = accepted.isNew ? waiter.woken : null;
-    return await payKnown(deps, request, { row: accepted.row, woken, until });
-  } finally {
-    waiter.cancel();
-  }
+    const { row, isNew } = accepted;
+    return payKnown(deps, request, { row, woken: isNew ? woken : null, until });
+  });
 };
 
 /**
  * Carries out a payment once, however often it is presented: the signed message identifies it, and
- * a recorded payment is judged by its record alone (docs/adr/0043). A refusal is answered after the
- * record was read once more, because a concurrent call may have accepted the payment, and the
- * refusal may be the effect of that.
+ * a recorded payment is judged by its record alone (docs/adr/0043).
  * @param until process time (performance.now) at which the call answers `pending`
  */
 export const pay = async <R>(deps: PayDeps, request: Presented<R>, until: number): Promise<Outcome<R>> => {
   const { hash, row } = await findKnown(deps.group, request);
   if (row !== null) return payKnown(deps, request, { row, woken: null, until });
-  if (hash === null) {
-    const order = await request.orderNow();
-    return refuseUnrecorded(deps, request, 'refused' in order ? order.refused : request.refuse(NO_MESSAGE));
-  }
-  const outcome = await payNew(deps, request, { hash, until });
-  if (!('refused' in outcome)) return outcome;
-  const now = await findByMessage(deps.pool, hash);
-  return now === null
-    ? refuseUnrecorded(deps, request, outcome.refused)
-    : payKnown(deps, request, { row: now, woken: null, until });
+  return carryOut<Outcome<R>, R, { known: IncomingRow | null }>(INCOMING, {
+    acceptNew: () => payNew(deps, request, { hash, until }),
+    readRecords: async () => ({ known: hash === null ? null : await findByMessage(deps.pool, hash) }),
+    repeat: (known) => payKnown(deps, request, { row: known, woken: null, until }),
+    findLost: () => findLost(deps, request),
+    refuse: async (refusal) => refusedBy(request, refusal, null),
+  });
 };

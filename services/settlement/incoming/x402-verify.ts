@@ -4,13 +4,15 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { accruedFeeMicro, type Credit, hasCreditFor } from '../fee-accounts/model.ts';
 import { getFeeAccount } from '../fee-accounts/store.ts';
+import { carryOut, type NotAccepted } from '../settlements/carry-out.ts';
 import { moneyMovedBy } from '../settlements/model/refusal.ts';
 import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
 import { type AcceptDeps, check, findConflict, isRefusal } from './accept-new.ts';
-import { type LostDeps, refuseUnrecorded } from './lost.ts';
+import { findLost, type LostDeps } from './lost.ts';
 import type { X402Refusal } from './model/x402-request.ts';
 import type { Presented } from './order.ts';
-import { findKnown, NO_MESSAGE, refuseOther } from './pay.ts';
+import { findKnown, NO_MESSAGE, refusedBy, refuseOther } from './pay.ts';
+import { INCOMING } from './rail.ts';
 import { getVendor } from './vendor.ts';
 import { presentX402 } from './x402-order.ts';
 import { errorOf, failureOf, REFUNDED, toX402 } from './x402-refusal.ts';
@@ -44,40 +46,42 @@ const ofKnown = (request: Request, row: IncomingRow): Answer => {
   return { isValid: true, payer };
 };
 
-/** Why settle would refuse a payment that has no record, or the address that pays. */
+/** A refusal, and the address that would pay if it is known. */
+type Judged = { refusal: X402Refusal; payer?: string };
+
+/** Judges a payment that has no record as settle would do it. */
 const judgeNew = async (
   deps: Deps,
   { request, hash }: { request: Request; hash: string | null },
-): Promise<{ payer: string } | { refusal: X402Refusal; payer?: string }> => {
+): Promise<Answer | NotAccepted<Judged>> => {
   const order = await request.orderNow();
-  if ('refused' in order) return { refusal: order.refused };
-  if (hash === null) return { refusal: toX402(NO_MESSAGE) };
+  if ('refused' in order) return { refused: { refusal: order.refused } };
+  if (hash === null) return { refused: { refusal: toX402(NO_MESSAGE) } };
   const checked = await check(deps, order);
-  if (isRefusal(checked)) return { refusal: toX402(checked) };
+  if (isRefusal(checked)) return { refused: { refusal: toX402(checked) } };
   const { payer } = checked;
   const conflict = await findConflict(deps, order, checked);
-  if (conflict !== null) return { refusal: toX402(conflict), payer };
+  if (conflict !== null) return { refused: { refusal: toX402(conflict), payer } };
   const fee = accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), deps.accruedFee);
   const account = await getFeeAccount(deps.pool, order.vendor.accountId);
-  if (hasCreditFor(account, fee, deps.credit)) return { payer };
+  if (hasCreditFor(account, fee, deps.credit)) return { isValid: true, payer };
   const message = 'the accrued fees of this vendor exceed its credit';
-  return { refusal: { reason: 'facilitator_credit_exhausted', message }, payer };
+  return { refused: { refusal: { reason: 'facilitator_credit_exhausted', message }, payer } };
 };
 
-/**
- * POST /v1/x402/verify: checks and simulates, and writes nothing. A refusal is answered after the
- * record was read once more, as settle does it.
- */
+/** POST /v1/x402/verify: checks and simulates, and writes nothing. */
 export const x402Verify =
   (deps: Deps): Handler<typeof settlement.operations.x402Verify> =>
   async (input, caller) => {
     const request = presentX402(deps, input, await getVendor(deps, caller));
     const { hash, row } = await findKnown(deps.group, request);
     if (row !== null) return ofKnown(request, row);
-    const judged = await judgeNew(deps, { request, hash });
-    if (!('refusal' in judged)) return { isValid: true, payer: judged.payer };
-    const now = hash === null ? null : await findByMessage(deps.pool, hash);
-    if (now !== null) return ofKnown(request, now);
-    const { refusal, moved } = await refuseUnrecorded(deps, request, judged.refusal);
-    return invalidAnswer(refusal, moved, judged.payer);
+    return carryOut<Answer, Judged, { known: IncomingRow | null }>(INCOMING, {
+      acceptNew: () => judgeNew(deps, { request, hash }),
+      readRecords: async () => ({ known: hash === null ? null : await findByMessage(deps.pool, hash) }),
+      repeat: async (known) => ofKnown(request, known),
+      findLost: () => findLost(deps, request),
+      refuse: async ({ refusal, payer }) =>
+        invalidAnswer(refusal, refusedBy(request, refusal, null).moved, payer),
+    });
   };

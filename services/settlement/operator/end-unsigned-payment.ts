@@ -5,14 +5,14 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
 import { type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
+import type { ApplyProgress } from '../settlements/model/progress.ts';
 import { getSettlement } from '../settlements/store/settlements.ts';
 import { getUnsigned, searchUnsigned, type UnsignedDeps } from './unsigned.ts';
 
 type CloseOutgoing = (typeof chainSubmitter.internal.closeOutgoing)['input'];
 type Deps = UnsignedDeps & {
   closeOutgoing: (payment: z.infer<CloseOutgoing>) => Promise<Progress>;
-  /** Records a progress that is known without its event. */
-  applyProgress: (progress: Progress) => Promise<void>;
+  applyProgress: ApplyProgress;
 };
 
 /**

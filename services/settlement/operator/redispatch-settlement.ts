@@ -6,8 +6,9 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
 import { settleJob } from '../settlements/events.ts';
-import { claimSettlement } from '../settlements/store/dispatch.ts';
+import { QUITTANCE } from '../settlements/quittance-rail.ts';
 import { findSettlement } from '../settlements/store/settlements.ts';
+import { claimSettlement } from '../settlements/store/stalled.ts';
 
 /**
  * Dispatches the job of a payment that is under way immediately, and changes nothing else.
@@ -18,7 +19,7 @@ export const redispatchSettlement =
   ({ pool, relay }: { pool: Pool; relay: Relay }): Handler<typeof settlement.internal.redispatchSettlement> =>
   async ({ settlement_id, ...operator }) => {
     const { rows, answer } = await pool.transaction(async (tx) => {
-      const claimed = await claimSettlement(tx, settlement_id);
+      const claimed = await claimSettlement(tx, settlement_id, QUITTANCE);
       const row = await findSettlement(tx, settlement_id);
       if (row === null) throw notFound('settlement here');
       if (claimed === null && row.rail !== 'quittance')

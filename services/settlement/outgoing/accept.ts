@@ -1,51 +1,35 @@
-import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
-import { failpoint } from '../../../shared/lib/failpoint.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import type { refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
-import { evaluateWithPayer } from '../settlements/evaluate-with-payer.ts';
-import { acceptWithinCaps } from '../settlements/hourly-caps.ts';
+import { acceptHolding, type HoldingDeps, recordAccepted } from '../settlements/accept.ts';
 import {
   acceptOutgoing,
   type OutgoingAttempt,
   type OutgoingEvaluation,
 } from '../settlements/store/accept-outgoing.ts';
-import type { TermsCache } from '../settlements/terms-cache.ts';
+import { OUTGOING } from './rail.ts';
 
-type Deps = Parameters<typeof refreshPayer>[0] & {
-  pool: Pool;
-  clock: Clock;
-  caps: HourlyCaps;
-  terms: TermsCache;
-};
+type Deps = HoldingDeps & { pool: Pool };
+/** An evaluation, and the attempt of it: with the wallet and the hour in which it was accepted. */
+export type Evaluated = OutgoingEvaluation & { attempt: OutgoingAttempt; payer: Payer };
 
-/** Accepts an outgoing payment within the hourly caps. */
+/**
+ * Accepts an outgoing payment within the hourly caps.
+ * @returns null after too many conflicts, or when the call is too old
+ */
 export const accept = async (
   deps: Deps,
-  attempt: Omit<OutgoingAttempt, 'walletId' | 'authority' | 'cappedAt'>,
+  call: Omit<OutgoingAttempt, 'walletId' | 'authority' | 'cappedAt'>,
   options: { payer: Payer; abandonedAt: number },
-): Promise<OutgoingEvaluation> => {
-  const evaluation = await evaluateWithPayer(deps, options, async (payer) => {
-    const cappedAt = deps.clock();
-    const candidate = { ...attempt, walletId: payer.wallet_id, authority: payer.authority, cappedAt };
-    const evaluated = await acceptWithinCaps(
-      deps.caps,
-      {
-        payer: { wallet: payer.owner, accountId: attempt.accountId },
-        amountMicro: attempt.amountMicro,
-        at: cappedAt,
-      },
-      (isOverCap) => acceptOutgoing(deps.pool, candidate, { isOverCap }),
-    );
-    return { ...evaluated, candidate };
-  });
-  if (evaluation === null) return { decision: 'conflict', paused_seconds: null, compared: null };
-  if (evaluation.decision === 'accepted') {
-    await failpoint('settlement.afterAccept');
-    count('quittance_settlements_total', 1, { outcome: 'accepted' });
-    deps.terms.addExternal(evaluation.candidate, deps.clock());
-  }
-  return evaluation;
+): Promise<Evaluated | null> => {
+  const { amountMicro } = call;
+  const evaluated = await acceptHolding(
+    deps,
+    { ...options, amountMicro },
+    async ({ payer, isOverCap, at }) => {
+      const attempt = { ...call, walletId: payer.wallet_id, authority: payer.authority, cappedAt: at };
+      return { ...(await acceptOutgoing(deps.pool, attempt, { isOverCap })), attempt, payer };
+    },
+  );
+  if (evaluated?.decision === 'accepted') await recordAccepted(deps, OUTGOING, evaluated.attempt);
+  return evaluated;
 };

@@ -16,21 +16,6 @@ export type LostDeps = {
   findLostOutgoing: (attempt: z.infer<FindLost['input']>) => Promise<z.infer<FindLost['output']>>;
 };
 
-const RETRY_SECONDS = 30;
-
-/** The error for an attempt whose record may be lost, and of which the chain proves nothing yet. */
-export const mayBePaid = (settlementId?: string): ServiceError =>
-  new ServiceError(
-    'service_unavailable',
-    'records of this time were lost, and the chain has not shown yet whether this attempt was paid; repeat with the same payment_attempt_id',
-    {
-      money_moved: 'unknown',
-      safe_action: 'retry_same_attempt',
-      retryAfterSeconds: RETRY_SECONDS,
-      ...(settlementId !== undefined && { settlement_id: settlementId }),
-    },
-  );
-
 /** A payment of an account that is refused, and the wallet that would have made it. */
 type Refused = { accountId: string; walletId: string | null; paymentAttemptId: string; order: OutgoingOrder };
 

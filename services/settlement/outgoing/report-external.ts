@@ -7,6 +7,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import type { ApplyProgress } from '../settlements/model/progress.ts';
 import { isPaid } from '../settlements/model/status.ts';
 import {
   findSettlementInScope,
@@ -24,8 +25,7 @@ type Deps = {
   waiting: Waiting;
   /** Looks for the payment on chain now. */
   observeOutgoing: (payment: z.infer<ObserveOutgoing>) => Promise<Progress>;
-  /** Records a progress that is known without its event. */
-  applyProgress: (progress: Progress) => Promise<void>;
+  applyProgress: ApplyProgress;
 };
 
 /** A vendor reports a payment that is confirmed, or is about to be. */

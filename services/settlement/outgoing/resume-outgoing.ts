@@ -2,22 +2,15 @@ import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { answerTo } from '../settlements/model/progress.ts';
-import {
-  claimStalledOutgoing,
-  findOutgoingAttempt,
-  type Stalled as StalledRow,
-} from '../settlements/store/outgoing-payments.ts';
+import { resumeByClosing } from '../settlements/resume.ts';
+import { findOutgoingAttempt } from '../settlements/store/outgoing-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
+import { type ClaimedOutgoing, OUTGOING } from './rail.ts';
 import { isOutgoing, type Outgoing, paymentOf, timeOf } from './sign.ts';
 
 type CloseOutgoing = (typeof chainSubmitter.internal.closeOutgoing)['input'];
 
-const BATCH = 50;
-
-type Stalled = Omit<StalledRow, 'generation'>;
-
+type Stalled = Omit<ClaimedOutgoing, 'generation'>;
 type Lost = z.infer<CloseOutgoing>['lost'];
 type Close = (payment: z.infer<CloseOutgoing>) => Promise<Progress>;
 
@@ -49,34 +42,10 @@ const end = async (pool: Pool, close: Close, payment: Stalled): Promise<Progress
   }
 };
 
-/**
- * Asks chain-submitter about outgoing payments without progress. One for which nothing was signed
- * ends, and its hold is released.
- */
-export const resumeOutgoing =
-  ({
-    pool,
-    logger,
-    closeOutgoing,
-    applyProgress,
-  }: {
-    pool: Pool;
-    logger: Logger;
-    closeOutgoing: Close;
-    applyProgress: (progress: Progress) => Promise<void>;
-  }) =>
-  async (): Promise<boolean> => {
-    const stalled = await claimStalledOutgoing(pool, BATCH);
-    const results = await Promise.allSettled(
-      stalled.map(async ({ generation, ...payment }) =>
-        applyProgress(answerTo(generation, await end(pool, closeOutgoing, payment))),
-      ),
-    );
-    for (const [index, result] of results.entries())
-      if (result.status === 'rejected')
-        logger.warn(
-          { err: result.reason, settlement_id: stalled[index]!.settlement_id },
-          'outgoing payment without progress: chain-submitter did not answer, asking again later',
-        );
-    return stalled.length > 0;
-  };
+type Deps = Parameters<typeof resumeByClosing>[0] & { closeOutgoing: Close };
+
+/** Resumes outgoing payments without progress. One that ends releases its hold. */
+export const resumeOutgoing = (deps: Deps) =>
+  resumeByClosing(deps, OUTGOING, ({ generation: _, ...payment }) =>
+    end(deps.pool, deps.closeOutgoing, payment),
+  );

@@ -1,16 +1,14 @@
 import type { z } from 'zod';
-import type {
-  chainSubmitter,
-  Lost,
-  OutgoingReason,
-  Progress,
-} from '../../../shared/contract/chain-submitter.ts';
+import type { chainSubmitter, Lost } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import { mayBePaid } from '../settlements/carry-out.ts';
+import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
+import { failedError } from '../settlements/model/refusal.ts';
 import { isPaid } from '../settlements/model/status.ts';
 import {
   findOutgoingAttempt,
@@ -18,10 +16,9 @@ import {
   recordHandedOut,
 } from '../settlements/store/outgoing-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
-import { failedPaymentError } from './failed-error.ts';
-import { mayBePaid } from './lost.ts';
 import { paymentSignature } from './model/payment-signature.ts';
 import { memoOf } from './model/requirement.ts';
+import { OUTGOING } from './rail.ts';
 
 type SignOutgoing = (typeof chainSubmitter.internal.signOutgoing)['input'];
 type Answer = z.infer<typeof settlement.operations.payExternal.output>;
@@ -39,32 +36,35 @@ export type Outgoing = OutgoingRow & {
 };
 export const isOutgoing = (row: OutgoingRow): row is Outgoing => row.rail === 'x402_out';
 
+/** What signing and its answer need of a payment. */
+export type Signable = Pick<
+  Outgoing,
+  | 'settlement_id'
+  | 'account_id'
+  | 'payment_attempt_id'
+  | 'status'
+  | 'chain_status'
+  | 'quote_amount'
+  | 'owner'
+  | 'payer_address'
+  | 'payout_address'
+  | 'requirement'
+  | 'x402_version'
+  | 'resource'
+  | 'capped_at'
+  | 'message_hash'
+  | 'tx_hash'
+  | 'failure_code'
+  | 'failure_message'
+>;
+
 export type SignDeps = {
   pool: Pool;
   signOutgoing: (
     payment: z.infer<SignOutgoing>,
   ) => Promise<z.infer<(typeof chainSubmitter.internal.signOutgoing)['output']>>;
-  /** Records a progress that is known without its event. */
-  applyProgress: (progress: Progress) => Promise<void>;
+  applyProgress: ApplyProgress;
 };
-
-const FAILURES: Partial<Record<OutgoingReason, 'insufficient_funds' | 'delegation_inactive'>> = {
-  insufficient_funds: 'insufficient_funds',
-  delegation_inactive: 'delegation_inactive',
-};
-
-/** Nothing was signed, and nothing will be. The hold is released. */
-const refusedProgress = (
-  settlementId: string,
-  { reason, message }: { reason: OutgoingReason; message: string },
-): Progress => ({
-  object_id: settlementId,
-  status: 'failed',
-  generation: 0,
-  tx_hash: null,
-  slot: null,
-  failure: { code: FAILURES[reason] ?? 'payment_failed', message },
-});
 
 /**
  * chain-submitter did not answer. Bytes that were never handed out cannot be used, so a first call
@@ -73,11 +73,11 @@ const refusedProgress = (
  */
 const unavailable = async (
   { pool }: Pick<SignDeps, 'pool'>,
-  { settlement_id, account_id, payment_attempt_id }: Outgoing,
+  { settlement_id, account_id, payment_attempt_id }: Signable,
   lost: Lost | null,
 ): Promise<ServiceError> => {
   // Bytes of the lost time may have been handed out.
-  if (lost !== null) return mayBePaid(settlement_id);
+  if (lost !== null) return mayBePaid(OUTGOING, settlement_id);
   const row = await findOutgoingAttempt(pool, account_id, payment_attempt_id);
   return new ServiceError(
     'service_unavailable',
@@ -92,7 +92,7 @@ const unavailable = async (
 };
 
 /** What the transaction of a payment does. */
-export const paymentOf = (row: Outgoing) => {
+export const paymentOf = (row: Signable) => {
   const requirement = JSON.parse(row.requirement);
   return {
     owner: row.owner,
@@ -114,7 +114,8 @@ export const timeOf = ({ created_at, owner }: Outgoing): Lost => ({
   owners: [owner],
 });
 
-const signed = async ({ signOutgoing, ...deps }: SignDeps, row: Outgoing, lost: Lost | null) => {
+/** Requests the bytes of a payment from chain-submitter, which signs them once. */
+const requestSignature = async ({ signOutgoing, ...deps }: SignDeps, row: Signable, lost: Lost | null) => {
   try {
     return await signOutgoing({
       account_id: row.account_id,
@@ -142,16 +143,18 @@ const signed = async ({ signOutgoing, ...deps }: SignDeps, row: Outgoing, lost: 
  * service_unavailable when chain-submitter does not answer, or the chain may have a payment of the
  * attempt whose record is lost
  */
-export const sign = async (deps: SignDeps, row: Outgoing): Promise<Answer> => {
-  if (row.status === 'failed') throw failedPaymentError(row);
+export const answerSigned = async (deps: SignDeps, row: Signable): Promise<Answer> => {
+  if (row.status === 'failed') throw failedError(row, row.settlement_id);
   const { pool } = deps;
   const lost = row.message_hash === null ? await findLostTime(pool, row.account_id) : null;
-  const answer = await signed(deps, row, lost);
-  if (answer.outcome === 'undecided') throw mayBePaid(row.settlement_id);
+  const answer = await requestSignature(deps, row, lost);
+  if (answer.outcome === 'undecided') throw mayBePaid(OUTGOING, row.settlement_id);
   if (answer.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(row.settlement_id, answer));
     const ended = await findOutgoingAttempt(pool, row.account_id, row.payment_attempt_id);
-    throw ended?.status === 'failed' ? failedPaymentError(ended) : await unavailable(deps, row, lost);
+    throw ended?.status === 'failed'
+      ? failedError(ended, ended.settlement_id)
+      : await unavailable(deps, row, lost);
   }
   // The record comes first: a payment without it has no bytes that anybody could use.
   if (row.message_hash === null) {

@@ -1,79 +1,66 @@
-import { batched } from '../../../shared/db/batched.ts';
 import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Message } from '../../../shared/events/event.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import type { Compared } from '../declines/model.ts';
-import type { refreshPayer } from '../payers/payer.ts';
+import { refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
-import { evaluateWithPayer } from './evaluate-with-payer.ts';
-import { acceptedEvent, settleJob } from './events.ts';
 import { acceptWithinCaps } from './hourly-caps.ts';
-import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
+import type { Rail } from './rail.ts';
 import type { TermsCache } from './terms-cache.ts';
 
-type Deps = Parameters<typeof refreshPayer>[0] & {
-  pool: Pool;
-  clock: Clock;
-  caps: HourlyCaps;
-  relay: Relay;
-  terms: TermsCache;
+/**
+ * A statement that meets a concurrent insert saw an older snapshot. The next one sees the inserted
+ * row. More conflicts than this indicate a bug.
+ */
+const MAX_CONFLICTS = 5;
+/** The decisions that a newer snapshot of the payer may change. */
+const ABOUT_PAYER: readonly string[] = ['payer_unknown', 'balance_short', 'allowance_short'];
+
+type Accepting = { clock: Clock; terms: TermsCache };
+export type HoldingDeps = Accepting & Parameters<typeof refreshPayer>[0] & { caps: HourlyCaps };
+
+/** Completes the acceptance of a payment of any rail, after its commit. */
+export const recordAccepted = async <Attempt>(
+  { terms, clock }: Accepting,
+  { termsOf }: Pick<Rail<Attempt, never>, 'termsOf'>,
+  attempt: Attempt,
+): Promise<void> => {
+  await failpoint('settlement.afterAccept');
+  count('quittance_settlements_total', 1, { outcome: 'accepted' });
+  terms.add(termsOf(attempt, clock()));
 };
 
-const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
-  const traceparent = activeTraceparent();
-  const { claims } = attempt;
-  // chain-submitter queries every provider for an old payment. One whose record was lost is old.
-  const createdAt = attempt.isPaid === true ? Date.parse(claims.issued_at) : now;
-  const job = {
-    settlement_id: attempt.settlementId,
-    account_id: attempt.accountId,
-    payment_attempt_id: attempt.paymentAttemptId,
-    quote_token: attempt.quoteToken,
-    wallet_id: payer.wallet_id,
-    owner: payer.owner,
-    authority: payer.authority,
-    dispatch_count: 1,
-    generation: 0,
-    created_at: createdAt,
-  };
-  return [settleJob(job, { traceparent }), acceptedEvent(attempt, { traceparent })];
-};
-
-/** The decision about an attempt, and the limit that refused it. */
-type Accepted = { decision: Decision; compared: Compared | null };
-export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;
+/** What a payment of a wallet here is accepted with. */
+type Holding = { payer: Payer; amountMicro: bigint; abandonedAt: number };
+/** One evaluation of it. `at`: the moment in whose hour the caps count the amount. */
+type Candidate = { payer: Payer; isOverCap: boolean; at: number };
 
 /**
- * Accepts attempts. Those of the same moment share a statement. An attempt that the last snapshot
- * of its payer cannot pay is evaluated a second time, on a new snapshot from the chain.
+ * Accepts a payment that holds an amount of a wallet here, within the hourly caps. It is evaluated
+ * until the decision is final: after a conflict once more, and if the last snapshot of its payer
+ * cannot pay it, a second time on a new snapshot from the chain.
+ * @returns null after too many conflicts, or when the call is too old to accept anything
  */
-export const createAccept = (deps: Deps): Accept => {
-  const evaluate = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
-  return async (attempt, options) => {
-    const evaluation = await evaluateWithPayer(deps, options, (payer) => {
-      const candidate = { attempt, messages: messagesOf(attempt, payer, deps.clock()) };
-      return acceptWithinCaps(
-        deps.caps,
-        {
-          payer: { wallet: payer.owner, accountId: attempt.accountId },
-          amountMicro: parseMicro(attempt.claims.quote_amount),
-        },
-        (isOverCap) => evaluate({ ...candidate, isOverCap }),
-      );
-    });
-    if (evaluation === null) return { decision: 'conflict', compared: null };
-    if (evaluation.decision === 'accepted') {
-      await failpoint('settlement.afterAccept');
-      count('quittance_settlements_total', 1, { outcome: 'accepted' });
-      deps.terms.add(attempt, deps.clock());
-      deps.relay.dispatch(evaluation.outbox);
-    }
-    return evaluation;
-  };
+export const acceptHolding = async <E extends { decision: string }>(
+  deps: HoldingDeps,
+  { payer: first, amountMicro, abandonedAt }: Holding,
+  evaluate: (candidate: Candidate) => Promise<E>,
+): Promise<E | null> => {
+  let payer = first;
+  let isRefreshed = false;
+  for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
+    await failpoint('settlement.beforeAccept');
+    if (performance.now() >= abandonedAt) return null;
+    const at = deps.clock();
+    const capped = { payer: { wallet: payer.owner, accountId: payer.account_id }, amountMicro, at };
+    const evaluation = await acceptWithinCaps(deps.caps, capped, (isOverCap) =>
+      evaluate({ payer, isOverCap, at }),
+    );
+    if (ABOUT_PAYER.includes(evaluation.decision) && !isRefreshed) {
+      payer = await refreshPayer(deps, payer);
+      isRefreshed = true;
+    } else if (evaluation.decision === 'conflict') conflicts += 1;
+    else return evaluation;
+  }
+  return null;
 };

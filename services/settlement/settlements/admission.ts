@@ -1,5 +1,4 @@
 import { invalid } from '../../../shared/contract/errors.ts';
-import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { getPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
@@ -10,6 +9,7 @@ import {
   paymentsPaused,
   vendorFrozen,
 } from './decision-errors.ts';
+import { type PayingCaller, walletIdOf } from './paying-caller.ts';
 
 type Deps = Parameters<typeof getPayer>[0] & {
   /** False: chain-submitter reports that no provider can be read. */
@@ -22,9 +22,6 @@ type Deps = Parameters<typeof getPayer>[0] & {
   isFrozen: (accountId: string) => Promise<boolean>;
 };
 
-type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
-const walletOf = (caller: Caller) => (caller.kind === 'delegate_key' ? caller.wallet_id : null);
-
 /**
  * The wallet that makes a new outgoing payment. The vendor's fee payer pays its fee, so our budget
  * of fees does not matter.
@@ -33,11 +30,11 @@ const walletOf = (caller: Caller) => (caller.kind === 'delegate_key' ? caller.wa
 export const admitOutgoing = async (
   deps: Omit<Deps, 'budgetRefillsInSeconds' | 'isFrozen'>,
   payTo: string,
-  caller: Caller,
+  caller: PayingCaller,
 ): Promise<Payer> => {
   if (caller.frozen) throw payerFrozen();
   const [payer, chainReadable, isPaused] = await Promise.all([
-    getPayer(deps, caller.account_id, walletOf(caller), null),
+    getPayer(deps, caller.account_id, walletIdOf(caller), null),
     deps.isChainReadable(),
     deps.isPaused(),
   ]);
@@ -51,10 +48,10 @@ export const admitOutgoing = async (
  * The wallet that pays a new attempt. All conditions are queried at the same time.
  * @throws ServiceError when new payments of this caller or quote are refused at the moment
  */
-export const admit = async (deps: Deps, claims: QuoteClaims, caller: Caller): Promise<Payer> => {
+export const admit = async (deps: Deps, claims: QuoteClaims, caller: PayingCaller): Promise<Payer> => {
   if (caller.frozen) throw payerFrozen();
   const [payer, chainReadable, budgetRefillsInSeconds, isPaused, isVendorFrozen] = await Promise.all([
-    getPayer(deps, caller.account_id, walletOf(caller), claims.payout_address),
+    getPayer(deps, caller.account_id, walletIdOf(caller), claims.payout_address),
     deps.isChainReadable(),
     deps.budgetRefillsInSeconds(),
     deps.isPaused(),

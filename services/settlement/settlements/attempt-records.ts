@@ -1,20 +1,22 @@
 import type { z } from 'zod';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import type { FindWallet } from '../payers/payer.ts';
 import { listPayersAfterAcceptance, type Payer } from '../payers/store.ts';
 import type { Records } from './model/refusal.ts';
+import { type PayingCaller, walletIdOf } from './paying-caller.ts';
 import { mayBeLost } from './store/restores.ts';
 import { findAttempt, findPayingSettlement, type SettlementRow } from './store/settlements.ts';
 
-type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
-
 /** The records with their rows, and the wallets of the account that have paid or tried to. */
-type RecordsWithRows = Records & {
+export type RecordsWithRows = Records & {
+  /**
+   * Records of the time of this quote are lost, and the chain has not proven that nothing was paid.
+   */
+  mayBeLost: boolean;
   attempt: SettlementRow | null;
   paying: SettlementRow | null;
   payers: readonly Payer[];
@@ -23,7 +25,7 @@ type RecordsWithRows = Records & {
 /** The records of an attempt and its quote, read after every running acceptance of the account. */
 export const getRecords = async (
   { pool }: { pool: Pool },
-  { caller: { account_id }, payment_attempt_id }: { caller: Caller; payment_attempt_id: string },
+  { caller: { account_id }, payment_attempt_id }: { caller: PayingCaller; payment_attempt_id: string },
   claims: QuoteClaims | null,
 ): Promise<RecordsWithRows> => {
   const payers = await listPayersAfterAcceptance(pool, account_id);
@@ -51,11 +53,11 @@ type FindPayment = (
 export const findLostPayment = async (
   { findWallet, findPayment, logger }: { findWallet: FindWallet; findPayment: FindPayment; logger: Logger },
   quote_token: string,
-  { caller, payers }: { caller: Caller; payers: readonly Payer[] },
+  { caller, payers }: { caller: PayingCaller; payers: readonly Payer[] },
 ): Promise<Payer | 'not paid' | 'unknown'> => {
   const { account_id } = caller;
   try {
-    const wallet = await findWallet(account_id, caller.kind === 'delegate_key' ? caller.wallet_id : null);
+    const wallet = await findWallet(account_id, walletIdOf(caller));
     const own = [...payers, ...(wallet === null ? [] : [{ ...wallet, account_id }])];
     const { paid, owner } = await findPayment({ quote_token, owners: own.map((each) => each.owner) });
     if (!paid) return 'not paid';

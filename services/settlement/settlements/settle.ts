@@ -1,35 +1,34 @@
 import type { z } from 'zod';
-import { readUntil } from '../../../shared/bus/read-until.ts';
 import { noteIds } from '../../../shared/bus/trace.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { conflict, ERRORS, invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
-import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { unverifiedClaims, verifyToken } from '../../../shared/lib/compact-token.ts';
-import { newId } from '../../../shared/lib/id.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { isFresh } from '../../../shared/lib/step-up.ts';
 import { type ApprovalRequest, refuseByApproval, requestApproval } from '../approvals/request-approval.ts';
 import { type Compared, PaymentDeclined } from '../declines/model.ts';
 import type { RecordDecline } from '../declines/record-decline.ts';
 import type { Payer } from '../payers/store.ts';
-import { type Accept, createAccept } from './accept.ts';
+import { type Accept, createAccept } from './accept-attempt.ts';
 import { admit } from './admission.ts';
-import { findLostPayment, getRecords } from './attempt-records.ts';
+import { findLostPayment, getRecords, type RecordsWithRows } from './attempt-records.ts';
+import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
 import { DECISION_ERRORS } from './decision-errors.ts';
 import { failedError, type Records, refusalOf } from './model/refusal.ts';
+import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
+import { QUITTANCE } from './quittance-rail.ts';
 import type { Attempt, Decision } from './store/accept-attempts.ts';
 import { findAttempt, getSettlements, type SettlementRow } from './store/settlements.ts';
+import { type Upcoming, waitForEnd, withWaiter } from './wait.ts';
 
 type Answer = z.infer<typeof settlement.operations.settle.output>;
-type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
 
 type Deps = Parameters<typeof createAccept>[0] &
   Parameters<typeof admit>[0] &
@@ -54,7 +53,7 @@ const GATEWAY_WAITS_MS = settlement.operations.settle.timeoutSeconds * 1000;
 type Call = {
   quote_token: string;
   payment_attempt_id: string;
-  caller: Caller;
+  caller: PayingCaller;
   until: number;
   abandonedAt: number;
 };
@@ -76,16 +75,31 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
       until: now + deps.settleWaitMs,
       abandonedAt: now + GATEWAY_WAITS_MS,
     };
-    let claims: QuoteClaims | null = null;
-    try {
-      claims = claimsOf(deps, call.quote_token);
-      return await settleNew(context, call, claims);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      return await answerRefused(context, call, { refusal: error, verified: claims });
-    }
+    return carryOut(QUITTANCE, paymentCall(context, call));
   };
 };
+
+const paymentCall = (
+  context: Context,
+  call: Call,
+): PaymentCall<Answer, Refused, RecordsWithRows & { known: SettlementRow | null }> => ({
+  acceptNew: async () => {
+    const claims = await orRefused(async () => claimsOf(context, call.quote_token));
+    if ('refused' in claims) return { refused: { refusal: claims.refused, verified: null } };
+    const answer = await orRefused(() => settleNew(context, call, claims));
+    return 'refused' in answer ? { refused: { refusal: answer.refused, verified: claims } } : answer;
+  },
+  readRecords: async ({ refusal, verified }) => {
+    const claims = claimsIn(call, verified);
+    const records = await getRecords(context, call, claims);
+    const { attempt } = records;
+    const isOfToken = attempt?.quote_token === call.quote_token || refusal.code !== 'validation_error';
+    return { ...records, known: isOfToken ? attempt : null };
+  },
+  repeat: (row) => repeatRefused(context, row, call),
+  findLost: (refused, records) => findLost(context, call, refused, records),
+  refuse: (refused, records) => refuseNew(context, call, refused, records),
+});
 
 /**
  * @throws ServiceError validation_error for a token that is no quote of this environment and
@@ -98,26 +112,12 @@ const claimsOf = (deps: Deps, quoteToken: string): QuoteClaims => {
   throw invalid('quote_token', 'is not a quote of this network');
 };
 
-/** The id of a settlement that is not inserted yet, and the waiter that its outcome wakes. */
-type Upcoming = { settlementId: string; woken: Promise<unknown> };
-
-/** Registers the waiter before the attempt is accepted, so that no outcome is missed. */
-const withWaiter = async <T>(deps: Deps, work: (upcoming: Upcoming) => Promise<T>): Promise<T> => {
-  const settlementId = newId('stl');
-  const waiter = deps.waiting.until(settlementId, deps.settleWaitMs);
-  try {
-    return await work({ settlementId, woken: waiter.woken });
-  } finally {
-    waiter.cancel();
-  }
-};
-
 /**
  * Settles as if the attempt were new. The accepting statement reads the attempt first (rule 3). Any
- * error of this function is a refusal only after `answerRefused` has read the attempt once more.
+ * error of this function is a refusal only after `carryOut` has read the attempt once more.
  */
 const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<Answer> =>
-  withWaiter(context, async (upcoming) => {
+  withWaiter(context, context.settleWaitMs, async (upcoming) => {
     const payer = await admit(context, claims, call.caller);
     const answer = await acceptAndWait(context, upcoming, { call, claims, payer });
     if (!('decision' in answer)) return answer;
@@ -135,22 +135,18 @@ const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<A
   });
 
 /** The payment as its owner would approve it. Only a payment of a delegate needs an approval. */
-const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteClaims): ApprovalRequest => {
-  if (caller.kind !== 'delegate_key') throw new TypeError('A sign-in needs no approval. This is a bug.');
-  return {
-    accountId: caller.account_id,
-    delegateId: caller.delegate_id,
-    paymentAttemptId: payment_attempt_id,
-    rail: 'quittance',
-    quoteId: claims.quote_id,
-    amountMicro: parseMicro(claims.quote_amount),
-    payTo: claims.payout_address,
-    serviceId: claims.service_id,
-    serviceName: claims.service_name,
-    resource: null,
-    expiresAt: claims.expires_at,
-  };
-};
+const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteClaims): ApprovalRequest => ({
+  ...delegateOf(caller),
+  paymentAttemptId: payment_attempt_id,
+  rail: 'quittance',
+  quoteId: claims.quote_id,
+  amountMicro: parseMicro(claims.quote_amount),
+  payTo: claims.payout_address,
+  serviceId: claims.service_id,
+  serviceName: claims.service_name,
+  resource: null,
+  expiresAt: claims.expires_at,
+});
 
 /** Why an attempt was not accepted, and the limit that refused it. */
 type NotAccepted = { decision: Exclude<Decision, 'accepted'>; compared: Compared | null };
@@ -169,14 +165,12 @@ const acceptAndWait = async (
   const { caller, abandonedAt } = call;
   const attempt: Attempt = {
     settlementId,
-    accountId: caller.account_id,
+    ...partyOf(caller, context.clock()),
     paymentAttemptId: call.payment_attempt_id,
-    delegateId: caller.kind === 'delegate_key' ? caller.delegate_id : null,
     walletId: payer.wallet_id,
     quoteToken: call.quote_token,
     claims,
     isPaid,
-    isFresh: caller.kind === 'jwt' && isFresh(caller, context.clock()),
   };
   const { decision, compared } = await context.accept(attempt, { payer, abandonedAt });
   if (decision !== 'accepted') return { decision, compared };
@@ -190,50 +184,54 @@ const acceptAndWait = async (
  */
 type Refused = { refusal: ServiceError; verified: QuoteClaims | null };
 
+/** The claims of the call's quote. A token that was not verified only names its quote. */
+const claimsIn = ({ quote_token }: Call, verified: QuoteClaims | null): QuoteClaims | null =>
+  verified ?? unverifiedClaims('quote', quote_token);
+
 /**
- * Answers a settle that was refused. The first call of the attempt may have committed while this
- * one waited for its locks, and may hold the amount that refused this one. The attempt is therefore
- * read on a new snapshot, and answered if it exists. What a refusal returns follows from the
- * records of attempt and quote (`refusalOf`).
+ * Answers a call that was refused as a new one by its attempt. What it may not be told follows from
+ * the records, too.
  */
-const answerRefused = async (context: Context, call: Call, refused: Refused): Promise<Answer> => {
-  const { refusal, verified } = refused;
-  const claims = verified ?? unverifiedClaims('quote', call.quote_token);
-  const records = await getRecords(context, call, claims);
-  const { attempt } = records;
-  if (attempt !== null && (attempt.quote_token === call.quote_token || refusal.code !== 'validation_error')) {
-    try {
-      return await repeat(context, attempt, call, claims?.quote_id ?? null);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      throw refusalOf(error, await getRecords(context, call, claims));
-    }
+const repeatRefused = async (context: Context, row: SettlementRow, call: Call): Promise<Answer> => {
+  const claims = claimsIn(call, null);
+  try {
+    return await repeat(context, row, call, claims?.quote_id ?? null);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw refusalOf(error, await getRecords(context, call, claims));
   }
-  if (claims !== null && records.mayBeLost && !ERRORS[refusal.code].retryable) {
-    const { caller } = call;
-    const payer = await findLostPayment(context, call.quote_token, { caller, payers: records.payers });
-    if (payer === 'not paid') return refuse(context, call, refused, { ...records, mayBeLost: false });
-    if (payer !== 'unknown') {
-      const answer = await withWaiter(context, (upcoming) =>
-        acceptAndWait(context, upcoming, { call, claims, payer, isPaid: true }),
-      );
-      if (!('decision' in answer)) return answer;
-    }
-  }
-  return refuse(context, call, refused, records);
+};
+
+/** Accepts a payment as paid that the chain has, and whose record a restore has lost. */
+const findLost = async (
+  context: Context,
+  call: Call,
+  { refusal, verified }: Refused,
+  { mayBeLost, payers }: RecordsWithRows,
+): Promise<'none' | 'may be paid' | { answer: Answer }> => {
+  const claims = claimsIn(call, verified);
+  if (claims === null || !mayBeLost) return 'none';
+  if (ERRORS[refusal.code].retryable) return 'may be paid';
+  const payer = await findLostPayment(context, call.quote_token, { caller: call.caller, payers });
+  if (payer === 'not paid') return 'none';
+  if (payer === 'unknown') return 'may be paid';
+  const answer = await withWaiter(context, context.settleWaitMs, (upcoming) =>
+    acceptAndWait(context, upcoming, { call, claims, payer, isPaid: true }),
+  );
+  return 'decision' in answer ? 'may be paid' : { answer };
 };
 
 /**
  * Refuses a call. The refusal of a new attempt is recorded as a decline if nothing pays the quote.
  * @throws ServiceError always
  */
-const refuse = async (
+const refuseNew = async (
   context: Context,
   { caller, payment_attempt_id }: Call,
   { refusal, verified }: Refused,
   records: Records,
 ): Promise<never> => {
-  const isNew = records.attempt === null && records.paying === null && !records.mayBeLost;
+  const isNew = records.attempt === null && records.paying === null;
   if (isNew && verified !== null && refusal instanceof PaymentDeclined) {
     await context.recordDecline(refusal, { caller, paymentAttemptId: payment_attempt_id, claims: verified });
   }
@@ -254,32 +252,13 @@ const repeat = async (
     throw conflict('this payment_attempt_id was used for a payment to another vendor');
   if (row.quote_token !== quote_token && row.quote_id !== quoteId)
     throw conflict('this payment_attempt_id was used with another quote');
-  if (caller.kind === 'delegate_key' && row.delegate_id !== caller.delegate_id)
-    throw conflict('this payment_attempt_id belongs to another delegate');
+  if (isOfAnother(caller, row)) throw conflict('this payment_attempt_id belongs to another delegate');
   count('quittance_idempotent_replays_total', 1, { operation: 'settle' });
   return row.status === 'pending' ? waitForOutcome(context, row.settlement_id, until) : show(row);
 };
 
-/**
- * `Waiting.wake` wakes the replica that accepted the attempt. A repeat on another one polls the
- * row.
- */
-const POLL_MS = 1000;
-
-/** Waits for the outcome. The row is read first, because it may have changed before this call. */
-const waitForOutcome = async (
-  { waiting, getSettlement }: Context,
-  settlementId: string,
-  until: number,
-): Promise<Answer> =>
-  show(
-    await readUntil(waiting, settlementId, {
-      read: () => getSettlement(settlementId),
-      done: ({ status }) => status !== 'pending',
-      timeoutMs: until - performance.now(),
-      againMs: POLL_MS,
-    }),
-  );
+const waitForOutcome = async (context: Context, settlementId: string, until: number): Promise<Answer> =>
+  show(await waitForEnd(context, settlementId, { read: () => context.getSettlement(settlementId), until }));
 
 /** The columns of a settlement that an answer shows. */
 type Shown = Pick<

@@ -17,7 +17,7 @@ const known = (
   status,
   chain_status,
 });
-const nothing: Records = { attempt: null, paying: null, mayBeLost: false };
+const nothing: Records = { attempt: null, paying: null };
 const said = (code: ErrorCode, records: Partial<Records>, extras: ErrorExtras = {}) => {
   const refusal = refusalOf(new ServiceError(code, 'why', extras), { ...nothing, ...records });
   return { code: refusal.code, ...refusal.extras };
@@ -142,25 +142,6 @@ describe('attempt and quote as recorded', () => {
       { money_moved: 'no', safe_action: 'top_up' },
       read('insufficient_funds', 'other', 'yes'),
     ],
-    [
-      'records lost',
-      'quote_expired',
-      { mayBeLost: true },
-      { safe_action: 'new_quote' },
-      {
-        code: 'service_unavailable',
-        money_moved: 'unknown',
-        safe_action: 'retry_same_attempt',
-        retryAfterSeconds: 30,
-      },
-    ],
-    [
-      'records lost, the quote paid by a remaining record',
-      'quote_expired',
-      { mayBeLost: true, paying: paid },
-      {},
-      read('quote_already_settled', 'paid', 'yes'),
-    ],
   ])('%s', (_name, code, records, extras, expected) => {
     expect(said(code, records, extras)).toEqual(expected);
   });
@@ -172,11 +153,10 @@ test('no refusal returns money_moved "no", a new quote or a stop beside a paymen
   for (const code of Object.keys(ERRORS) as ErrorCode[])
     for (const safe_action of actions)
       for (const row of states)
-        for (const records of [{ paying: row }, { attempt: row }, { attempt: row, paying: row }])
-          for (const mayBeLost of [false, true]) {
-            const extras = { money_moved: 'no' as const, ...(safe_action && { safe_action }) };
-            const answer = said(code, { ...records, mayBeLost }, extras);
-            expect(answer).toMatchObject(read(answer.code, row.settlement_id, moneyMovedBy(row)));
-            expect(answer.money_moved).not.toBe('no');
-          }
+        for (const records of [{ paying: row }, { attempt: row }, { attempt: row, paying: row }]) {
+          const extras = { money_moved: 'no' as const, ...(safe_action && { safe_action }) };
+          const answer = said(code, records, extras);
+          expect(answer).toMatchObject(read(answer.code, row.settlement_id, moneyMovedBy(row)));
+          expect(answer.money_moved).not.toBe('no');
+        }
 });

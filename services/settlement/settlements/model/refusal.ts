@@ -17,10 +17,6 @@ export type Records = {
   attempt: SettlementState | null;
   /** The settlement of the caller's account that pays or paid the quote; never a failed one. */
   paying: SettlementState | null;
-  /**
-   * Records of the time of this quote are lost, and the chain has not proven that nothing was paid.
-   */
-  mayBeLost: boolean;
 };
 
 /**
@@ -39,28 +35,23 @@ const safeActionAfter = (code: ErrorCode): SafeAction => {
   return code === 'delegation_inactive' ? 'raise_limit' : 'new_quote';
 };
 
-/** The error of a settlement that failed, from its recorded reason. */
-export const failedError = ({
-  failure_code,
-  failure_message,
-}: {
-  failure_code: string | null;
-  failure_message: string | null;
-}): ServiceError => {
+type Failure = { failure_code: string | null; failure_message: string | null };
+
+/**
+ * The error of a settlement that failed, from its recorded reason.
+ * @param settlementId for a caller who is not told it otherwise
+ */
+export const failedError = (
+  { failure_code, failure_message }: Failure,
+  settlementId?: string,
+): ServiceError => {
   const code = isErrorCode(failure_code) ? failure_code : 'payment_failed';
   return new ServiceError(code, failure_message ?? 'the payment failed', {
     money_moved: moneyMovedBy({ status: 'failed', chain_status: 'failed' }),
     safe_action: safeActionAfter(code),
+    ...(settlementId !== undefined && { settlement_id: settlementId }),
   });
 };
-
-const LOST_RETRY_SECONDS = 30;
-const lost = (): ServiceError =>
-  new ServiceError(
-    'service_unavailable',
-    'records of this time were lost, and the chain has not shown yet whether this quote was paid; repeat with the same payment_attempt_id',
-    { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: LOST_RETRY_SECONDS },
-  );
 
 /** Refuses a new attempt for a quote that another attempt of the account pays or has paid. */
 const alreadySettled = (): ServiceError =>
@@ -75,7 +66,7 @@ const alreadySettled = (): ServiceError =>
  * that settlement.
  * @param refusal its code, its message and the action that is safe when nothing was paid
  */
-export const refusalOf = (refusal: ServiceError, { attempt, paying, mayBeLost }: Records): ServiceError => {
+export const refusalOf = (refusal: ServiceError, { attempt, paying }: Records): ServiceError => {
   const named = paying ?? (attempt?.status === 'failed' ? null : attempt);
   if (named !== null) {
     // An invalid token stays the caller's error. The payment has precedence over every other
@@ -89,7 +80,6 @@ export const refusalOf = (refusal: ServiceError, { attempt, paying, mayBeLost }:
       settlement_id: named.settlement_id,
     });
   }
-  if (mayBeLost && attempt === null) return lost();
   const { retryable } = ERRORS[refusal.code];
   return new ServiceError(refusal.code, refusal.message, {
     money_moved: retryable ? 'unknown' : moneyMovedBy(attempt),

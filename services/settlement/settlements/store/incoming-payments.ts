@@ -3,7 +3,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import type { Credit } from '../../fee-accounts/model.ts';
 import { insertFeeAccounts, lockFeeAccounts, reserveFees } from '../../fee-accounts/store.ts';
-import { chainState, isRedeemable, isUnreserved, mayBeStalled, state } from './conditions.ts';
+import { chainState, isRedeemable, isUnreserved, state } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 import { columns, Row, type SettlementRow } from './settlements.ts';
 
@@ -248,28 +248,3 @@ export const recordReissue = async (
       and rail = 'x402' and ${state.isFrom('reissue')} and ${chainState.isFrom('reissue')}
       and redeem_id = hand_out_id and redeem_id = ${redeemId} and ${isUnreserved}
     returning settlement_id as id`)) !== null;
-
-const Stalled = z.object({
-  settlement_id: z.string(),
-  generation: z.number(),
-  message_hash: z.string(),
-  source_account: z.string(),
-  vendor_account_id: z.string(),
-});
-
-/**
- * Claims payments of other protocols without progress. A pending one without a transaction may
- * still be in the hands of its call, so it is claimed later.
- */
-export const claimStalledIncoming = (db: Db, limit: number): Promise<readonly z.infer<typeof Stalled>[]> =>
-  db.any(sql.type(Stalled)`
-    update settlements set progressed_at = app_now(), dispatch_count = dispatch_count + 1
-    where settlement_id in (
-      select settlement_id from settlements
-      where ${chainState.isOpen} and rail in ('x402', 'mpp') and ${mayBeStalled}
-        and progressed_at < app_now() - case
-          when chain_status = 'confirmed' then interval '45 seconds'
-          when tx_hash is null then interval '70 seconds'
-          else interval '15 seconds' end
-      order by progressed_at limit ${limit} for update skip locked)
-    returning settlement_id, generation, message_hash, source_account, vendor_account_id`);

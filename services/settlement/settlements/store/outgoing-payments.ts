@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { chainState, mayBeStalled } from './conditions.ts';
+import { chainState } from './conditions.ts';
 import { columns, Row } from './settlements.ts';
 
 /*
@@ -62,31 +62,6 @@ export const recordHandedOut = (
     update settlements set message_hash = ${messageHash}, source_account = ${sourceAccount},
       progressed_at = case when ${chainState.is('pending')} then app_now() else progressed_at end
     where settlement_id = ${settlementId} and rail = 'x402_out' and message_hash is null`);
-
-const Stalled = z.object({
-  settlement_id: z.string(),
-  account_id: z.string(),
-  payment_attempt_id: z.string(),
-  generation: z.number(),
-  message_hash: z.string().nullable(),
-});
-export type Stalled = z.infer<typeof Stalled>;
-
-/**
- * Claims outgoing payments without progress. One whose bytes were not handed out may still be in
- * the hands of its call, so it is claimed later.
- */
-export const claimStalledOutgoing = (db: Db, limit: number): Promise<readonly z.infer<typeof Stalled>[]> =>
-  db.any(sql.type(Stalled)`
-    update settlements set progressed_at = app_now(), dispatch_count = dispatch_count + 1
-    where settlement_id in (
-      select settlement_id from settlements
-      where ${chainState.isOpen} and rail = 'x402_out' and ${mayBeStalled}
-        and progressed_at < app_now() - case
-          when chain_status = 'confirmed' or message_hash is null then interval '45 seconds'
-          else interval '15 seconds' end
-      order by progressed_at limit ${limit} for update skip locked)
-    returning settlement_id, generation, account_id, payment_attempt_id, message_hash`);
 
 /** Erases the queries of the addresses that an account has paid for. */
 export const eraseResourceQueries = (db: Db, accountId: string): Promise<unknown> =>

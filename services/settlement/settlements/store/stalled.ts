@@ -3,7 +3,19 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { packedToken } from '../../../../shared/lib/packed-token.ts';
 import { chainState, mayBeStalled } from './conditions.ts';
 
-const Dispatch = z.object({
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/** Which payments of a rail are resumed, and what their resume reads of them. */
+export type Stalling<Claimed> = {
+  /** SQL: the settlement is of this rail. */
+  isOwn: Fragment;
+  /** SQL: how long a payment under way may make no progress. */
+  mayStallFor: Fragment;
+  /** The columns that it reads, of those that a claim returns. */
+  claimed: z.ZodType<Claimed>;
+};
+
+export const Dispatch = z.object({
   settlement_id: z.string(),
   account_id: z.string(),
   payment_attempt_id: z.string(),
@@ -18,34 +30,42 @@ const Dispatch = z.object({
 /** The fields of a settlement that its settle job contains. */
 export type DispatchRow = z.infer<typeof Dispatch>;
 
-const returning = sql.fragment`returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id,
-  p.owner, p.authority, s.dispatch_count, s.generation, s.created_at`;
-
 /**
- * Claims settlements without progress (for 15 s while pending, for longer once confirmed, since
- * finality takes its time) and raises their dispatch count, so that the job is published with a new
- * message id (rules 6 and 16).
+ * Claims payments: raises their dispatch count, so that a job is published with a new message id
+ * (rules 6 and 16).
  */
-export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRow[]> =>
-  db.any(sql.type(Dispatch)`
-    update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
-    from payers as p
-    where p.wallet_id = s.wallet_id and s.settlement_id in (
+const claim = (which: Fragment) => sql.fragment`
+  update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
+  where ${which}
+  returning settlement_id, account_id, payment_attempt_id, quote_token, wallet_id, dispatch_count, generation,
+    created_at, message_hash, source_account, vendor_account_id,
+    (select owner from payers where payers.wallet_id = s.wallet_id) as owner,
+    (select authority from payers where payers.wallet_id = s.wallet_id) as authority`;
+
+/** Claims payments of a rail without progress. */
+export const claimStalled = <Claimed>(
+  db: Db,
+  { isOwn, mayStallFor, claimed }: Stalling<Claimed>,
+  limit: number,
+): Promise<readonly Claimed[]> =>
+  db.any(
+    sql.type(claimed)`${claim(sql.fragment`settlement_id in (
       select settlement_id from settlements
-      where ${chainState.isOpen} and rail = 'quittance'
-        and ${mayBeStalled}
-        and progressed_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
-      order by progressed_at limit ${limit} for update skip locked)
-    ${returning}`);
+      where ${chainState.isOpen} and ${isOwn} and ${mayBeStalled} and progressed_at < app_now() - ${mayStallFor}
+      order by progressed_at limit ${limit} for update skip locked)`)}`,
+  );
 
 /**
  * Claims one settlement that is under way, whenever it last made progress. Null: absent, or at its
  * end.
  */
-export const claimSettlement = (db: Db, settlementId: string): Promise<DispatchRow | null> =>
-  db.maybeOne(sql.type(Dispatch)`
-    update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
-    from payers as p
-    where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
-      and s.rail = 'quittance'
-    ${returning}`);
+export const claimSettlement = (
+  db: Db,
+  settlementId: string,
+  { isOwn, claimed }: Stalling<DispatchRow>,
+): Promise<DispatchRow | null> =>
+  db.maybeOne(
+    sql.type(
+      claimed,
+    )`${claim(sql.fragment`settlement_id = ${settlementId} and ${chainState.isOpen} and ${isOwn}`)}`,
+  );

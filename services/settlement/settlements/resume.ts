@@ -1,0 +1,62 @@
+import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Message } from '../../../shared/events/event.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { type ApplyProgress, answerTo } from './model/progress.ts';
+import { claimStalled, type Stalling } from './store/stalled.ts';
+
+const BATCH = 50;
+
+/**
+ * Dispatches the job of each payment of a rail without progress again (rule 16). The queue may
+ * lose, delay or repeat a job; this database has the record.
+ */
+export const resumeByJob =
+  <Claimed>(
+    { pool, relay }: { pool: Pool; relay: Relay },
+    rail: Stalling<Claimed>,
+    jobOf: (payment: Claimed) => Message,
+  ) =>
+  async (): Promise<boolean> => {
+    const rows = await pool.transaction(async (tx) => {
+      const stalled = await claimStalled(tx, rail, BATCH);
+      return stalled.length === 0 ? [] : insertOutbox(tx, stalled.map(jobOf));
+    });
+    count('quittance_redispatches_total', rows.length);
+    relay.dispatch(rows);
+    return rows.length > 0;
+  };
+
+type Asking = {
+  pool: Pool;
+  logger: Logger;
+  applyProgress: ApplyProgress;
+};
+
+/**
+ * Asks chain-submitter about each payment of a rail without progress. One for which nothing was
+ * signed ends, and is never signed later.
+ * @param close ends a payment that was not signed, or reads its progress
+ */
+export const resumeByClosing =
+  <Claimed extends { settlement_id: string; generation: number }>(
+    { pool, logger, applyProgress }: Asking,
+    rail: Stalling<Claimed>,
+    close: (payment: Claimed) => Promise<Progress>,
+  ) =>
+  async (): Promise<boolean> => {
+    const stalled = await claimStalled(pool, rail, BATCH);
+    const results = await Promise.allSettled(
+      stalled.map(async (payment) => applyProgress(answerTo(payment.generation, await close(payment)))),
+    );
+    for (const [index, result] of results.entries())
+      if (result.status === 'rejected')
+        logger.warn(
+          { err: result.reason, settlement_id: stalled[index]!.settlement_id },
+          'payment without progress: chain-submitter did not answer, asking again later',
+        );
+    return stalled.length > 0;
+  };
