@@ -8,6 +8,8 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { moneyMovedBy } from '../settlements/model/refusal.ts';
 import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
+import { POLL_MS } from '../settlements/wait.ts';
+import { CONFIRM_GRACE_MS, hasChanged, isConfirmed, nextStep, type Step } from './model/hand-out.ts';
 import type { X402Refusal } from './model/x402-request.ts';
 import { type PayDeps, pay } from './pay.ts';
 import { getVendor } from './vendor.ts';
@@ -20,14 +22,6 @@ type Answer = z.infer<typeof settlement.operations.x402Settle.output>;
 
 /** The gateway repeats the call while the answer is pending (`repeatsWhile` of the contract). */
 const WAIT_MS = 8000;
-/** Another call has the success, and may fail to send it. */
-const HAND_OUT_POLL_MS = 1000;
-/**
- * A gateway repeats the confirmation of a hand-out every 1.25 s at most. While this service was
- * unavailable it was refused, so it gets this time before the hand-out counts as lost.
- */
-const CONFIRM_GRACE_MS = 2000;
-
 /** A refusal without the settlement. The request does not say that it is its own. */
 const refusalAnswer = (refusal: X402Refusal, network: string, moved: MoneyMoved): Answer => ({
   success: false,
@@ -66,43 +60,45 @@ const success = (row: IncomingRow, network: string, handOutId: string): Answer =
   extra: { quittance: { settlement_id: row.settlement_id, hand_out_id: handOutId } },
 });
 
-const duplicate = (row: IncomingRow, network: string): Answer => {
+const duplicate = ({ row, network }: Known): Answer => {
   count('quittance_idempotent_replays_total', 1, { operation: 'x402Settle' });
   const message = `the payment was settled by ${row.tx_hash}, and its success was handed out before`;
   return knownAnswer({ reason: 'duplicate_settlement', message }, { network, row });
 };
 
+const ANSWERS = {
+  failed: (known: Known) => knownAnswer(failureOf(known.row), known),
+  refunded: (known: Known) => knownAnswer(REFUNDED, known),
+  duplicate,
+  pending,
+};
+
 /** The answer of a settlement that is no longer pending: its success is handed out once. */
 const answerEnded = async (
-  deps: Deps,
+  { pool, group, waiting }: Deps,
   ended: IncomingRow,
   { network, until }: { network: string; until: number },
 ): Promise<Answer> => {
-  const { pool, group, waiting } = deps;
   const handOutId = randomUUID();
+  const leftMs = () => until - performance.now();
   const reread = (row: IncomingRow, done: (row: IncomingRow) => boolean, timeoutMs: number) =>
     readUntil(waiting, row.settlement_id, {
       read: async () => (await findByMessage(pool, row.message_hash)) ?? row,
-      ...{ done, timeoutMs, againMs: HAND_OUT_POLL_MS },
+      done,
+      timeoutMs,
+      againMs: POLL_MS,
     });
-  for (let row = ended; ; ) {
-    if (row.status === 'issued' && row.hand_out_id !== null && !row.handed_out) {
-      if (until - performance.now() < CONFIRM_GRACE_MS) return pending({ network, row });
-      row = await reread(row, ({ status }) => status !== 'issued', CONFIRM_GRACE_MS);
+  let row = ended;
+  for (let previous: Step | null = null; ; ) {
+    const step: Step = nextStep(row, previous, leftMs());
+    if (step === 'await confirmation') row = await reread(row, isConfirmed, CONFIRM_GRACE_MS);
+    else if (step === 'await change') row = await reread(row, hasChanged, leftMs());
+    else if (step !== 'hand out') return ANSWERS[step]({ network, row });
+    else {
+      const handedOut = await group.handOut({ settlement_id: row.settlement_id, hand_out_id: handOutId });
+      if (handedOut !== null) return success(handedOut, network, handOutId);
     }
-    if (row.status === 'failed') return knownAnswer(failureOf(row), { network, row });
-    if (row.status !== 'issued') return duplicate(row, network);
-    if (row.is_refunded) return knownAnswer(REFUNDED, { network, row });
-    const handedOut = await group.handOut({ settlement_id: row.settlement_id, hand_out_id: handOutId });
-    if (handedOut !== null) return success(handedOut, network, handOutId);
-    if (performance.now() >= until)
-      return row.handed_out ? duplicate(row, network) : pending({ network, row });
-    row = await reread(
-      row,
-      ({ status, handed_out, chain_status, is_refunded }) =>
-        status !== 'issued' || is_refunded || (!handed_out && chain_status !== 'pending'),
-      until - performance.now(),
-    );
+    previous = step;
   }
 };
 
