@@ -8,7 +8,6 @@ import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
@@ -32,6 +31,7 @@ import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import type { IncomingCaps } from '../limits/incoming-caps.ts';
 import { incomingLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
+import { commitWithin } from '../payments/commit-within.ts';
 import { answerRefusal, PaymentRefusal } from '../payments/refusal.ts';
 import { signOnce } from '../payments/sign-once.ts';
 import { signForCaller } from '../signing/sign-for-caller.ts';
@@ -116,7 +116,6 @@ const signMessage = async (
   lastValidBlockHeight: number,
 ): Promise<Generation> => {
   const [own] = await signForCaller(signFor(signers, [feePayer], message));
-  await failpoint('submitter.afterSign');
   return {
     signature: bs58.encode(own!),
     wire: assemble(message, [own!, signature]),
@@ -195,34 +194,6 @@ const commit = async (
   }
 };
 
-/** @returns null when the message has an intent already */
-const signWithinLimits = async (
-  deps: Deps,
-  intent: IncomingIntent,
-  {
-    payment,
-    alone,
-    balance,
-    lastValid,
-    now,
-  }: { payment: SignedPayment; alone: boolean; balance: SourceBalance; lastValid: number; now: number },
-): Promise<Generation | null> => {
-  const reservation = await reserve(deps, payment, { vendor: intent.request.account_id, at: now });
-  let counts = false;
-  try {
-    const signed = await signMessage(deps, payment, lastValid);
-    const isNew = await commit(deps, intent, { payment, signed, alone }, balance).catch((error: unknown) => {
-      // The row of an unclear commit may still appear, and the sweep sends its bytes then.
-      counts = !isRefusal(error);
-      throw error;
-    });
-    counts = isNew;
-    return isNew ? signed : null;
-  } finally {
-    if (!counts) reservation.release();
-  }
-};
-
 const requestOf = (
   { settlement_id, account_id }: Input,
   payment: SignedPayment,
@@ -259,9 +230,13 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     request: requestOf(input, payment, now),
   };
   const { alone, balance } = limits;
-  const signed = await signWithinLimits(deps, intent, { payment, alone, balance, lastValid, now });
+  const reservation = await reserve(deps, payment, { vendor: input.account_id, at: now });
+  const signed = await commitWithin(reservation, {
+    sign: () => signMessage(deps, payment, lastValid),
+    commit: (bytes) => commit(deps, intent, { payment, signed: bytes, alone }, balance),
+    isRefused: isRefusal,
+  });
   if (signed === null) return null;
-  await failpoint('submitter.afterCommit');
   const order: IncomingOrder = {
     ...{ kind: 'incoming', accountId: input.account_id, authority, source, legs },
     since: deps.clock(),

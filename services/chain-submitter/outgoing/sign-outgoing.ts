@@ -8,7 +8,6 @@ import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
@@ -23,6 +22,7 @@ import { type IntentRow, insertOutgoingIntent } from '../ledger/store/intents.ts
 import { findMessage, insertMessage, type OutgoingMessage } from '../ledger/store/messages.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { type Caps, countedAt } from '../limits/spending-caps.ts';
+import { commitWithin } from '../payments/commit-within.ts';
 import { signOnce } from '../payments/sign-once.ts';
 import { signForCaller } from '../signing/sign-for-caller.ts';
 import { type Signers, signFor } from '../signing/signer.ts';
@@ -123,7 +123,6 @@ const signMessage = async (
   const message = buildOutgoingMessage(terms, { mint, blockhash });
   checkOutgoingPolicy(message, terms, mint);
   const [signature] = await signForCaller(signFor(signers, [terms.authority], message));
-  await failpoint('submitter.afterSign');
   return {
     message_hash: hashMessage(message),
     wire: assemble(message, [null, signature!]),
@@ -165,10 +164,6 @@ const signAndCommit = async (
   if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');
   const at = countedAt(Date.parse(input.accepted_at), deps.clock());
   const reservation = await reserve(deps, input, { amountMicro: terms.amountMicro, at });
-  const message = await signMessage(deps, terms, latest).catch((error: unknown) => {
-    reservation.release();
-    throw error;
-  });
   const traceparent = activeTraceparent();
   const intent = {
     intent_id: intentId,
@@ -177,14 +172,14 @@ const signAndCommit = async (
     traceparent,
   };
   try {
-    const isNew = await commit(deps, intent, message);
-    if (isNew) await failpoint('submitter.afterCommit');
-    else reservation.release();
+    await commitWithin(reservation, {
+      sign: () => signMessage(deps, terms, latest),
+      commit: (message) => commit(deps, intent, message),
+      isRefused: isUniqueViolation,
+    });
     return 'done';
   } catch (error) {
-    // When the answer to the commit is lost, the amount counts, because the bytes may be committed.
     if (!isUniqueViolation(error)) throw error;
-    reservation.release();
     return 'same message';
   }
 };

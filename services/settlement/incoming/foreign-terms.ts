@@ -4,7 +4,7 @@ import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { mppNetworkOf } from './model/networks.ts';
 import { type FindService, getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
-import type { TermsDeps } from './x402-terms.ts';
+import type { TermsDeps } from './x402-order.ts';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 

@@ -1,11 +1,28 @@
 import type { z } from 'zod';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { mismatchOf } from './model/refusal.ts';
-import { readX402Request, type X402Refusal } from './model/x402-request.ts';
+import { readX402Request, type X402Refusal, type X402Terms } from './model/x402-request.ts';
 import type { Presented } from './order.ts';
 import type { Vendor } from './vendor.ts';
 import { toX402 } from './x402-refusal.ts';
-import { type TermsDeps, termsFor } from './x402-terms.ts';
+
+export type TermsDeps = {
+  x402Network: string;
+  mint: string;
+  /** The fee payers that co-sign. The first one is advertised. */
+  getFeePayers: () => Promise<readonly string[]>;
+};
+
+/** What every x402 request of a vendor must name. */
+const termsFor = async (
+  { x402Network, mint, getFeePayers }: TermsDeps,
+  { payoutAddress }: Vendor,
+): Promise<X402Terms> => ({
+  network: x402Network,
+  mint,
+  payTo: payoutAddress,
+  feePayers: await getFeePayers(),
+});
 
 type Request = z.infer<typeof settlement.operations.x402Settle.input>;
 

@@ -13,9 +13,8 @@ import { CONFIRM_GRACE_MS, hasChanged, isConfirmed, nextStep, type Step } from '
 import type { X402Refusal } from './model/x402-request.ts';
 import { type PayDeps, pay } from './pay.ts';
 import { getVendor } from './vendor.ts';
-import { presentX402 } from './x402-order.ts';
+import { presentX402, type TermsDeps } from './x402-order.ts';
 import { errorOf, failureOf, REFUNDED } from './x402-refusal.ts';
-import type { TermsDeps } from './x402-terms.ts';
 
 type Deps = PayDeps & TermsDeps;
 type Answer = z.infer<typeof settlement.operations.x402Settle.output>;

@@ -2,7 +2,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { v1NetworkOf } from './model/networks.ts';
 import { type FindService, getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
-import type { TermsDeps } from './x402-terms.ts';
+import type { TermsDeps } from './x402-order.ts';
 
 type Deps = Omit<TermsDeps, 'mint'> & PayoutDeps & { findService: FindService };
 

@@ -14,9 +14,8 @@ import type { Presented } from './order.ts';
 import { findKnown, NO_MESSAGE, refusedBy, refuseOther } from './pay.ts';
 import { INCOMING } from './rail.ts';
 import { getVendor } from './vendor.ts';
-import { presentX402 } from './x402-order.ts';
+import { presentX402, type TermsDeps } from './x402-order.ts';
 import { errorOf, failureOf, REFUNDED, toX402 } from './x402-refusal.ts';
-import type { TermsDeps } from './x402-terms.ts';
 
 type Deps = AcceptDeps & LostDeps & TermsDeps & { credit: Credit };
 type Answer = z.infer<typeof settlement.operations.x402Verify.output>;

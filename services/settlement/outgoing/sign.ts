@@ -23,8 +23,19 @@ import { OUTGOING } from './rail.ts';
 type SignOutgoing = (typeof chainSubmitter.internal.signOutgoing)['input'];
 type Answer = z.infer<typeof settlement.operations.payExternal.output>;
 
-/** A settlement of the rail x402_out, whose columns its CHECK requires. */
-export type Outgoing = OutgoingRow & {
+/** What signing and its answer need of a payment. */
+export type Signable = Pick<
+  OutgoingRow,
+  | 'settlement_id'
+  | 'status'
+  | 'chain_status'
+  | 'quote_amount'
+  | 'x402_version'
+  | 'message_hash'
+  | 'tx_hash'
+  | 'failure_code'
+  | 'failure_message'
+> & {
   account_id: string;
   payment_attempt_id: string;
   requirement: string;
@@ -34,29 +45,9 @@ export type Outgoing = OutgoingRow & {
   owner: string;
   capped_at: number;
 };
+/** A settlement of the rail x402_out, whose columns its CHECK requires. */
+export type Outgoing = OutgoingRow & Signable;
 export const isOutgoing = (row: OutgoingRow): row is Outgoing => row.rail === 'x402_out';
-
-/** What signing and its answer need of a payment. */
-export type Signable = Pick<
-  Outgoing,
-  | 'settlement_id'
-  | 'account_id'
-  | 'payment_attempt_id'
-  | 'status'
-  | 'chain_status'
-  | 'quote_amount'
-  | 'owner'
-  | 'payer_address'
-  | 'payout_address'
-  | 'requirement'
-  | 'x402_version'
-  | 'resource'
-  | 'capped_at'
-  | 'message_hash'
-  | 'tx_hash'
-  | 'failure_code'
-  | 'failure_message'
->;
 
 export type SignDeps = {
   pool: Pool;
