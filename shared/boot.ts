@@ -6,7 +6,8 @@ import { type DbClock, startDbClock } from './db/clock.ts';
 import { openPool, type Pool, pingPool } from './db/pool.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
-import { type Relay, startRelay } from './events/relay.ts';
+import { type Outbox, type Relay, startRelay } from './events/relay.ts';
+import type { Clock } from './lib/clock.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
 import { createLogger, type LogFormat, type Logger } from './lib/logger.ts';
 import { type GaugeCollector, registerGauges } from './lib/metrics.ts';
@@ -27,6 +28,36 @@ export type Base = {
   quarantine: Quarantine;
   telemetry: Telemetry;
   health: HealthServer;
+};
+
+/** What a service is built on: its base without the parts that only the process uses. */
+export type ServiceBase = Omit<Base, 'relay' | 'clock' | 'telemetry' | 'health'> & {
+  relay: Outbox;
+  clock: Pick<DbClock, 'now'>;
+};
+
+/** What handlers read and record with. */
+export type Records = {
+  pool: Pool;
+  logger: Logger;
+  relay: Outbox;
+  /** The database's clock, epoch milliseconds. */
+  clock: Clock;
+};
+
+export const recordsOf = ({ pool, logger, relay, clock }: ServiceBase): Records => ({
+  pool,
+  logger,
+  relay,
+  clock: clock.now,
+});
+
+/** A running service: what it serves, consumes, repeats and measures. */
+export type Service = {
+  serving: Serving;
+  consuming: Consuming[];
+  jobs: Periodic[];
+  gauges?: GaugeCollector[];
 };
 
 type Config = TelemetryConfig & {
@@ -78,30 +109,33 @@ export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Ba
   await health.close();
 };
 
+const stopIntake = ({ serving, consuming }: Service) =>
+  Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]);
+
+const stopJobs = ({ jobs }: Service) => Promise.all(jobs.map((job) => job.stop()));
+
+/** Takes no more calls and messages, and ends the jobs. The base stays open. */
+export const stopService = async (service: Service): Promise<void> => {
+  await stopIntake(service);
+  await stopJobs(service);
+};
+
 /**
  * Reports readiness, registers the gauges, and arranges the shutdown: readiness 503, no more calls
  * and messages, jobs end, the outbox is flushed, the bus is drained, the pool is closed
  * (docs/design/settle.md, rule 17).
  */
-export const runService = async (
-  base: Base,
-  {
-    serving,
-    consuming = [],
-    jobs = [],
-    gauges = [],
-  }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; gauges?: GaugeCollector[] },
-): Promise<void> => {
+export const runService = async (base: Base, service: Service): Promise<void> => {
   const { pool, bus, logger, health } = base;
   // First, because calls are already served, and a signal must let them finish.
   onShutdown(logger, [
     health.drain,
-    () => Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]),
-    () => Promise.all(jobs.map((job) => job.stop())),
+    () => stopIntake(service),
+    () => stopJobs(service),
     () => closeBase(base),
     base.telemetry.stop,
   ]);
-  registerGauges([outboxGauges(pool), quarantineGauges(pool), ...gauges], logger);
+  registerGauges([outboxGauges(pool), quarantineGauges(pool), ...(service.gauges ?? [])], logger);
   // The server answers after it has accepted the subscriptions, so a ready service receives calls.
   // A reconnect restores them.
   await pingBus(bus).catch(() => {});

@@ -26,7 +26,7 @@ test('the folders of a service are layers: none imports one that imports it', ()
   expect(findFolderCycles(files)).toEqual([]);
 });
 
-test('a service contains main.ts, config.ts and folders named by nouns', () => {
+test('a service contains the files of its composition and folders named by nouns', () => {
   expect(findFlatFiles(files)).toEqual([]);
 });
 

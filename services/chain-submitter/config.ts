@@ -145,8 +145,10 @@ export const config = z
       context.addIssue({ code: 'custom', path: ['FEE_PAYER_KEYS'], message: 'the keys must be different' });
   });
 
+export type Config = z.infer<typeof config>;
+
 /** The daily budgets as they are configured. */
-export const limitsOf = (values: z.infer<typeof config>): Limits => ({
+export const limitsOf = (values: Config): Limits => ({
   fees_settle: values.SETTLE_FEES_LAMPORTS_PER_DAY,
   fees_incoming: values.INCOMING_FEES_LAMPORTS_PER_DAY,
   rent_settle: values.SETTLE_RENT_LAMPORTS_PER_DAY,

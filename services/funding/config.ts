@@ -19,3 +19,4 @@ export const config = z.object({
   /** How long a call waits for the chain. */
   CHAIN_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
 });
+export type Config = z.infer<typeof config>;

@@ -75,3 +75,4 @@ export const config = z.object({
    */
   DRAIN_SECONDS: z.coerce.number().min(0).max(15).default(1),
 });
+export type Config = z.infer<typeof config>;

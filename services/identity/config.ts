@@ -37,3 +37,4 @@ export const config = z
     path: ['SIGNING_KEYS'],
     message: 'must begin with a session key of this environment',
   });
+export type Config = z.infer<typeof config>;

@@ -11,3 +11,4 @@ export const config = z.object({
   CURSOR_KEY: SecretList,
   ...feeConfig,
 });
+export type Config = z.infer<typeof config>;

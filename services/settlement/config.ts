@@ -38,3 +38,4 @@ export const config = z.object({
   X402_CREDIT_PER_PAID: z.coerce.bigint().min(1n).max(1000n).default(4n),
   X402_CREDIT_MICRO: z.coerce.bigint().min(0n).default(5_000_000n),
 });
+export type Config = z.infer<typeof config>;

@@ -11,3 +11,4 @@ export const config = z.object({
    */
   WATCH_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(5000),
 });
+export type Config = z.infer<typeof config>;

@@ -14,3 +14,4 @@ export const config = z.object({
   /** The time within which a receiver must answer completely. */
   DELIVERY_TIMEOUT_MS: z.coerce.number().int().min(100).max(15_000).default(15_000),
 });
+export type Config = z.infer<typeof config>;

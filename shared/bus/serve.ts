@@ -120,7 +120,7 @@ const answer = async (
     return { ok: reported(await withClient(client, () => handler(input, caller))) };
   }
   if (calls === undefined)
-    throw new Error(`${name} takes an Idempotency-Key, so main.ts must pass \`calls\``);
+    throw new Error(`${name} takes an Idempotency-Key, so service.ts must pass \`calls\``);
   const { idempotency, output } = operation;
   return calls(
     { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input },

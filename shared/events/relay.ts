@@ -41,6 +41,9 @@ export type Relay = {
   stop: () => Promise<void>;
 };
 
+/** The relay as handlers use it: they hand over what they have committed. */
+export type Outbox = Pick<Relay, 'dispatch'>;
+
 /** Leases rows to this sweep that the fast path or a crashed sweep did not publish. */
 const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`

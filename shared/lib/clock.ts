@@ -1,6 +1,5 @@
 /**
- * Models get the time as an argument, and `main.ts` passes this clock. SQL reads the time through
- * app_now() (docs/design/settle.md, Time).
+ * Models get the time as an argument. SQL reads it through app_now() (docs/design/settle.md, Time).
  */
 export type Clock = () => number;
 export const systemClock: Clock = () => Date.now();

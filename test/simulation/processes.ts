@@ -218,7 +218,7 @@ export const startSettlement = (
     mint: actors.mint,
     feeWallet: actors.network.feeWallet,
     settleWaitMs: SETTLE_WAIT_MS,
-    relay: { ...createRelay(harness, { bus, outbox, process }), stop: async () => {} },
+    relay: createRelay(harness, { bus, outbox, process }),
     quarantine: async ({ reason }) => harness.fail('no event contradicts a record', reason),
     waiting,
     terms: createTermsCache(),

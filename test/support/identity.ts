@@ -1,59 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { accountOperations } from '../../services/identity/accounts/operations.ts';
-import { approvalRequested } from '../../services/identity/approvals/on-settlement-approval-requested.ts';
-import { approvalOperations } from '../../services/identity/approvals/operations.ts';
 import { eraseAccounts } from '../../services/identity/closing/erase-accounts.ts';
-import { closingOperations } from '../../services/identity/closing/operations.ts';
-import { delegateOperations } from '../../services/identity/delegates/operations.ts';
-import { deviceOperations } from '../../services/identity/devices/operations.ts';
-import { keyOperations } from '../../services/identity/keys/operations.ts';
-import { createMailer } from '../../services/identity/mailer/mailer.ts';
-import { declined } from '../../services/identity/mailer/on-settlement-declined.ts';
-import { startSendMails } from '../../services/identity/mailer/send-mails.ts';
-import { accountStatusOperations } from '../../services/identity/operator/operations.ts';
-import { passkeyOperations } from '../../services/identity/passkeys/operations.ts';
-import { issued } from '../../services/identity/payments/on-settlement-issued.ts';
-import { type Payment, recordPayments } from '../../services/identity/payments/store.ts';
+import { config as schema } from '../../services/identity/config.ts';
+import type { Peers } from '../../services/identity/peers.ts';
+import { createService } from '../../services/identity/service.ts';
 import { endServices } from '../../services/identity/services/end-services.ts';
-import { serviceOperations } from '../../services/identity/services/operations.ts';
-import { sessionOperations } from '../../services/identity/sessions/operations.ts';
-import { signInOperations } from '../../services/identity/sign-in/operations.ts';
 import { findApproval } from '../../services/settlement/approvals/find-approval.ts';
 import { recordApproval } from '../../services/settlement/approvals/record-approval.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
+import { closeBase, openBase, recordsOf, stopService } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
-import { serve } from '../../shared/bus/serve.ts';
 import { eventDurable } from '../../shared/bus/topology.ts';
 import type { OpenWork } from '../../shared/contract/account-activity.ts';
 import type { Client } from '../../shared/contract/client.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { identity, settlement } from '../../shared/contract/index.ts';
+import { identity, type settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import { startDbClock } from '../../shared/db/clock.ts';
-import { connectPool } from '../../shared/db/pool.ts';
-import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
-import { subscribe, subscribeLive } from '../../shared/events/consume.ts';
+import { connectPool, type Pool } from '../../shared/db/pool.ts';
+import { subscribeLive } from '../../shared/events/consume.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
-import { startRelay } from '../../shared/events/relay.ts';
-import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
-import { createLogger } from '../../shared/lib/logger.ts';
-import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { quarantineInto } from '../../shared/operator/quarantine.ts';
-import { createTestBus } from './bus.ts';
+import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
+import type { TestDatabase } from './database-handle.ts';
+import { serviceSettings } from './service-settings.ts';
 import { type ReceivedMail, startSmtpSink } from './smtp.ts';
 import { waitUntil } from './wait.ts';
 
 /**
- * The handlers of the identity service over a real bus, database and mail server. Tests call them
- * as the gateway does.
+ * The identity service over a real bus, database and mail server. Tests call it as the gateway
+ * does.
  */
 type Operations = typeof identity.operations;
 type Output<N extends keyof Operations> = z.infer<Operations[N]['output']>;
@@ -63,8 +44,6 @@ export type Session = Output<'refresh'> & { refresh_token: string };
 type First<O> = [Extract<O, { api_key: string }>] extends [never] ? O : Extract<O, { api_key: string }>;
 type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : First<Output<N>>;
 
-const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
-
 export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 /** An address that chain-submitter refuses. Its tests show the reasons. */
 export const REFUSED_PAYOUT = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -72,12 +51,83 @@ export const REFUSED_PAYOUT = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 /** A wallet of another account. */
 export const FOREIGN_WALLET = newId('wal');
 
-const signingKey = { kid: 'test.session.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) };
+const SEED = Buffer.alloc(32, 7);
+const KID = 'test.session.1';
 const keys = PublicKeyList.parse(
   JSON.stringify([
-    { kid: signingKey.kid, x: Buffer.from(rawPublicKey(signingKey.key)).toString('base64url') },
+    { kid: KID, x: Buffer.from(rawPublicKey(privateKeyFromSeed(SEED))).toString('base64url') },
   ]),
 );
+const CONSOLE = 'https://console.quittance.example';
+const secret = (byte: number) => Buffer.alloc(32, byte).toString('base64url');
+
+const configOf = (testBus: TestBus, database: TestDatabase, smtpUrl: string) =>
+  schema.parse({
+    ...serviceSettings('identity', { testBus, database }),
+    LOG_LEVEL: 'fatal',
+    SIGNING_KEYS: `${KID}:${SEED.toString('base64url')}`,
+    IDENTITY_SECRET: secret(9),
+    CURSOR_KEY: secret(8),
+    SMTP_URL: smtpUrl,
+    MAIL_FROM: 'Quittance <no-reply@quittance.example>',
+    SIGN_IN_URL: `${CONSOLE}/sign-in`,
+    REVEAL_URL: `${CONSOLE}/reveal`,
+    CONSOLE_URL: CONSOLE,
+    PASSKEY_RP_ID: 'localhost',
+    PASSKEY_ORIGINS: 'http://localhost:4000',
+  });
+
+/**
+ * Mails are sent soon, and nothing else is done by the time: a test calls what it needs. A changed
+ * payout address waits as in the live environment.
+ */
+const CHANGED = {
+  batchWindowMs: 20,
+  sendMailsEveryMs: 200,
+  checkEveryMs: 3_600_000,
+  eraseEveryMs: 3_600_000,
+  payoutDelayHours: 24,
+};
+
+/** What the other services answer. A test changes it. */
+const peersOf = (settlementPool: Pool) => {
+  const wallets = new Set<string>();
+  const activity = {
+    open: false,
+    endsAt: null as number | null,
+    onQuery: async (_serviceId: string): Promise<void> => {},
+  };
+  const openWork: OpenWork[] = [];
+  const defaults = new Map<string, string | null>();
+  const listSpending = listDelegateSpending({ pool: settlementPool });
+  const approvalOf = findApproval({ pool: settlementPool });
+  const peers: Peers = {
+    // Not over the bus, where a fake of another service would answer for every test on this server.
+    checkPayoutAddress: async (address) => {
+      if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
+    },
+    // Every wallet belongs to the account, except this one.
+    findDefaultWallet: async (accountId) => defaults.get(accountId) ?? null,
+    setDefaultWallet: async (accountId, walletId) => {
+      if (walletId === FOREIGN_WALLET) return false;
+      defaults.set(accountId, walletId);
+      return true;
+    },
+    hasWallet: async (accountId, walletId) => wallets.has(`${accountId}/${walletId}`),
+    // The real handlers of settlement, on the same database.
+    upsertDelegate: upsertDelegate({ pool: settlementPool }),
+    listDelegateSpending: (account_id, delegate_ids) => listSpending({ account_id, delegate_ids }),
+    findApproval: (account_id, approval_id) => approvalOf({ account_id, approval_id }),
+    // The events of settlement are published by the test.
+    recordApproval: recordApproval({ pool: settlementPool, relay: { dispatch: () => {} } }),
+    listOpenWork: async () => openWork,
+    getActivity: async (serviceId) => {
+      await activity.onQuery(serviceId);
+      return activity;
+    },
+  };
+  return { peers, wallets, activity, openWork };
+};
 
 /** The token of the sign-in link in a mail's text. */
 export const tokenIn = (text: string): string => /#token=(ml_test_[A-Za-z0-9_-]{43})\s/.exec(text)![1]!;
@@ -103,7 +153,6 @@ export const codeOf = (work: Promise<unknown>): Promise<string> =>
 
 /** Starts all of it on POSTGRES_URL and a separate bus. `stop` stops and deletes all of it. */
 export const startIdentity = async () => {
-  const logger = createLogger('identity', 'fatal');
   const cleanups: (() => Promise<unknown>)[] = [];
   // On a shared bus two suites would receive each other's calls through the queue groups.
   const testBus = await createTestBus();
@@ -116,125 +165,29 @@ export const startIdentity = async () => {
   const admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
   cleanups.push(() => admin.end());
-  const pool = await connectPool(database.url('identity'), { max: 10 });
-  cleanups.push(() => pool.end());
-  const clock = await startDbClock(pool, logger);
-  cleanups.push(clock.stop);
 
   const settlementPool = await connectPool(database.url('settlement'), { max: 5 });
   cleanups.push(() => settlementPool.end());
+  const { peers, wallets, activity, openWork } = peersOf(settlementPool);
+  const config = configOf(testBus, database, smtp.url);
+  const identitySecrets = [...config.IDENTITY_SECRET];
+  const cursorKeys = [...config.CURSOR_KEY];
+  const opened = await openBase('identity', config);
+  cleanups.push(() => closeBase(opened));
   const published: OutboxRow[] = [];
-  const wallets = new Set<string>();
-  const activity = {
-    open: false,
-    endsAt: null as number | null,
-    onQuery: async (_serviceId: string): Promise<void> => {},
-  };
-
-  const openWork: OpenWork[] = [];
-
-  const identitySecrets: Buffer[] = [Buffer.alloc(32, 9)];
-  const cursorKeys: Buffer[] = [Buffer.alloc(32, 8)];
-  const mails = startSendMails({
-    pool,
-    logger,
-    mailer: createMailer({ url: smtp.url, from: 'Quittance <no-reply@quittance.example>' }),
-    environment: 'test',
-    identitySecrets,
-    signInUrl: 'https://console.quittance.example/sign-in',
-    revealUrl: 'https://console.quittance.example/reveal',
-    consoleUrl: 'https://console.quittance.example',
-  });
-  cleanups.push(mails.stop);
-  const bus = await testBus.as('identity');
-  const relay = startRelay(pool, bus, logger);
-  cleanups.push(relay.stop);
-  const defaults = new Map<string, string | null>();
-  const deps = {
-    pool,
-    logger,
-    clock: clock.now,
-    environment: 'test' as const,
-    signingKey,
-    identitySecrets,
-    consoleUrl: 'https://console.quittance.example',
-    cursorKeys,
-    fee: { bps: 50n, minMicro: 10_000n },
-    // Not over the bus, where a fake of another service would answer for every test on this server.
-    checkPayoutAddress: async (address: string) => {
-      if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
-    },
-    // Events are recorded for the test and published on the bus.
-    relay: {
-      dispatch: (rows: readonly OutboxRow[]) => {
-        published.push(...rows);
-        relay.dispatch(rows);
-      },
-    },
-    rp: RP,
-    // Every wallet belongs to the account, except this one.
-    findDefaultWallet: async (accountId: string) => defaults.get(accountId) ?? null,
-    setDefaultWallet: async (accountId: string, walletId: string | null) => {
-      if (walletId === FOREIGN_WALLET) return false;
-      defaults.set(accountId, walletId);
-      return true;
-    },
-    sendMailsNow: mails.sendNow,
-    payoutDelayHours: 24,
-    hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
-    // The real handlers of settlement, on the same database.
-    upsertDelegate: upsertDelegate({ pool: settlementPool }),
-    listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
-      listDelegateSpending({ pool: settlementPool })({ account_id, delegate_ids }),
-    findApproval: (account_id: string, approval_id: string) =>
-      findApproval({ pool: settlementPool })({ account_id, approval_id }),
-    // The events of settlement are published by the test.
-    recordApproval: recordApproval({ pool: settlementPool, relay: { dispatch: () => {} } }),
-    erasureDays: 30,
-    listOpenWork: async () => openWork,
-    getActivity: async (serviceId: string) => {
-      await activity.onQuery(serviceId);
-      return activity;
+  // Events are recorded for the test and published on the bus.
+  const relay = {
+    dispatch: (rows: readonly OutboxRow[]) => {
+      published.push(...rows);
+      opened.relay.dispatch(rows);
     },
   };
-  const subscription = subscribeInBatches(
-    bus,
-    settlement,
-    { issued },
-    (payments: readonly Payment[]) => recordPayments(pool, payments),
-    {
-      quarantine: quarantineInto(pool, logger),
-      batchWindowMs: 20,
-    },
-  );
-  const approvals = subscribe(
-    bus,
-    settlement,
-    { approvalRequested: approvalRequested(deps), declined: declined(deps) },
-    quarantineInto(pool, logger),
-  );
-  cleanups.push(subscription.stop, approvals.stop);
-  const operating = operatorHandlers({ pool, consuming: [subscription, approvals] });
-  const serving = serve(
-    bus,
-    identity,
-    {
-      ...accountOperations(deps),
-      ...approvalOperations(deps),
-      ...sessionOperations(deps),
-      ...signInOperations(deps),
-      ...closingOperations(deps),
-      ...deviceOperations(deps),
-      ...passkeyOperations(deps),
-      ...keyOperations(deps),
-      ...serviceOperations(deps),
-      ...delegateOperations(deps),
-      ...accountStatusOperations(deps),
-      ...operating,
-    },
-    { now: clock.now, calls: idempotentCalls(pool) },
-  );
-  cleanups.push(serving.stop);
+  const base = { ...opened, relay };
+  const settings = { ...config, IDENTITY_SECRET: identitySecrets, CURSOR_KEY: cursorKeys };
+  const service = createService(base, settings, peers, CHANGED);
+  cleanups.push(() => stopService(service));
+  const deps = { ...recordsOf(base), ...peers, sendMailsNow: () => {} };
+  const { clock } = base;
   const settler = await testBus.as('settlement');
   const watcher = await testBus.as('admin');
   /** The last sequence of each event, because a consumer acknowledges only its own. */
@@ -347,8 +300,6 @@ export const startIdentity = async () => {
         const { ack_floor } = await jsm.consumers.info(stream, durable);
         const { rows } = await admin.query('select from identity.mails where expires_at > app_now() limit 1');
         if (ack_floor.stream_seq >= (lastPublished.get(event) ?? 0) && rows.length === 0) return;
-        // Faster than the sweep, which runs every second.
-        if (rows.length > 0) mails.sendNow();
         await sleep(20);
       }
     },

@@ -6,6 +6,7 @@ import type { TestBus } from './bus.ts';
 import type { TestDatabase } from './database-handle.ts';
 import { inherited } from './inherited.ts';
 import { programOf, testPrograms } from './programs.ts';
+import { serviceSettings } from './service-settings.ts';
 import { atSuiteClock } from './suite-clock.ts';
 
 /** Environment of a service with failpoints, see failpoints.ts. */
@@ -48,12 +49,7 @@ export const startService = async (
   const child = spawn(process.execPath, [...atSuiteClock, ...imports, ...program], {
     env: {
       ...inherited,
-      ENVIRONMENT: 'test',
-      HTTP_HOST: '127.0.0.1',
-      HTTP_PORT: '0',
-      NATS_URL: testBus.url,
-      NATS_NKEY_SEED: testBus.seedOf(service),
-      POSTGRES_URL: database.url(service),
+      ...serviceSettings(service, { testBus, database }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

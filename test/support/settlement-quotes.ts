@@ -9,12 +9,12 @@ import type { PublicKeys } from '../../shared/lib/keys.ts';
 export const MINT = 'So11111111111111111111111111111111111111112';
 export const PAYOUT = 'SysvarC1ock11111111111111111111111111111111';
 
-const signingKey = (kid: string, fill: number) => ({
-  kid,
-  key: privateKeyFromSeed(new Uint8Array(32).fill(fill)),
-});
+const seedOf = (fill: number) => Buffer.alloc(32, fill);
+const signingKey = (kid: string, fill: number) => ({ kid, key: privateKeyFromSeed(seedOf(fill)) });
 const quoteKey = signingKey('test.quote.1', 1);
 export const settlementKey = signingKey('test.settlement.1', 2);
+/** The setting SIGNING_KEYS. */
+export const signingSetting = `${settlementKey.kid}:${seedOf(2).toString('base64url')}`;
 
 export const publicKeys: PublicKeys = new Map(
   [quoteKey, settlementKey].map(({ kid, key }) => {

@@ -1,26 +1,18 @@
 import pg from 'pg';
-import { createRecordDecline } from '../../services/settlement/declines/record-decline.ts';
+import { config as schema } from '../../services/settlement/config.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
-import { createIncomingGroupCommit } from '../../services/settlement/incoming/group-commit.ts';
-import { getPausedAt } from '../../services/settlement/operator/store.ts';
-import { onDelegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
+import { createPeers, PEER_TIMING, type Peers } from '../../services/settlement/peers.ts';
+import { createService } from '../../services/settlement/service.ts';
 import type { ChainStatus, Status } from '../../services/settlement/settlements/model/status.ts';
-import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
-import { findLostSince } from '../../services/settlement/settlements/store/restores.ts';
-import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
-import { type Base, closeBase, openBase } from '../../shared/boot.ts';
-import { call, forward } from '../../shared/bus/call.ts';
+import { type Base, closeBase, openBase, stopService } from '../../shared/boot.ts';
+import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
-import { serve } from '../../shared/bus/serve.ts';
 import { eventDurable } from '../../shared/bus/topology.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
+import { settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import { createBudgets } from '../../shared/db/budget.ts';
-import { createHourlyCaps } from '../../shared/db/hourly-caps.ts';
-import { subscribe } from '../../shared/events/consume.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { unpackToken } from '../../shared/lib/packed-token.ts';
 import { createTestBus, type TestBus } from './bus.ts';
@@ -28,14 +20,8 @@ import { createTestDatabase } from './database.ts';
 import type { TestDatabase } from './database-handle.ts';
 import { eventPayloads } from './event-payloads.ts';
 import { publishEvent } from './publish.ts';
-import { type Deps, handlersOf } from './settlement-handlers.ts';
-import {
-  FEE_PAYER,
-  incomingServices,
-  incomingSettings,
-  NETWORK,
-  serveIncoming,
-} from './settlement-incoming.ts';
+import { serviceSettings } from './service-settings.ts';
+import { FEE_PAYER, incomingServices, NETWORK, serveIncoming } from './settlement-incoming.ts';
 import { serveOutgoing } from './settlement-outgoing.ts';
 import {
   chainCondition,
@@ -50,7 +36,7 @@ import {
   MINT,
   publicKeys,
   type QuoteOptions,
-  settlementKey,
+  signingSetting,
   signQuote,
   vendor,
 } from './settlement-quotes.ts';
@@ -68,7 +54,8 @@ export const HASH = ['5'.repeat(80), '6'.repeat(80)] as const;
 export let database: TestDatabase;
 export let testBus: TestBus;
 export let base: Base;
-export let deps: Deps;
+/** What the handlers of the service are made of. */
+export let deps: ReturnType<typeof createService>['deps'];
 /** The funding service, which reserves and releases refunds. */
 export let funding: Bus;
 export let operator: Bus;
@@ -96,54 +83,38 @@ export const securityNotes: { event: string; account_id: string; kind: string; d
 /** The published events of approvals, by name. */
 export const approvalEvents: { event: string; approval_id: string; status: string }[] = [];
 
-const createDeps = (): Deps => ({
-  pool: base.pool,
-  logger: base.logger,
-  clock: base.clock.now,
-  environment: 'test',
-  publicKeys,
-  signingKey: settlementKey,
-  mint: MINT,
-  feeWallet: FEE_WALLET,
-  cursorKeys: [Buffer.alloc(32, 7)],
-  settleWaitMs: 2000,
-  relay: base.relay,
-  quarantine: base.quarantine,
-  waiting: base.waiting,
-  terms: createTermsCache(),
-  recordDecline: createRecordDecline({ ...base, clock: base.clock.now }),
-  caps: createHourlyCaps(createBudgets(base.pool, base.clock.now), capLimits),
-  findWallet: (account_id, wallet_id) =>
-    call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
+const configOf = () =>
+  schema.parse({
+    ...serviceSettings('settlement', { testBus, database }),
+    LOG_LEVEL: 'fatal',
+    SIGNING_KEYS: signingSetting,
+    PUBLIC_KEYS: JSON.stringify([...publicKeys.values()].map(({ kid, x }) => ({ kid, x }))),
+    USDC_MINT: MINT,
+    FEE_WALLET,
+    CURSOR_KEY: Buffer.alloc(32, 7).toString('base64url'),
+    SETTLE_WAIT_MS: '2000',
+    PUBLIC_URL: 'https://api.example.com',
+    X402_NETWORK: NETWORK,
+  });
+
+/**
+ * The calls go over the bus, and no answer is kept, because a test changes what the stand-ins
+ * answer. Those below are not served.
+ */
+const peersOf = (bus: Bus): Peers => ({
+  ...createPeers(bus, { ...PEER_TIMING, walletMaxAgeMs: 0, observedMaxAgeMs: 0, callTimeoutMs: 1000 }),
   isChainReadable: async () => chainCondition.readable,
   budgetRefillsInSeconds: async () => chainCondition.budgetRefillsInSeconds,
-  observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
-  isPaused: async () => (await getPausedAt(base.pool)) !== null,
   isFrozen: async (accountId) => frozen.has(accountId),
   findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
-  getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),
-  receiptIssuer: { iss: 'https://api.example.com', env: 'test', network: NETWORK, mint: MINT },
   listConfirmedRefunds: async ({ settlement_id }) => confirmedRefundsOf(settlement_id),
-  ...incomingSettings,
-  group: createIncomingGroupCommit(base.pool, incomingSettings.credit),
   findService: async (service_id) => incomingServices.get(service_id) ?? null,
   getFeePayers: async () => [FEE_PAYER],
   createPayoutAccount: async () => {},
-  checkIncoming: (payment) => call(base.bus, chainSubmitter, 'checkIncoming', payment),
-  submitIncoming: (payment) => call(base.bus, chainSubmitter, 'submitIncoming', payment),
-  findLostIncoming: async (transaction) => {
-    const since = await findLostSince(base.pool);
-    if (since === null) return false;
-    const input = { transaction, since };
-    return (await call(base.bus, chainSubmitter, 'findLostIncoming', input, { timeoutMs: 1000 })).paid;
-  },
-  signOutgoing: (payment) => call(base.bus, chainSubmitter, 'signOutgoing', payment, { timeoutMs: 1000 }),
-  closeOutgoing: (payment) => call(base.bus, chainSubmitter, 'closeOutgoing', payment, { timeoutMs: 1000 }),
-  observeOutgoing: (payment) =>
-    call(base.bus, chainSubmitter, 'observeOutgoing', payment, { timeoutMs: 1000 }),
-  findLostOutgoing: (attempt) =>
-    call(base.bus, chainSubmitter, 'findLostOutgoing', attempt, { timeoutMs: 1000 }),
 });
+
+/** No job runs by the time: a test runs it when it has set the clock. */
+const CHANGED = { capLimits, jobsEveryMs: 3_600_000, purgeEveryMs: 3_600_000, readMaxAgeMs: 0 };
 
 const listenToEvents = async (): Promise<void> => {
   listener = await testBus.as('admin');
@@ -170,23 +141,10 @@ export const startFixture = async (): Promise<void> => {
     options: '-c search_path=settlement,public',
     max: 3,
   });
-  base = await openBase('settlement', {
-    HTTP_HOST: '127.0.0.1',
-    HTTP_PORT: 0,
-    LOG_LEVEL: 'fatal',
-    NATS_URL: testBus.url,
-    NATS_NKEY_SEED: testBus.seedOf('settlement'),
-    POSTGRES_URL: database.url('settlement'),
-    POSTGRES_POOL: 10,
-  });
-  deps = createDeps();
-  const { bus, quarantine } = base;
-  const applyProgress = onSettleProgressed(deps);
-  const consuming = [
-    subscribe(bus, chainSubmitter, { settleProgressed: applyProgress }, quarantine),
-    subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
-  ];
-  const serving = serve(bus, settlement, handlersOf(deps, { applyProgress, consuming }));
+  const config = configOf();
+  base = await openBase('settlement', config);
+  const service = createService(base, config, peersOf(base.bus), CHANGED);
+  deps = service.deps;
   chain = await servePeers(testBus);
   await serveIncoming(chain);
   await serveOutgoing(chain);
@@ -194,10 +152,9 @@ export const startFixture = async (): Promise<void> => {
   funding = await testBus.as('funding');
   operator = await testBus.as('operator');
   await listenToEvents();
-  await bus.nc.flush();
+  await base.bus.nc.flush();
   stops.push(
-    () => serving.stop(),
-    ...consuming.map((subscription) => () => subscription.stop()),
+    () => stopService(service),
     () => closeBase(base),
     () => testBus.stop(),
     () => admin.end(),

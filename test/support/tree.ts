@@ -163,7 +163,9 @@ export const findBannedWords = (files: readonly string[], banned: RegExp, allowe
 /** Sources that lie flat in a service's folder besides its entry and its settings. */
 export const findFlatFiles = (files: readonly string[]): string[] =>
   files.filter(
-    (file) => /^services\/[^/]+\/[^/]+\.(ts|mjs|lua)$/.test(file) && !/\/(main|config)\.ts$/.test(file),
+    (file) =>
+      /^services\/[^/]+\/[^/]+\.(ts|mjs|lua)$/.test(file) &&
+      !/\/(main|service|peers|terms|config)\.ts$/.test(file),
   );
 
 /** Tests whose name does not begin with a file of their folder or with the folder's own name. */

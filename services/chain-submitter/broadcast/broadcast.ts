@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { hasErrorCode } from '../../../shared/lib/error-causes.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
@@ -44,7 +44,7 @@ export const isUniqueViolation = (error: unknown): boolean => hasErrorCode(error
 type Deps = {
   pool: Pool;
   workerId: string;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   logger: Logger;
   rpc: RpcPool;
   ownBudgets: OwnBudgets;

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
@@ -13,7 +13,7 @@ import type { Observation } from './signature-statuses.ts';
 
 type Deps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   logger: Logger;
   network: Network;
   rpc: RpcPool;

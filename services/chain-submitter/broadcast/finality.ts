@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
@@ -10,7 +10,7 @@ import { type InFlightTransaction, type InFlightTransactions, toChange } from '.
 
 type Deps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   logger: Logger;
   network: Network;
   rpc: RpcPool;

@@ -1,12 +1,12 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { transition } from '../ledger/transition.ts';
 import { type InFlightTransaction, toChange } from './in-flight.ts';
 
-type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger; rpc: RpcPool };
+type Deps = { pool: Pool; relay: Outbox; logger: Logger; rpc: RpcPool };
 
 /** Whether no provider has the transaction, not even in its history, and all are past its slot. */
 const isDroppedByFork = async (

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
@@ -20,7 +20,7 @@ import { FINALITY_POLL_MS, onFinalityGrid } from './poll-interval.ts';
 
 type Deps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   logger: Logger;
   tokenAccounts: TokenAccounts;
   inFlight: InFlightTransactions;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import type { Periodic } from '../../../shared/lib/periodic.ts';
 import { inSpan, inTraceOf, linksTo } from '../../../shared/lib/trace.ts';
@@ -20,7 +20,7 @@ import { type Observation, readEveryView, readStatuses } from './signature-statu
 
 type Deps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   logger: Logger;
   network: Network;
   rpc: RpcPool;

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { signedEvent } from '../ledger/events.ts';
@@ -8,7 +8,7 @@ import { type InFlightTransactions, REBROADCAST_MS } from './in-flight.ts';
 
 type Deps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   rpc: RpcPool;
   inFlight: InFlightTransactions;
 };

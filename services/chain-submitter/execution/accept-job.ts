@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
@@ -18,7 +18,7 @@ import type { Executor } from './executor.ts';
 
 export type AcceptDeps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   logger: Logger;
   blockhashes: Blockhashes;
   groupCommit: GroupCommit;

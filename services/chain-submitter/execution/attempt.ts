@@ -1,6 +1,6 @@
 import bs58 from 'bs58';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -38,7 +38,7 @@ const CREATING_MS = 300;
 export type AttemptDeps = {
   pool: Pool;
   workerId: string;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   logger: Logger;
   network: Network;
   rpc: RpcPool;

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { assemble } from '../../../shared/lib/wire-transaction.ts';
@@ -18,7 +18,7 @@ import { readInstruction } from '../transactions/decode.ts';
 import { decodeAnyMessage } from '../transactions/message.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 
-export type LostDeps = MessageDeps & { relay: Pick<Relay, 'dispatch'>; workerId: string };
+export type LostDeps = MessageDeps & { relay: Outbox; workerId: string };
 
 /** The transfers of a message. The other instructions of a payment are budget and memos. */
 const transfersOf = (message: Uint8Array) =>

@@ -1,12 +1,12 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { currentEvent } from './events.ts';
 import { findIntent, type IntentRow, updateSettlementId } from './store/intents.ts';
 
-type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger };
+type Deps = { pool: Pool; relay: Outbox; logger: Logger };
 
 /**
  * The intent of a payment, as that of this settlement; null without one. A settlement is

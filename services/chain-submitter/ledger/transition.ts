@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { progressEvent } from './events.ts';
 import type { Failure } from './model/failure.ts';
 import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
@@ -26,7 +26,7 @@ const STATUS = {
  * @returns how many intents changed; the others were changed by another worker before
  */
 export const transition = async (
-  { pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> },
+  { pool, relay }: { pool: Pool; relay: Outbox },
   event: keyof typeof STATUS,
   changes: readonly Change[],
 ): Promise<number> => {

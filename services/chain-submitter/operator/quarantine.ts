@@ -4,7 +4,7 @@ import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { conflict } from '../../../shared/contract/errors.ts';
 import { jobSubject } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
 import { currentEvent, progressEvent } from '../ledger/events.ts';
@@ -12,7 +12,7 @@ import { settleIntentId } from '../ledger/intent-id.ts';
 import { findIntent, insertFailedIntent } from '../ledger/store/intents.ts';
 import { type AttemptReportDeps, reportAttempt } from './attempt-report.ts';
 
-type Deps = AttemptReportDeps & { relay: Pick<Relay, 'dispatch'> };
+type Deps = AttemptReportDeps & { relay: Outbox };
 
 const SUBJECT = jobSubject('chain-submitter.settle');
 const { account_id, payment_attempt_id, settlement_id, quote_token } =

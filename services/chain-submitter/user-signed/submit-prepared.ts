@@ -3,7 +3,7 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
@@ -36,7 +36,7 @@ import { verifySigned } from './verify-signed.ts';
 
 type Deps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   clock: Clock;
   logger: Logger;
   workerId: string;

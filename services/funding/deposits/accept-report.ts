@@ -1,7 +1,5 @@
+import type { Records } from '../../../shared/boot.ts';
 import type { OnrampProvider } from '../../../shared/contract/funding/deposits.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { insertDepositChanged } from './events.ts';
 import type { DepositProblem } from './model.ts';
@@ -9,7 +7,7 @@ import type { Report } from './providers/onramp.ts';
 import { insertReport } from './store/deposit_reports.ts';
 import { extendExpiry, findDepositUnscoped, restartPolling, transitionDeposit } from './store/deposits.ts';
 
-export type AcceptReportDeps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger };
+export type AcceptReportDeps = Pick<Records, 'pool' | 'relay' | 'logger'>;
 
 const problemIn = ({ event, reason }: Report): DepositProblem | null => {
   if (event !== 'refused' && event !== 'cancelled') return null;

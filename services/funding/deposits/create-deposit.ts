@@ -1,17 +1,24 @@
+import type { Records } from '../../../shared/boot.ts';
 import { conflict, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { OnrampProvider } from '../../../shared/contract/funding/deposits.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
-import type { funding, wallet } from '../../../shared/contract/index.ts';
+import type { funding } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { abandon, begin, complete, inOneCommit, resume } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import type { Peers } from '../peers.ts';
 import type { Onramp, Onramps, Purchase } from './providers/onramp.ts';
-import { findDepositUnscoped, insertDeposit, openDeposit, transitionDeposit } from './store/deposits.ts';
+import {
+  findDepositUnscoped,
+  insertDeposit,
+  type NewDeposit,
+  openDeposit,
+  transitionDeposit,
+} from './store/deposits.ts';
 import { showDeposit } from './view.ts';
 
-type Deps = { pool: Pool; onramps: Onramps; findWallet: Handler<typeof wallet.internal.find> };
+type Deps = Pick<Records, 'pool'> & { onramps: Onramps } & Pick<Peers, 'findWallet'>;
 
 const configuredOnramp = ({ onramps }: Deps, provider: OnrampProvider): Onramp => {
   const onramp = onramps[provider];
@@ -34,7 +41,7 @@ const resumeDeposit = async ({ pool }: Deps, key: CallKey | undefined): Promise<
 /** Begins a deposit before the provider is called: a report about a deposit must find its row. */
 const beginDeposit = async (
   deps: Deps,
-  row: Omit<Parameters<typeof insertDeposit>[1], 'deposit_id'>,
+  row: Omit<NewDeposit, 'deposit_id'>,
   key: CallKey | undefined,
 ): Promise<string> => {
   const begun = await resumeDeposit(deps, key);

@@ -1,8 +1,7 @@
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { insertMoved } from '../movements/events.ts';
+import type { Peers } from '../peers.ts';
 import { type AcceptReportDeps, acceptReport } from './accept-report.ts';
 import { insertDepositChanged } from './events.ts';
 import { type DepositProblem, isOverdue, matchTransfer, problemOf, type SeenTransfer } from './model.ts';
@@ -18,10 +17,7 @@ import {
   transitionDeposit,
 } from './store/deposits.ts';
 
-type Deps = AcceptReportDeps & {
-  onramps: Onramps;
-  observeTransfers: Handler<typeof chainSubmitter.internal.observeTransfers>;
-};
+type Deps = AcceptReportDeps & { onramps: Onramps } & Pick<Peers, 'observeTransfers'>;
 
 const BATCH = 20;
 /**

@@ -1,34 +1,27 @@
+import type { Records } from '../../../shared/boot.ts';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
-import type { chainSubmitter, funding, wallet } from '../../../shared/contract/index.ts';
+import type { funding } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Db, Pool } from '../../../shared/db/pool.ts';
+import type { Db } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import { begin, complete } from '../../../shared/idempotency/store.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { snapshotSince } from '../../../shared/lib/snapshot.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { fundJob } from './events.ts';
 import { devFundProblem } from './model.ts';
 import { type DevFundRow, getDevFund, insertDevFund } from './store.ts';
 import { wakeKey } from './wake-key.ts';
 
-type Deps = {
-  pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
-  waiting: Waiting;
-  /** How long a call waits for the chain before it answers with the state reached so far. */
-  chainWaitMs: number;
-  /** Whether this environment has a funding authority. */
-  devFund: boolean;
-  findWallet: Handler<typeof wallet.internal.find>;
-  observeWallet: Handler<typeof chainSubmitter.internal.observeWallet>;
-};
+type Deps = Pick<Records, 'pool' | 'relay'> & { waiting: Waiting } & Pick<Terms, 'chainWaitMs' | 'devFund'> &
+  Pick<Peers, 'findWallet' | 'observeWallet'>;
 
 /**
  * Begins the transfer of test funds. A call whose key has begun one already joins it.

@@ -1,13 +1,13 @@
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { insertMoved } from '../movements/events.ts';
 import { transitionDevFund } from './store.ts';
 import { wakeKey } from './wake-key.ts';
 
-type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; waiting: Pick<Waiting, 'wake'> };
+type Deps = { pool: Pool; relay: Outbox; waiting: Pick<Waiting, 'wake'> };
 
 /** Records the progress of test funds and wakes the call that waits for them. */
 export const fundProgressed =

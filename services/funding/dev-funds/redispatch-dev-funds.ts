@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { fundJob } from './events.ts';
 import { claimStalledDevFunds } from './store.ts';
@@ -10,7 +10,7 @@ import { claimStalledDevFunds } from './store.ts';
  * rule 16).
  */
 export const redispatchDevFunds =
-  ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
+  ({ pool, relay }: { pool: Pool; relay: Outbox }) =>
   async (): Promise<boolean> => {
     const jobs = await pool.transaction(async (tx) => {
       const stalled = await claimStalledDevFunds(tx);

@@ -1,11 +1,8 @@
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
+import type { Peers } from '../peers.ts';
 import { requirePending, submittedAlready, type Transfer, type TransferKind } from './model/pending.ts';
 import { type RecordProgressDeps, recordClosing, recordProgress } from './record-progress.ts';
 
-export type CancelTransferDeps = RecordProgressDeps & {
-  cancelPrepared: Handler<typeof chainSubmitter.internal.cancelPrepared>;
-};
+export type CancelTransferDeps = RecordProgressDeps & Pick<Peers, 'cancelPrepared'>;
 
 /**
  * Cancels a transfer that waits for its owner's signature, for good. A repeat gives the same

@@ -1,13 +1,14 @@
+import type { Records } from '../../../shared/boot.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
-import type { funding, settlement } from '../../../shared/contract/index.ts';
+import type { funding } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import { abandon, begin, complete, inOneCommit, resume } from '../../../shared/idempotency/store.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
 import { REFUND_LIFE_MS } from './model/refund.ts';
 import { type PrepareDeps, prepareRefund } from './prepare-transfer.ts';
 import type { RefundCaller } from './refund-scope.ts';
@@ -22,9 +23,8 @@ import {
 } from './store/refunds.ts';
 import { showRefund } from './view.ts';
 
-type ReserveRefund = Handler<typeof settlement.internal.reserveRefund>;
-type Reservation = Awaited<ReturnType<ReserveRefund>>;
-type Deps = ReleaseReservationDeps & PrepareDeps & { clock: Clock; reserveRefund: ReserveRefund };
+type Reservation = Awaited<ReturnType<Peers['reserveRefund']>>;
+type Deps = ReleaseReservationDeps & PrepareDeps & Pick<Records, 'clock'> & Pick<Peers, 'reserveRefund'>;
 
 /** Who refunds, by which call. */
 type RefundCall = { caller: RefundCaller; key: CallKey | undefined };

@@ -1,17 +1,17 @@
+import type { Records } from '../../../shared/boot.ts';
 import { notFound } from '../../../shared/contract/errors.ts';
-import type { funding, wallet } from '../../../shared/contract/index.ts';
+import type { funding } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { complete, inOneCommit } from '../../../shared/idempotency/store.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
 import { WITHDRAWAL_LIFE_MS } from './model/withdrawal.ts';
 import { type PrepareDeps, prepareWithdrawal } from './prepare-transfer.ts';
 import { insertWithdrawal } from './store/withdrawals.ts';
 import { showWithdrawal } from './view.ts';
 
-type Deps = PrepareDeps & { pool: Pool; clock: Clock; findWallet: Handler<typeof wallet.internal.find> };
+type Deps = PrepareDeps & Pick<Records, 'pool' | 'clock'> & Pick<Peers, 'findWallet'>;
 
 /** POST /v1/withdrawals. */
 export const createWithdrawal =

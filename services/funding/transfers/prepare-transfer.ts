@@ -1,11 +1,10 @@
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
 import type { RefundRow } from './store/refunds.ts';
 import type { WithdrawalRow } from './store/withdrawals.ts';
 
-export type PrepareDeps = { prepareTransfer: Handler<typeof chainSubmitter.internal.prepareTransfer> };
+export type PrepareDeps = Pick<Peers, 'prepareTransfer'>;
 
 /** Prepares the transaction of a refund, which is paid by the payout address of its quote. */
 export const prepareRefund = (

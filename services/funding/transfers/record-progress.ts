@@ -1,8 +1,7 @@
+import type { Records } from '../../../shared/boot.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import { securityNote } from '../../../shared/events/security-note.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { insertMoved } from '../movements/events.ts';
@@ -14,7 +13,7 @@ import { closeTransfer, transitionTransfer } from './store.ts';
 /** The key under which a call waits for the progress of a withdrawal or refund. */
 export const wakeKey = (objectId: string): string => `transfer.${objectId}`;
 
-type ClosingDeps = { pool: Pool; relay: Pick<Relay, 'dispatch'> };
+type ClosingDeps = Pick<Records, 'pool' | 'relay'>;
 export type RecordProgressDeps = ClosingDeps & { waiting: Pick<Waiting, 'wake'> };
 
 /**

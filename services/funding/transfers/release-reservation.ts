@@ -1,14 +1,8 @@
-import type { settlement } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Records } from '../../../shared/boot.ts';
+import type { Peers } from '../peers.ts';
 import { recordRelease } from './store/refunds.ts';
 
-export type ReleaseReservationDeps = {
-  pool: Pool;
-  logger: Logger;
-  releaseRefund: Handler<typeof settlement.internal.releaseRefund>;
-};
+export type ReleaseReservationDeps = Pick<Records, 'pool' | 'logger'> & Pick<Peers, 'releaseRefund'>;
 
 /**
  * Releases what a closed or failed refund had reserved of its settlement. If settlement is

@@ -1,7 +1,8 @@
 import { conflict, type MoneyMoved } from '../../../shared/contract/errors.ts';
-import type { funding, settlement } from '../../../shared/contract/index.ts';
+import type { funding } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
 import { requirePending } from './model/pending.ts';
 import { type PrepareDeps, prepareRefund } from './prepare-transfer.ts';
 import { vendorScope } from './refund-scope.ts';
@@ -9,8 +10,7 @@ import { getRefund, type RefundRow } from './store/refunds.ts';
 import { type SubmitTransferDeps, submitTransfer } from './submit-transfer.ts';
 import { showRefund } from './view.ts';
 
-type Deps = SubmitTransferDeps &
-  PrepareDeps & { reserveRefund: Handler<typeof settlement.internal.reserveRefund> };
+type Deps = SubmitTransferDeps & PrepareDeps & Pick<Peers, 'reserveRefund'>;
 
 /**
  * A payment that a fork has removed since is not refunded before it is on the chain again.

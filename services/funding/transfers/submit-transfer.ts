@@ -1,19 +1,15 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { requireNotClosed, type Transfer, type TransferKind } from './model/pending.ts';
 import { type RecordProgressDeps, recordProgress, wakeKey } from './record-progress.ts';
 
-export type SubmitTransferDeps = RecordProgressDeps & {
-  waiting: Waiting;
-  /** How long a call waits for the chain before it answers with the state reached so far. */
-  chainWaitMs: number;
-  submitPrepared: Handler<typeof chainSubmitter.internal.submitPrepared>;
-};
+export type SubmitTransferDeps = RecordProgressDeps & { waiting: Waiting } & Pick<Terms, 'chainWaitMs'> &
+  Pick<Peers, 'submitPrepared'>;
 
 /**
  * Submits the transaction that the owner signed and waits for the chain. Repeatable: the same bytes

@@ -1,15 +1,11 @@
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Records } from '../../../shared/boot.ts';
+import type { Peers } from '../peers.ts';
 import type { CancelTransferDeps } from './cancel-transfer.ts';
 import type { TransferKind } from './model/pending.ts';
 import { recordClosing, recordProgress } from './record-progress.ts';
 import { claimDueTransfers } from './store.ts';
 
-type Deps = CancelTransferDeps & {
-  logger: Logger;
-  observePrepared: Handler<typeof chainSubmitter.internal.observePrepared>;
-};
+type Deps = CancelTransferDeps & Pick<Records, 'logger'> & Pick<Peers, 'observePrepared'>;
 
 const BATCH = 50;
 const KINDS: readonly TransferKind[] = ['withdrawal', 'refund'];

@@ -3,7 +3,7 @@ import type { HttpOperation, Limit } from '../../../shared/contract/service.ts';
 import { createInMemoryWindow } from './in-memory-window.ts';
 import type { LimitOverrides } from './limits-file.ts';
 import type { Quota, WindowState } from './quota.ts';
-import { createRedisWindow } from './redis-window.ts';
+import { createRedisWindow, type RedisWindowDeps } from './redis-window.ts';
 import { type CallSubjects, subjectOf } from './subject.ts';
 
 /**
@@ -93,7 +93,7 @@ const createCountApart = (
 export const createLimits = ({
   overrides,
   ...windows
-}: { overrides: LimitOverrides } & Parameters<typeof createRedisWindow>[0]): Limits => {
+}: { overrides: LimitOverrides } & RedisWindowDeps): Limits => {
   const redisWindow = createRedisWindow(windows);
   const fallback = createInMemoryWindow();
 

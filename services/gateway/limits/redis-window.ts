@@ -15,6 +15,12 @@ const PAUSE_MS = 1000;
 const BACK_POLL_MS = 25;
 const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'redis' } };
 
+export type RedisWindowDeps = {
+  redis: Redis;
+  /** The text of sliding-window.lua. */
+  script: string;
+};
+
 /** Sliding windows in Redis, shared by all replicas. */
 type RedisWindow = {
   /**
@@ -97,7 +103,7 @@ const createSharing = () => {
  * points around its edge. This one stores a list of the times of the calls, which needs less memory
  * and time than a sorted set.
  */
-export const createRedisWindow = ({ redis, script }: { redis: Redis; script: string }): RedisWindow => {
+export const createRedisWindow = ({ redis, script }: RedisWindowDeps): RedisWindow => {
   const limiters = new Map<string, RateLimiterRedis>();
   const share = createSharing();
   let pausedUntil = 0;

@@ -1,11 +1,12 @@
+import type { Records } from '../../../shared/boot.ts';
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
+import type { Peers } from '../peers.ts';
 import { type AccountRow, lockAccount, updateAccountSettings } from './store.ts';
 import { showSettings } from './view.ts';
 
@@ -30,14 +31,10 @@ const warnsLess = (before: Warnings, after: Warnings): boolean => {
  * between has the same result.
  */
 export const updateSettings =
-  (deps: {
-    pool: Pool;
-    clock: Clock;
-    findDefaultWallet: (accountId: string) => Promise<string | null>;
-    /** Null sets the wallet that was linked first. False: the account has no such wallet. */
-    setDefaultWallet: (accountId: string, walletId: string | null) => Promise<boolean>;
-    sendMailsNow: () => void;
-  }): Handler<typeof identity.operations.updateSettings> =>
+  (
+    deps: Pick<Records, 'pool' | 'clock'> &
+      Pick<Peers, 'findDefaultWallet' | 'setDefaultWallet'> & { sendMailsNow: () => void },
+  ): Handler<typeof identity.operations.updateSettings> =>
   async (input, caller) => {
     const { account_id } = caller;
     const { default_wallet_id, display_name, mail_key_events, mail_payments } = input;

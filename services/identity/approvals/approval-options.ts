@@ -1,13 +1,13 @@
+import type { Records } from '../../../shared/boot.ts';
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { upsertChallenge } from '../passkeys/store/passkey_challenges.ts';
 import { listAllPasskeyRows } from '../passkeys/store/passkeys.ts';
-import { assertionOptions, type RelyingParty } from '../passkeys/webauthn.ts';
+import { assertionOptions } from '../passkeys/webauthn.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { approvalChallenge } from './challenge.ts';
-import type { FindApproval } from './settlement-calls.ts';
 
 /** Why an approval that does not wait cannot be approved. */
 const DECIDED = {
@@ -18,12 +18,9 @@ const DECIDED = {
 
 /** POST /v1/approvals/:approval_id/options. */
 export const approvalOptions =
-  (deps: {
-    pool: Pool;
-    environment: Environment;
-    rp: RelyingParty;
-    findApproval: FindApproval;
-  }): Handler<typeof identity.operations.approvalOptions> =>
+  (
+    deps: Pick<Records, 'pool'> & Pick<Terms, 'environment' | 'rp'> & Pick<Peers, 'findApproval'>,
+  ): Handler<typeof identity.operations.approvalOptions> =>
   async ({ approval_id }, { account_id, session_id }) => {
     const approval = await deps.findApproval(account_id, approval_id);
     if (approval === null) throw notFound('approval');

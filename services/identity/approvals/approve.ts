@@ -3,8 +3,8 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { consumeClientChallenge } from '../passkeys/challenge.ts';
 import { type CheckDeps, checkAssertion, recordUse } from '../passkeys/check-assertion.ts';
+import type { Peers } from '../peers.ts';
 import { approvalChallenge } from './challenge.ts';
-import type { FindApproval, RecordApproval } from './settlement-calls.ts';
 
 /**
  * One message for an unknown passkey, one of another account, a used challenge and the rest. The
@@ -18,7 +18,7 @@ const refuse = () => invalid('response', 'not an answer to the open approval of 
  */
 export const approve =
   (
-    deps: CheckDeps & { findApproval: FindApproval; recordApproval: RecordApproval },
+    deps: CheckDeps & Pick<Peers, 'findApproval' | 'recordApproval'>,
   ): Handler<typeof identity.operations.approve> =>
   async ({ approval_id, response }, { account_id, session_id }) => {
     const approval = await deps.findApproval(account_id, approval_id);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Records } from '../../../shared/boot.ts';
 import type { OpenWork } from '../../../shared/contract/account-activity.ts';
 import { conflict } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Db, Pool } from '../../../shared/db/pool.ts';
+import type { Db } from '../../../shared/db/pool.ts';
 import { event } from '../../../shared/events/event.ts';
 import { insertOutbox, type OutboxRow } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { abandonClosing, beginClosing, closeAccountRow, lockAccount } from '../accounts/store.ts';
 import { deleteDelegatesOf } from '../delegates/store.ts';
@@ -14,10 +14,12 @@ import { deleteDeviceSignInsOf } from '../devices/store/device_sign_ins.ts';
 import { revokeKeysOfAccount } from '../keys/store/keys.ts';
 import { insertNotice } from '../mails/store.ts';
 import { deletePasskeysOf } from '../passkeys/store/passkeys.ts';
+import type { Peers } from '../peers.ts';
 import { endServicesOf } from '../services/store.ts';
 import { deleteKnownBrowsersOf } from '../sessions/store/known_browsers.ts';
 import { deleteLoginLinks } from '../sessions/store/login_links.ts';
 import { revokeSessions } from '../sessions/store/sessions.ts';
+import type { Terms } from '../terms.ts';
 
 /**
  * Longer than a gateway and settlement cache whether an account is frozen. After this time nothing
@@ -39,14 +41,9 @@ const OPEN_TEXTS: Readonly<Record<OpenWork, string>> = {
   wallets: 'a wallet that was created here holds money; withdraw it',
 };
 
-type AccountCloser = {
-  pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
-  sendMailsNow: () => void;
-  erasureDays: number;
-  /** What of an account is open in the other services. */
-  listOpenWork: (accountId: string) => Promise<readonly OpenWork[]>;
-};
+type AccountCloser = Pick<Records, 'pool' | 'relay'> &
+  Pick<Terms, 'erasureDays'> &
+  Pick<Peers, 'listOpenWork'> & { sendMailsNow: () => void };
 
 /**
  * Closes the account and ends what belongs to it, in one transaction.

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { event } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { eraseNextAccount } from '../accounts/store.ts';
 import { eraseDelegateNames } from '../delegates/store.ts';
@@ -17,7 +17,7 @@ import { deleteSessionsOf } from '../sessions/store/sessions.ts';
  * may run it.
  */
 export const eraseAccounts =
-  ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
+  ({ pool, relay }: { pool: Pool; relay: Outbox }) =>
   async (): Promise<void> => {
     const eraseNext = () =>
       pool.transaction(async (tx) => {

@@ -1,21 +1,20 @@
+import type { Records } from '../../../shared/boot.ts';
 import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
-import { dailyGrant } from '../../../shared/contract/identity/device-delegates.ts';
+import { dailyGrant, type PeriodLimits } from '../../../shared/contract/identity/device-delegates.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Db, Pool } from '../../../shared/db/pool.ts';
+import type { Db } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { mintFirstKey } from '../keys/mint-key.ts';
 import { insertNotice } from '../mails/store.ts';
+import type { Peers } from '../peers.ts';
 import { grantToDevice } from '../sessions/store/sessions.ts';
+import type { Terms } from '../terms.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
 import { EXTERNAL_WITH_SERVICES, isContradictory, withLimits } from './model.ts';
-import type { SpendingWriter } from './spending.ts';
 import { insertDelegate } from './store.ts';
 import { showDelegate } from './view.ts';
 
@@ -28,7 +27,7 @@ const NO_LIMITS = { per_payment: null, daily: null, monthly: null, total: null }
 const countGrant = async (
   tx: Db,
   session: { account_id: string; session_id: string },
-  limits: Parameters<typeof dailyGrant>[0],
+  limits: PeriodLimits,
 ): Promise<void> => {
   const amount = dailyGrant(limits);
   if (amount !== null && (await grantToDevice(tx, session, amount))) return;
@@ -44,15 +43,9 @@ const countGrant = async (
  */
 export const createDelegate =
   (
-    deps: {
-      pool: Pool;
-      clock: Clock;
-      environment: Environment;
-      relay: Pick<Relay, 'dispatch'>;
-      /** Whether the account has this wallet. */
-      hasWallet: (accountId: string, walletId: string) => Promise<boolean>;
-      sendMailsNow: () => void;
-    } & SpendingWriter,
+    deps: Pick<Records, 'pool' | 'clock' | 'relay'> &
+      Pick<Terms, 'environment'> &
+      Pick<Peers, 'hasWallet' | 'upsertDelegate'> & { sendMailsNow: () => void },
   ): Handler<typeof identity.operations.createDelegate> =>
   async (input, caller, key) => {
     const { account_id } = caller;

@@ -2,7 +2,7 @@ import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { lockKeyOwner } from '../keys/store/keys.ts';
 import { endDelegate } from './end-delegates.ts';
@@ -16,7 +16,7 @@ export const deleteDelegate =
   (deps: {
     pool: Pool;
     clock: Clock;
-    relay: Pick<Relay, 'dispatch'>;
+    relay: Outbox;
     sendMailsNow: () => void;
   }): Handler<typeof identity.operations.deleteDelegate> =>
   async ({ delegate_id }, { account_id }) => {

@@ -1,14 +1,16 @@
+import type { Records } from '../../../shared/boot.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
-import { getSpending, type SpendingFinder } from './spending.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
+import { getSpending } from './spending.ts';
 import { listDelegateRows } from './store.ts';
 import { showDelegate } from './view.ts';
 
 /** GET /v1/delegates: the account's current or revoked delegates, newest first. */
 export const listDelegates = (
-  deps: { pool: Pool; cursorKeys: readonly Buffer[] } & SpendingFinder,
+  deps: Pick<Records, 'pool'> & Pick<Terms, 'cursorKeys'> & Pick<Peers, 'listDelegateSpending'>,
 ): Handler<typeof identity.operations.listDelegates> =>
   listHandler(deps, 'delegates', {
     scope: ({ status = 'current' }, { account_id }) => ({ account_id, status }),

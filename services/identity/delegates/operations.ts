@@ -1,3 +1,6 @@
+import type { Records } from '../../../shared/boot.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { createDelegate } from './create-delegate.ts';
 import { deleteDelegate } from './delete-delegate.ts';
 import { getDelegate } from './get-delegate.ts';
@@ -5,10 +8,8 @@ import { getOwnDelegate } from './get-own-delegate.ts';
 import { listDelegates } from './list-delegates.ts';
 import { updateDelegate } from './update-delegate.ts';
 
-/** The operations on delegates, for main.ts and for the tests that serve them over a real bus. */
-export const delegateOperations = (
-  deps: Parameters<typeof createDelegate>[0] & Parameters<typeof listDelegates>[0],
-) => ({
+/** The operations on delegates. */
+export const delegateOperations = (deps: Records & Terms & Peers & { sendMailsNow: () => void }) => ({
   createDelegate: createDelegate(deps),
   deleteDelegate: deleteDelegate(deps),
   getDelegate: getDelegate(deps),

@@ -1,15 +1,5 @@
-import type { z } from 'zod';
-import type { settlement } from '../../../shared/contract/index.ts';
-import type { DelegateSpending as Spending } from '../../../shared/contract/settlement.ts';
+import type { DelegateSpending, Peers } from '../peers.ts';
 import type { DelegateRow } from './store.ts';
-
-/** Limits, usage and allowed services of a delegate, which settlement stores. */
-export type DelegateSpending = z.infer<typeof Spending>;
-
-/** Queries the settlement service for delegates. */
-export type SpendingFinder = {
-  listDelegateSpending: (accountId: string, delegateIds: string[]) => Promise<DelegateSpending[]>;
-};
 
 /**
  * Queries settlement once for what these delegates may spend.
@@ -17,7 +7,7 @@ export type SpendingFinder = {
  * database was restored from a backup
  */
 export const getSpending = async (
-  { listDelegateSpending }: SpendingFinder,
+  { listDelegateSpending }: Pick<Peers, 'listDelegateSpending'>,
   accountId: string,
   rows: readonly DelegateRow[],
 ): Promise<(delegateId: string) => DelegateSpending> => {
@@ -29,12 +19,4 @@ export const getSpending = async (
     if (spending === undefined) throw new Error(`settlement has no delegate ${id}`);
     return spending;
   };
-};
-
-/** Stores limits and allowed services in the settlement service. */
-export type SpendingWriter = {
-  /** Null when the stored version is not the expected one. */
-  upsertDelegate: (
-    input: z.infer<(typeof settlement.internal)['upsertDelegate']['input']>,
-  ) => Promise<DelegateSpending | null>;
 };

@@ -1,12 +1,11 @@
+import type { Records } from '../../../shared/boot.ts';
 import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
+import type { Peers } from '../peers.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
 import {
@@ -17,7 +16,7 @@ import {
   raisesExternal,
   withLimits,
 } from './model.ts';
-import { getSpending, type SpendingFinder, type SpendingWriter } from './spending.ts';
+import { getSpending } from './spending.ts';
 import { findDelegateRow, updateDelegateRow } from './store.ts';
 import { showDelegate } from './view.ts';
 
@@ -28,13 +27,8 @@ import { showDelegate } from './view.ts';
  */
 export const updateDelegate =
   (
-    deps: {
-      pool: Pool;
-      clock: Clock;
-      relay: Pick<Relay, 'dispatch'>;
-      sendMailsNow: () => void;
-    } & SpendingFinder &
-      SpendingWriter,
+    deps: Pick<Records, 'pool' | 'clock' | 'relay'> &
+      Pick<Peers, 'listDelegateSpending' | 'upsertDelegate'> & { sendMailsNow: () => void },
   ): Handler<typeof identity.operations.updateDelegate> =>
   async ({ delegate_id, name, expires_at: expiryText, limits, ...rest }, caller) => {
     const { account_id } = caller;

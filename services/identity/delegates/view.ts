@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Delegate } from '../../../shared/contract/identity/delegates.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import type { DelegateSpending } from './spending.ts';
+import type { DelegateSpending } from '../peers.ts';
 import type { DelegateRow } from './store.ts';
 
 const statusOf = ({ deleted_at, expired }: DelegateRow, paused: boolean) => {

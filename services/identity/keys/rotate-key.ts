@@ -3,7 +3,7 @@ import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { replaceKey } from './replace-key.ts';
@@ -14,7 +14,7 @@ export type KeyReplacer = {
   pool: Pool;
   clock: Clock;
   environment: Environment;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   sendMailsNow: () => void;
 };
 

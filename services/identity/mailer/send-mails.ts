@@ -6,7 +6,6 @@ import { composeMail, type LinkSettings } from './compose.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
 
 const BATCH = 10;
-const SWEEP_EVERY_MS = 1000;
 /** Seconds until the next attempt: 2, 4, 8, … up to a minute, until the mail expires. */
 const retryDelaySeconds = (attempts: number): number => Math.min(60, 2 ** attempts);
 
@@ -40,7 +39,7 @@ const sendMail = async (deps: Deps, row: MailRow): Promise<void> => {
  * Sends the rows of `mails`. One short statement claims a mail, and it is sent outside of any
  * transaction, so that a slow mail server holds no lock.
  */
-export const startSendMails = (deps: Deps): MailSending => {
+export const startSendMails = (deps: Deps, sweepEveryMs: number): MailSending => {
   const { pool, logger, mailer } = deps;
   let stopping = false;
   const sendBatch = async (): Promise<number> => {
@@ -55,7 +54,7 @@ export const startSendMails = (deps: Deps): MailSending => {
     return found;
   };
 
-  const sweep = everyMs(SWEEP_EVERY_MS, 'sendMails', sendAll, logger);
+  const sweep = everyMs(sweepEveryMs, 'sendMails', sendAll, logger);
   const sending = new Set<Promise<unknown>>();
   return {
     sendNow: () => {

@@ -5,7 +5,7 @@ import { listAccountStatuses } from './list-account-statuses.ts';
 import { setFrozen } from './set-frozen.ts';
 import { setLimitFactor } from './set-limit-factor.ts';
 
-/** The operators' operations on accounts, for main.ts and for the tests that serve them. */
+/** The operators' operations on accounts. */
 export const accountStatusOperations = (deps: { pool: Pool }) => ({
   listAccountStatuses: listAccountStatuses(deps),
   setFrozen: setFrozen(deps),

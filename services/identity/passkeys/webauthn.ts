@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import {
+  type AuthenticationResponseJSON,
   generateAuthenticationOptions,
   generateRegistrationOptions,
+  type RegistrationResponseJSON,
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
@@ -9,15 +11,11 @@ import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
+import type { Terms } from '../terms.ts';
 import { CHALLENGE_MINUTES } from './store/passkey_challenges.ts';
 
 /** No other file imports `@simplewebauthn/server`. */
-export type RelyingParty = {
-  id: string;
-  name: string;
-  /** Exact origins of the pages that may use passkeys. */
-  origins: readonly string[];
-};
+export type RelyingParty = Terms['rp'];
 
 type Operations = typeof identity.operations;
 type Registration = z.infer<Operations['passkeyRegisterVerify']['input']>['response'];
@@ -139,7 +137,7 @@ export const verifyRegistration = async (
   try {
     if (!namesNoCertificate(response.response.attestationObject)) return { refused: 'attestation' };
     const { verified, registrationInfo } = await verifyRegistrationResponse({
-      response: response as Parameters<typeof verifyRegistrationResponse>[0]['response'],
+      response: response as RegistrationResponseJSON,
       expectedChallenge: challenge,
       expectedOrigin: [...rp.origins],
       expectedRPID: rp.id,
@@ -174,7 +172,7 @@ export const verifyAssertion = async (
 ): Promise<{ counter: number; backedUp: boolean } | { refused: string }> => {
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      response: response as Parameters<typeof verifyAuthenticationResponse>[0]['response'],
+      response: response as AuthenticationResponseJSON,
       expectedChallenge: challenge,
       expectedOrigin: [...rp.origins],
       expectedRPID: rp.id,

@@ -1,12 +1,11 @@
+import type { Records } from '../../../shared/boot.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
-import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { newServiceId } from '../../../shared/lib/id.ts';
 import { mintFirstKey } from '../keys/mint-key.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { parsePrice } from './price.ts';
 import { insertService } from './store.ts';
 import { showService } from './view.ts';
@@ -16,15 +15,11 @@ const DEFAULT_GRACE_HOURS = 24;
 
 /** POST /v1/services: the service with its first key. No later answer shows the text of the key. */
 export const createService =
-  (deps: {
-    pool: Pool;
-    clock: Clock;
-    environment: Environment;
-    fee: FeeRule;
-    /** Rejects with a ServiceError that says why the address may not receive payouts. */
-    checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
-    sendMailsNow: () => void;
-  }): Handler<typeof identity.operations.createService> =>
+  (
+    deps: Pick<Records, 'pool' | 'clock'> &
+      Pick<Terms, 'environment' | 'fee'> &
+      Pick<Peers, 'checkPayoutAddress'> & { sendMailsNow: () => void },
+  ): Handler<typeof identity.operations.createService> =>
   async (input, caller, key) => {
     const price = parsePrice(input.price, deps.fee);
     await deps.checkPayoutAddress(input.payout_address, input.allow_off_curve ?? false);

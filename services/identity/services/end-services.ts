@@ -1,24 +1,14 @@
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
+import type { Records } from '../../../shared/boot.ts';
 import { revokeAllKeys } from '../keys/revoke-all-keys.ts';
+import type { Peers } from '../peers.ts';
 import { CLOSING_DAYS, claimClosingServices, endServiceRow, updateEndCheckAt } from './store.ts';
 
 const BATCH = 20;
 const DAY_MS = 24 * 3600_000;
 
 /** What ends a service once nothing of it is open. */
-export type ServiceEnder = {
-  pool: Pool;
-  clock: Clock;
-  relay: Pick<Relay, 'dispatch'>;
-  /**
-   * Whether anything of a service can still be paid or redeemed, and the end of its last window in
-   * epoch milliseconds.
-   */
-  getActivity: (serviceId: string) => Promise<{ open: boolean; endsAt: number | null }>;
-  sendMailsNow: () => void;
-};
+export type ServiceEnder = Pick<Records, 'pool' | 'clock' | 'relay'> &
+  Pick<Peers, 'getActivity'> & { sendMailsNow: () => void };
 
 /** Ends a closing service and revokes its keys. Of concurrent callers, one ends it. */
 export const endService = async (deps: ServiceEnder, serviceId: string): Promise<void> => {

@@ -1,3 +1,6 @@
+import type { Records } from '../../../shared/boot.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { createService } from './create-service.ts';
 import { deleteService } from './delete-service.ts';
 import { findService } from './find-service.ts';
@@ -6,15 +9,8 @@ import { listServices } from './list-services.ts';
 import { showFee } from './show-fee.ts';
 import { updateService } from './update-service.ts';
 
-/** The operations on services, for main.ts and for the tests that serve them over a real bus. */
-export const serviceOperations = (
-  deps: Parameters<typeof createService>[0] &
-    Parameters<typeof deleteService>[0] &
-    Parameters<typeof getService>[0] &
-    Parameters<typeof listServices>[0] &
-    Parameters<typeof showFee>[0] &
-    Parameters<typeof updateService>[0],
-) => ({
+/** The operations on services. */
+export const serviceOperations = (deps: Records & Terms & Peers & { sendMailsNow: () => void }) => ({
   createService: createService(deps),
   deleteService: deleteService(deps),
   findService: findService(deps),

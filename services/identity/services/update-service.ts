@@ -1,11 +1,13 @@
+import type { Records } from '../../../shared/boot.ts';
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Db, Pool } from '../../../shared/db/pool.ts';
-import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import type { FeeRule } from '../../../shared/lib/fee.ts';
+import type { Db } from '../../../shared/db/pool.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { isOtherList, widens } from './allowed-ips.ts';
 import { parsePrice } from './price.ts';
 import { findServiceRow, type ServiceRow, updateServiceRow } from './store.ts';
@@ -31,15 +33,11 @@ const noteAllowedIps = async (tx: Db, before: ServiceRow, after: ServiceRow): Pr
  * with.
  */
 export const updateService =
-  (deps: {
-    pool: Pool;
-    clock: Clock;
-    fee: FeeRule;
-    checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
-    /** The delay of a changed payout address (docs/spec/decisions.md, Sign-in). */
-    payoutDelayHours: number;
-    sendMailsNow: () => void;
-  }): Handler<typeof identity.operations.updateService> =>
+  (
+    deps: Pick<Records, 'pool' | 'clock'> &
+      Pick<Terms, 'fee' | 'payoutDelayHours'> &
+      Pick<Peers, 'checkPayoutAddress'> & { sendMailsNow: () => void },
+  ): Handler<typeof identity.operations.updateService> =>
   async (input, caller) => {
     const { service_id, payout_address, allowed_ips } = input;
     if (payout_address !== undefined || allowed_ips !== undefined) requireFresh(caller, deps.clock());

@@ -1,9 +1,11 @@
+import type { Records } from '../../../shared/boot.ts';
+import type { Terms } from '../terms.ts';
 import { findSession } from './find-session.ts';
 import { isKnownBrowser } from './is-known-browser.ts';
 import { listSessions } from './list-sessions.ts';
 
-/** The reads of sessions, for main.ts and for the tests that serve them over a real bus. */
-export const sessionOperations = (deps: Parameters<typeof listSessions>[0]) => ({
+/** The reads of sessions. */
+export const sessionOperations = (deps: Pick<Records, 'pool'> & Pick<Terms, 'cursorKeys'>) => ({
   findSession: findSession(deps),
   isKnownBrowser: isKnownBrowser(deps),
   listSessions: listSessions(deps),

@@ -2,7 +2,7 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { openRefreshToken } from '../sessions/model/tokens.ts';
 import { revokeSessions } from '../sessions/store/sessions.ts';
 
@@ -15,7 +15,7 @@ import { revokeSessions } from '../sessions/store/sessions.ts';
 export const logout =
   (deps: {
     pool: Pool;
-    relay: Pick<Relay, 'dispatch'>;
+    relay: Outbox;
     environment: Environment;
     identitySecrets: readonly Buffer[];
   }): Handler<typeof identity.operations.logout> =>

@@ -1,3 +1,5 @@
+import type { Records } from '../../../shared/boot.ts';
+import type { Terms } from '../terms.ts';
 import { createAccount } from './create-account.ts';
 import { deleteSession } from './delete-session.ts';
 import { logout } from './logout.ts';
@@ -7,11 +9,7 @@ import { requestMagicLink } from './request-magic-link.ts';
 import { verifyMagicLink } from './verify-magic-link.ts';
 
 /** How a person signs in by mail, stays signed in, and signs out. */
-export const signInOperations = (
-  deps: Parameters<typeof createAccount>[0] &
-    Parameters<typeof refresh>[0] &
-    Parameters<typeof requestMagicLink>[0],
-) => ({
+export const signInOperations = (deps: Records & Terms & { sendMailsNow: () => void }) => ({
   createAccount: createAccount(deps),
   deleteSession: deleteSession(deps),
   logout: logout(deps),

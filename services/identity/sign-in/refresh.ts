@@ -2,7 +2,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { insertNotice } from '../mails/store.ts';
 import { issueSession, type SessionIssuer } from '../sessions/issue-session.ts';
@@ -18,7 +18,7 @@ export const refresh =
   (
     deps: {
       pool: Pool;
-      relay: Pick<Relay, 'dispatch'>;
+      relay: Outbox;
       logger: Logger;
       sendMailsNow: () => void;
     } & SessionIssuer,

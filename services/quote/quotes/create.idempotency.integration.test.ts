@@ -14,7 +14,7 @@ import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import type { TestDatabase } from '../../../test/support/database-handle.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
-import { type CreateDeps, create } from './create.ts';
+import { create } from './create.ts';
 
 /**
  * docs/adr/0017-idempotency-keys.md, for the call that a vendor makes for every request it prices.
@@ -37,10 +37,10 @@ beforeAll(async () => {
       return Reflect.get(target, name);
     },
   });
-  const deps: CreateDeps = {
+  const deps = {
     pool: observed,
     clock: Date.now,
-    environment: 'test',
+    environment: 'test' as const,
     mint: PAYOUT,
     fee: { bps: 50n, minMicro: 10_000n },
     signingKey: { kid: 'test.quote.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) },

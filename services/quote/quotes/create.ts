@@ -1,30 +1,24 @@
 import type { z } from 'zod';
+import type { Records } from '../../../shared/boot.ts';
 import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
-import type { chainSubmitter, identity } from '../../../shared/contract/index.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
 import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { Peers, Reservation, Service } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { newQuote, type QuoteSigner, showNewQuote } from './new-quote.ts';
 import { insertQuotes, type NewQuote } from './store.ts';
 
-type Service = NonNullable<z.infer<(typeof identity.internal.findService)['output']>>;
-type Reservation = z.infer<(typeof chainSubmitter.internal.reserveTokenAccount)['output']>;
 type Input = z.infer<typeof quote.operations.create.input>;
 
-export type CreateDeps = QuoteSigner & {
-  pool: Pool;
-  clock: Clock;
-  fee: FeeRule;
-  findService: (serviceId: string) => Promise<Service | null>;
-  /** @param until when nothing is signed for the quote any more, in epoch milliseconds */
-  reserveTokenAccount: (accountId: string, owner: string, until: number) => Promise<Reservation>;
-};
+type Deps = Pick<Records, 'pool' | 'clock'> &
+  Pick<Terms, 'fee'> &
+  QuoteSigner &
+  Pick<Peers, 'findService' | 'reserveTokenAccount'>;
 
 const DEFAULT_EXPIRES_IN_SECONDS = 600;
 /**
@@ -82,7 +76,7 @@ const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Re
 };
 
 /** POST /v1/quote. */
-export const create = (deps: CreateDeps): Handler<typeof quote.operations.create> => {
+export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
   // Quotes that are created at the same moment share a commit.
   const insert = batched(async (rows: readonly NewQuote[]) => {
     await insertQuotes(deps.pool, rows);

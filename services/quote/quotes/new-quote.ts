@@ -1,14 +1,13 @@
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import type { SigningKey } from '../../../shared/lib/keys.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { Terms } from '../terms.ts';
 import type { NewQuote } from './store.ts';
 
 /** What the token of a quote is signed with, and for. */
-export type QuoteSigner = { environment: Environment; mint: string; signingKey: SigningKey };
+export type QuoteSigner = Pick<Terms, 'environment' | 'mint' | 'signingKey'>;
 
 /** Who is paid by a quote. */
 type Vendor = { account_id: string; service_id: string; name: string; payout_address: string };

@@ -17,8 +17,9 @@ import {
   underWay,
 } from '../../../test/support/settlement.ts';
 import { consumer } from '../../../test/support/settlement-peers.ts';
+import type { Peers } from '../peers.ts';
 import { quoteStatus } from './model/status.ts';
-import { type QuerySettlementDeps, querySettlement } from './query-settlement.ts';
+import { querySettlement } from './query-settlement.ts';
 import { findQuote, insertQuotes, transitionQuotes } from './store.ts';
 
 /**
@@ -41,7 +42,7 @@ afterAll(async () => {
   await stopFixture();
 });
 
-const listByQuotes: QuerySettlementDeps['listByQuotes'] = (quotes) => {
+const listByQuotes: Peers['listByQuotes'] = (quotes) => {
   queried.push(...quotes.map(({ quote_id }) => quote_id));
   return call(bus, settlement, 'listByQuotes', { quotes: [...quotes] });
 };

@@ -1,21 +1,10 @@
-import type { z } from 'zod';
-import type { settlement } from '../../../shared/contract/index.ts';
+import type { Records } from '../../../shared/boot.ts';
 import { MAX_QUOTES_LISTED } from '../../../shared/contract/settlement.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Peers } from '../peers.ts';
 import { applyTransitions } from './apply-transitions.ts';
 import { claimQuotesToQuery, closeQueriedQuotes } from './store.ts';
 
-type ListByQuotes = typeof settlement.internal.listByQuotes;
-
-export type QuerySettlementDeps = {
-  pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
-  /** Reads the settlements of quotes from the settlement service. */
-  listByQuotes: (
-    quotes: readonly { quote_id: string; settlement_id: string | null }[],
-  ) => Promise<z.infer<ListByQuotes['output']>>;
-};
+type Deps = Pick<Records, 'pool' | 'relay'> & Pick<Peers, 'listByQuotes'>;
 
 /**
  * Queries settlement about quotes whose events may have been lost, for instance because NATS lost
@@ -25,7 +14,7 @@ export type QuerySettlementDeps = {
  * transit.
  */
 export const querySettlement =
-  ({ pool, relay, listByQuotes }: QuerySettlementDeps) =>
+  ({ pool, relay, listByQuotes }: Deps) =>
   async (): Promise<void> => {
     for (;;) {
       const claimed = await claimQuotesToQuery(pool, MAX_QUOTES_LISTED);

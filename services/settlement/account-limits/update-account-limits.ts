@@ -2,7 +2,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { securityNote } from '../../../shared/events/security-note.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import { lockAccountLimits, updateLimitsOf } from '../delegates/store.ts';
@@ -15,7 +15,7 @@ export const updateAccountLimits =
     relay,
   }: {
     pool: Pool;
-    relay: Pick<Relay, 'dispatch'>;
+    relay: Outbox;
   }): Handler<typeof settlement.operations.updateAccountLimits> =>
   async (input, { account_id }) => {
     const { row, outbox } = await pool.transaction(async (tx) => {

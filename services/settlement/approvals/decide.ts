@@ -2,12 +2,12 @@ import { notFound } from '../../../shared/contract/errors.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import { event } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { type ApprovalRow, findApprovalRow } from './store/approvals.ts';
 import { approvalEvent } from './view.ts';
 
-export type DecideDeps = { pool: Pool; relay: Pick<Relay, 'dispatch'> };
+export type DecideDeps = { pool: Pool; relay: Outbox };
 
 /**
  * Records a decision of the owner and publishes it in the same transaction.

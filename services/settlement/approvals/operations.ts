@@ -1,12 +1,14 @@
+import type { Records } from '../../../shared/boot.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { denyApproval } from './deny-approval.ts';
 import { findApproval } from './find-approval.ts';
 import { getApproval } from './get-approval.ts';
 import { listApprovals } from './list-approvals.ts';
 import { recordApproval } from './record-approval.ts';
 
-/** The operations of this noun, for main.ts and for the tests that serve them over a real bus. */
+/** The operations of this noun. */
 export const approvalOperations = (
-  deps: Parameters<typeof listApprovals>[0] & Parameters<typeof denyApproval>[0],
+  deps: Pick<Records, 'pool' | 'relay'> & Pick<ServiceTerms, 'cursorKeys'>,
 ) => ({
   denyApproval: denyApproval(deps),
   findApproval: findApproval(deps),

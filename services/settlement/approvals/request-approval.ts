@@ -2,7 +2,7 @@ import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { event } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { declined } from '../declines/model.ts';
@@ -14,7 +14,7 @@ import {
 } from './store/approvals.ts';
 import { approvalEvent } from './view.ts';
 
-type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'> };
+type Deps = { pool: Pool; relay: Outbox };
 
 /** The payment of a delegate that needs its owner's approval. */
 export type ApprovalRequest = Omit<NewApproval, 'approvalId'>;

@@ -1,17 +1,17 @@
+import type { Records } from '../../../shared/boot.ts';
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import type { Page } from '../../../shared/lists/page.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { listDeclineRows } from './store.ts';
 import { scopeOf, showDecline } from './view.ts';
 
 /** GET /v1/declines: payments that were refused, newest first. */
-export const listDeclines = (deps: {
-  pool: Pool;
-  cursorKeys: readonly Buffer[];
-}): Handler<typeof settlement.operations.listDeclines> =>
+export const listDeclines = (
+  deps: Pick<Records, 'pool'> & Pick<ServiceTerms, 'cursorKeys'>,
+): Handler<typeof settlement.operations.listDeclines> =>
   listHandler(deps, 'declines', {
     scope: ({ role, ...filters }, caller) => {
       if (role !== undefined && caller.kind !== 'jwt') throw invalid('role', 'is a filter for a JWT only');

@@ -1,6 +1,8 @@
+import type { Records } from '../../../shared/boot.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { listDeclines } from './list-declines.ts';
 
-/** The operations of this noun, for main.ts and for the tests that serve them over a real bus. */
-export const declineOperations = (deps: Parameters<typeof listDeclines>[0]) => ({
+/** The operations of this noun. */
+export const declineOperations = (deps: Pick<Records, 'pool'> & Pick<ServiceTerms, 'cursorKeys'>) => ({
   listDeclines: listDeclines(deps),
 });

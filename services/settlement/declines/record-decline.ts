@@ -5,7 +5,7 @@ import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { event, type Message } from '../../../shared/events/event.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
@@ -18,7 +18,7 @@ import { declinedEvent } from './view.ts';
 
 type Deps = {
   pool: Pool;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   clock: Clock;
   logger: Logger;
 };

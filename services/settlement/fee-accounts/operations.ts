@@ -1,10 +1,16 @@
+import type { Records } from '../../../shared/boot.ts';
+import type { Peers } from '../peers.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { createFeeQuote } from './create-fee-quote.ts';
 import { getFees } from './get-fees.ts';
+import type { Credit } from './model.ts';
 
-type Deps = Parameters<typeof createFeeQuote>[0] & Parameters<typeof getFees>[0];
-
-/** The operations of this noun, for main.ts and for the tests that serve them over a real bus. */
-export const feeAccountOperations = (deps: Deps) => ({
+/** The operations of this noun. */
+export const feeAccountOperations = (
+  deps: Pick<Records, 'pool'> &
+    Pick<ServiceTerms, 'feeWallet'> &
+    Pick<Peers, 'quoteFees'> & { credit: Credit },
+) => ({
   createFeeQuote: createFeeQuote(deps),
   getFees: getFees(deps),
 });

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { conflict, invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -17,7 +17,7 @@ import type { IncomingOrder, Presented } from './order.ts';
 import { type PayDeps, pay } from './pay.ts';
 import { getVendor, type Vendor } from './vendor.ts';
 
-type Deps = PayDeps & { relay: Relay; fee: FeeRule };
+type Deps = PayDeps & { relay: Outbox; fee: FeeRule };
 type Input = z.infer<typeof settlement.operations.acceptForeign.input>;
 type Answer = z.infer<typeof settlement.operations.acceptForeign.output>;
 

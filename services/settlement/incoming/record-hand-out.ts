@@ -1,7 +1,7 @@
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
@@ -14,7 +14,7 @@ export const recordHandOut =
     waiting,
   }: {
     group: Pick<IncomingGroupCommit, 'redeem'>;
-    relay: Relay;
+    relay: Outbox;
     waiting: Waiting;
   }): Handler<typeof settlement.internal.recordHandOut> =>
   async ({ settlement_id, hand_out_id }) => {

@@ -1,25 +1,23 @@
-import type { z } from 'zod';
-import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
 import { type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
+import type { Peers } from '../peers.ts';
 import type { ApplyProgress } from '../settlements/model/progress.ts';
 import { getSettlement } from '../settlements/store/settlements.ts';
 import { getUnsigned, searchUnsigned, type UnsignedDeps } from './unsigned.ts';
 
-type CloseOutgoing = (typeof chainSubmitter.internal.closeOutgoing)['input'];
-type Deps = UnsignedDeps & {
-  closeOutgoing: (payment: z.infer<CloseOutgoing>) => Promise<Progress>;
-  applyProgress: ApplyProgress;
-};
+export type EndUnsignedDeps = UnsignedDeps & Pick<Peers, 'closeOutgoing'> & { applyProgress: ApplyProgress };
 
 /**
  * Whether chain-submitter has the record of handed-out bytes, or has found their transaction.
  * @throws ServiceError service_unavailable when the chain cannot be searched
  */
-const isRecorded = async ({ closeOutgoing, applyProgress }: Deps, row: Outgoing): Promise<boolean> => {
+const isRecorded = async (
+  { closeOutgoing, applyProgress }: EndUnsignedDeps,
+  row: Outgoing,
+): Promise<boolean> => {
   const { settlement_id, account_id, payment_attempt_id, message_hash } = row;
   const attempt = { settlement_id, account_id, payment_attempt_id, message_hash };
   try {
@@ -36,7 +34,7 @@ const isRecorded = async ({ closeOutgoing, applyProgress }: Deps, row: Outgoing)
  * concurrent call of its payer finds the failed intent, or has signed it before.
  */
 export const endUnsignedPayment =
-  (deps: Deps): Handler<typeof settlement.internal.endUnsignedPayment> =>
+  (deps: EndUnsignedDeps): Handler<typeof settlement.internal.endUnsignedPayment> =>
   async ({ settlement_id, ...operator }) => {
     const { pool, closeOutgoing, applyProgress } = deps;
     const row = await getUnsigned(deps, settlement_id);

@@ -1,4 +1,6 @@
-import { endUnsignedPayment } from './end-unsigned-payment.ts';
+import type { Records } from '../../../shared/boot.ts';
+import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
+import { type EndUnsignedDeps, endUnsignedPayment } from './end-unsigned-payment.ts';
 import { getCaps } from './get-caps.ts';
 import { getIntake } from './get-intake.ts';
 import { getUnsignedPayment } from './get-unsigned-payment.ts';
@@ -6,14 +8,9 @@ import { listUnsignedPayments } from './list-unsigned-payments.ts';
 import { redispatchSettlement } from './redispatch-settlement.ts';
 import { setPaymentsPaused } from './set-payments-paused.ts';
 
-type Deps = Parameters<typeof redispatchSettlement>[0] &
-  Parameters<typeof getCaps>[0] &
-  Parameters<typeof endUnsignedPayment>[0];
+type Deps = Pick<Records, 'relay'> & EndUnsignedDeps & { caps: HourlyCaps };
 
-/**
- * The operations of this service alone, for main.ts and for the tests that serve them over a real
- * bus. Those of every service are in shared/operator/.
- */
+/** The operations of this service alone. Those of every service are in shared/operator/. */
 export const operatorOperations = (deps: Deps) => ({
   getCaps: getCaps(deps),
   getIntake: getIntake(deps),

@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
 import { settleJob } from '../settlements/events.ts';
 import { QUITTANCE } from '../settlements/quittance-rail.ts';
@@ -16,7 +16,13 @@ import { claimSettlement } from '../settlements/store/stalled.ts';
  * (docs/design/settle.md, rules 6 and 16).
  */
 export const redispatchSettlement =
-  ({ pool, relay }: { pool: Pool; relay: Relay }): Handler<typeof settlement.internal.redispatchSettlement> =>
+  ({
+    pool,
+    relay,
+  }: {
+    pool: Pool;
+    relay: Outbox;
+  }): Handler<typeof settlement.internal.redispatchSettlement> =>
   async ({ settlement_id, ...operator }) => {
     const { rows, answer } = await pool.transaction(async (tx) => {
       const claimed = await claimSettlement(tx, settlement_id, QUITTANCE);

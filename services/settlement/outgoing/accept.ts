@@ -1,4 +1,4 @@
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Records } from '../../../shared/boot.ts';
 import type { Payer } from '../payers/store.ts';
 import { acceptHolding, type HoldingDeps, recordAccepted } from '../settlements/accept.ts';
 import {
@@ -8,7 +8,7 @@ import {
 } from '../settlements/store/accept-outgoing.ts';
 import { OUTGOING } from './rail.ts';
 
-type Deps = HoldingDeps & { pool: Pool };
+export type AcceptDeps = HoldingDeps & Pick<Records, 'pool'>;
 /** An evaluation, and the attempt of it: with the wallet and the hour in which it was accepted. */
 export type Evaluated = OutgoingEvaluation & { attempt: OutgoingAttempt; payer: Payer };
 
@@ -17,7 +17,7 @@ export type Evaluated = OutgoingEvaluation & { attempt: OutgoingAttempt; payer: 
  * @returns null after too many conflicts, or when the call is too old
  */
 export const accept = async (
-  deps: Deps,
+  deps: AcceptDeps,
   call: Omit<OutgoingAttempt, 'walletId' | 'authority' | 'cappedAt'>,
   options: { payer: Payer; abandonedAt: number },
 ): Promise<Evaluated | null> => {

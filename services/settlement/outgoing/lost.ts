@@ -1,20 +1,11 @@
-import type { z } from 'zod';
-import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { Records } from '../../../shared/boot.ts';
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { FindWallet } from '../payers/payer.ts';
+import type { Peers } from '../peers.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
 import type { OutgoingOrder } from './model/requirement.ts';
 
-type FindLost = (typeof chainSubmitter.internal)['findLostOutgoing'];
-
-export type LostDeps = {
-  pool: Pool;
-  findWallet: FindWallet;
-  /** Asks every provider whether the chain has a payment of an attempt. */
-  findLostOutgoing: (attempt: z.infer<FindLost['input']>) => Promise<z.infer<FindLost['output']>>;
-};
+export type LostDeps = Pick<Records, 'pool'> & Pick<Peers, 'findWallet' | 'findLostOutgoing'>;
 
 /** A payment of an account that is refused, and the wallet that would have made it. */
 type Refused = { accountId: string; walletId: string | null; paymentAttemptId: string; order: OutgoingOrder };

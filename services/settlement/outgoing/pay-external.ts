@@ -8,7 +8,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { ApprovalRequest } from '../approvals/request-approval.ts';
 import { listPayersAfterAcceptance } from '../payers/store.ts';
-import { admitOutgoing } from '../settlements/admission.ts';
+import { admitOutgoing, type OutgoingAdmissionDeps } from '../settlements/admission.ts';
 import { carryOut, orRefused } from '../settlements/carry-out.ts';
 import { refusalOf } from '../settlements/model/refusal.ts';
 import {
@@ -19,7 +19,7 @@ import {
   walletIdOf,
 } from '../settlements/paying-caller.ts';
 import { findOutgoingAttempt, type OutgoingRow } from '../settlements/store/outgoing-payments.ts';
-import { accept, type Evaluated } from './accept.ts';
+import { type AcceptDeps, accept, type Evaluated } from './accept.ts';
 import { outgoingError } from './decision-errors.ts';
 import { type LostDeps, mayHavePaid } from './lost.ts';
 import { type OutgoingOrder, readRequirement } from './model/requirement.ts';
@@ -30,8 +30,8 @@ type Answer = z.infer<typeof settlement.operations.payExternal.output>;
 
 type Deps = SignDeps &
   LostDeps &
-  Parameters<typeof accept>[0] &
-  Parameters<typeof admitOutgoing>[0] & {
+  AcceptDeps &
+  OutgoingAdmissionDeps & {
     clock: Clock;
     /** CAIP-2 id. */
     x402Network: string;

@@ -3,6 +3,7 @@ import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
+import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -78,4 +79,4 @@ export const reportExternal =
     return { settlement_id, status: statusOf(row), tx_hash: row.tx_hash };
   };
 
-const payerScope = (caller: Parameters<typeof scopeOf>[0]) => scopeOf(caller, 'payer');
+const payerScope = (caller: PrincipalOf<readonly ['jwt', 'delegate_key']>) => scopeOf(caller, 'payer');

@@ -1,15 +1,13 @@
-import type { z } from 'zod';
-import type { WalletSnapshot } from '../../../shared/contract/chain-submitter.ts';
-import type { wallet } from '../../../shared/contract/index.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Records } from '../../../shared/boot.ts';
 import { declined } from '../declines/model.ts';
+import type { Peers } from '../peers.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { findPayer, type Payer, upsertPayer } from './store.ts';
 
-/** The wallet of an account by its id; with null its default wallet. */
-export type FindWallet = (
-  accountId: string,
-  walletId: string | null,
-) => Promise<z.infer<typeof wallet.internal.find.output>>;
+/** What finds the wallet that pays. */
+export type PayerFinder = Pick<Records, 'pool'> & Pick<Peers, 'findWallet'> & Pick<ServiceTerms, 'feeWallet'>;
+/** What refreshes the snapshot of a payer. */
+export type PayerRefresher = Pick<Records, 'pool'> & Pick<Peers, 'observeWallet'>;
 
 /**
  * The wallet that pays: the one of the delegate key, or the account's default wallet.
@@ -17,7 +15,7 @@ export type FindWallet = (
  * @throws ServiceError delegation_inactive without a wallet; conflict when it would pay itself
  */
 export const getPayer = async (
-  deps: { pool: Pool; findWallet: FindWallet; feeWallet: string },
+  deps: PayerFinder,
   accountId: string,
   walletId: string | null,
   payTo: string | null,
@@ -45,13 +43,7 @@ export const getPayer = async (
  * @returns the payer with the authority that its owner has approved now
  * @throws ServiceError service_unavailable when the chain cannot be read: nothing was done
  */
-export const refreshPayer = async (
-  {
-    pool,
-    observeWallet,
-  }: { pool: Pool; observeWallet: (owner: string) => Promise<z.infer<typeof WalletSnapshot>> },
-  payer: Payer,
-): Promise<Payer> => {
+export const refreshPayer = async ({ pool, observeWallet }: PayerRefresher, payer: Payer): Promise<Payer> => {
   const snapshot = await observeWallet(payer.owner);
   const refreshed =
     snapshot.served && snapshot.delegate !== null ? { ...payer, authority: snapshot.delegate } : payer;

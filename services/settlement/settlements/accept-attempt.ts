@@ -1,7 +1,6 @@
+import type { Records } from '../../../shared/boot.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import type { Message } from '../../../shared/events/event.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Compared } from '../declines/model.ts';
@@ -11,7 +10,7 @@ import { acceptedEvent, settleJob } from './events.ts';
 import { QUITTANCE } from './quittance-rail.ts';
 import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
 
-type Deps = HoldingDeps & { pool: Pool; relay: Relay };
+export type AcceptDeps = HoldingDeps & Pick<Records, 'pool' | 'relay'>;
 
 const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
   const traceparent = activeTraceparent();
@@ -38,7 +37,7 @@ type Accepted = { decision: Decision; compared: Compared | null };
 export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;
 
 /** Accepts attempts to pay a quote. Those of the same moment share a statement. */
-export const createAccept = (deps: Deps): Accept => {
+export const createAccept = (deps: AcceptDeps): Accept => {
   const evaluate = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
   return async (attempt, options) => {
     const amountMicro = parseMicro(attempt.claims.quote_amount);

@@ -2,7 +2,7 @@ import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { refreshPayer } from '../payers/payer.ts';
+import { type PayerRefresher, refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
 import { acceptWithinCaps } from './hourly-caps.ts';
 import type { Rail } from './rail.ts';
@@ -17,7 +17,7 @@ const MAX_CONFLICTS = 5;
 const ABOUT_PAYER: readonly string[] = ['payer_unknown', 'balance_short', 'allowance_short'];
 
 type Accepting = { clock: Clock; terms: TermsCache };
-export type HoldingDeps = Accepting & Parameters<typeof refreshPayer>[0] & { caps: HourlyCaps };
+export type HoldingDeps = Accepting & PayerRefresher & { caps: HourlyCaps };
 
 /** Completes the acceptance of a payment of any rail, after its commit. */
 export const recordAccepted = async <Attempt>(

@@ -1,7 +1,8 @@
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import { getPayer } from '../payers/payer.ts';
+import { getPayer, type PayerFinder } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
+import type { Peers } from '../peers.ts';
 import {
   chainUnavailable,
   feeBudgetUsedUp,
@@ -11,16 +12,14 @@ import {
 } from './decision-errors.ts';
 import { type PayingCaller, walletIdOf } from './paying-caller.ts';
 
-type Deps = Parameters<typeof getPayer>[0] & {
-  /** False: chain-submitter reports that no provider can be read. */
-  isChainReadable: () => Promise<boolean>;
-  /** Null: the lamport budget allows settles. Otherwise the seconds until it does. */
-  budgetRefillsInSeconds: () => Promise<number | null>;
-  /** Whether the operators have paused new payments; at most 1 s old. */
-  isPaused: () => Promise<boolean>;
-  /** Whether an account is frozen; at most 1 s old. */
-  isFrozen: (accountId: string) => Promise<boolean>;
-};
+export type AdmissionDeps = PayerFinder &
+  Pick<Peers, 'isChainReadable' | 'budgetRefillsInSeconds' | 'isFrozen'> & {
+    /** Whether the operators have paused new payments; at most 1 s old. */
+    isPaused: () => Promise<boolean>;
+  };
+
+/** What a payment without our fee payer needs of them. */
+export type OutgoingAdmissionDeps = Omit<AdmissionDeps, 'budgetRefillsInSeconds' | 'isFrozen'>;
 
 /**
  * The wallet that makes a new outgoing payment. The vendor's fee payer pays its fee, so our budget
@@ -28,7 +27,7 @@ type Deps = Parameters<typeof getPayer>[0] & {
  * @throws ServiceError when new payments of this caller are refused at the moment
  */
 export const admitOutgoing = async (
-  deps: Omit<Deps, 'budgetRefillsInSeconds' | 'isFrozen'>,
+  deps: OutgoingAdmissionDeps,
   payTo: string,
   caller: PayingCaller,
 ): Promise<Payer> => {
@@ -48,7 +47,11 @@ export const admitOutgoing = async (
  * The wallet that pays a new attempt. All conditions are queried at the same time.
  * @throws ServiceError when new payments of this caller or quote are refused at the moment
  */
-export const admit = async (deps: Deps, claims: QuoteClaims, caller: PayingCaller): Promise<Payer> => {
+export const admit = async (
+  deps: AdmissionDeps,
+  claims: QuoteClaims,
+  caller: PayingCaller,
+): Promise<Payer> => {
   if (caller.frozen) throw payerFrozen();
   const [payer, chainReadable, budgetRefillsInSeconds, isPaused, isVendorFrozen] = await Promise.all([
     getPayer(deps, caller.account_id, walletIdOf(caller), claims.payout_address),

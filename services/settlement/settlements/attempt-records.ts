@@ -1,11 +1,9 @@
-import type { z } from 'zod';
-import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
-import type { FindWallet } from '../payers/payer.ts';
 import { listPayersAfterAcceptance, type Payer } from '../payers/store.ts';
+import type { Peers } from '../peers.ts';
 import type { Records } from './model/refusal.ts';
 import { type PayingCaller, walletIdOf } from './paying-caller.ts';
 import { mayBeLost } from './store/restores.ts';
@@ -39,11 +37,8 @@ export const getRecords = async (
   return { attempt, paying, mayBeLost: isLost && attempt === null && paying === null, payers };
 };
 
-type FindPaymentContract = typeof chainSubmitter.internal.findPayment;
-/** Whether a quote's payment is on the chain, and which of these owners made it. */
-type FindPayment = (
-  quote: z.infer<FindPaymentContract['input']>,
-) => Promise<z.infer<FindPaymentContract['output']>>;
+/** What finds a payment whose record a restore may have lost. */
+export type LostPaymentFinder = { logger: Logger } & Pick<Peers, 'findWallet' | 'findPayment'>;
 
 /**
  * Queries the chain for a payment whose record a restore may have lost.
@@ -51,7 +46,7 @@ type FindPayment = (
  * when the chain cannot be queried
  */
 export const findLostPayment = async (
-  { findWallet, findPayment, logger }: { findWallet: FindWallet; findPayment: FindPayment; logger: Logger },
+  { findWallet, findPayment, logger }: LostPaymentFinder,
   quote_token: string,
   { caller, payers }: { caller: PayingCaller; payers: readonly Payer[] },
 ): Promise<Payer | 'not paid' | 'unknown'> => {

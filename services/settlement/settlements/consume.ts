@@ -1,13 +1,11 @@
+import type { Records } from '../../../shared/boot.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { END_BATCH_WINDOW_MS } from './events.ts';
 import { consumeRefusal } from './model/prepaid-units.ts';
 import { checkToken } from './settlement-token.ts';
@@ -42,12 +40,9 @@ const refusalError = (row: ConsumableRow, units: number): ServiceError => {
 /**
  * POST /v1/settlements/:settlement_id/consume: many deliveries on one payment, each counted once.
  */
-export const consume = (deps: {
-  pool: Pool;
-  relay: Relay;
-  environment: Environment;
-  publicKeys: PublicKeys;
-}): Handler<typeof settlement.operations.consume> => {
+export const consume = (
+  deps: Pick<Records, 'pool' | 'relay'> & Pick<ServiceTerms, 'environment' | 'publicKeys'>,
+): Handler<typeof settlement.operations.consume> => {
   const consumeOne = batched(
     (requests: readonly ConsumeRequest[]) => recordConsumptions(deps.pool, requests),
     { keysOf: (request) => [consumptionKey(request)] },

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { recordExpired } from './store/expire.ts';
 
@@ -7,7 +7,7 @@ const BATCH = 500;
 
 /** Marks settlements `expired` within seconds of their window's end. The vendor keeps the funds. */
 export const expireSettlements =
-  ({ pool, relay }: { pool: Pool; relay: Relay }) =>
+  ({ pool, relay }: { pool: Pool; relay: Outbox }) =>
   async (): Promise<void> => {
     let expired: number;
     do {

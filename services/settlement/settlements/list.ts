@@ -1,16 +1,16 @@
+import type { Records } from '../../../shared/boot.ts';
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { listSettlements } from './store/settlements.ts';
 import { scopeOf, showSettlement } from './view.ts';
 
 /** GET /v1/settlements; `?payment_attempt_id=` is the cheapest way to poll a pending payment. */
-export const list = (deps: {
-  pool: Pool;
-  cursorKeys: readonly Buffer[];
-}): Handler<typeof settlement.operations.list> =>
+export const list = (
+  deps: Pick<Records, 'pool'> & Pick<ServiceTerms, 'cursorKeys'>,
+): Handler<typeof settlement.operations.list> =>
   listHandler(deps, 'settlements', {
     scope: ({ role, ...filters }, caller) => {
       if (role !== undefined && caller.kind !== 'jwt') throw invalid('role', 'is a filter for a JWT only');

@@ -1,23 +1,20 @@
+import type { Records } from '../../../shared/boot.ts';
 import { encode } from '../../../shared/bus/envelope.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import type { Quarantine } from '../../../shared/events/consume.ts';
 import { eventSubject } from '../../../shared/events/event.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
-import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
-import type { SigningKey } from '../../../shared/lib/keys.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { count, record as measure } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { refreshPayer } from '../payers/payer.ts';
+import { type PayerRefresher, refreshPayer } from '../payers/payer.ts';
 import { findPayer } from '../payers/store.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { confirmedEvents, failedEvents } from './events.ts';
 import {
   type Confirmation,
@@ -32,18 +29,14 @@ import { recordRedeems } from './store/redeem.ts';
 import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
-type Deps = Parameters<typeof refreshPayer>[0] & {
-  pool: Pool;
-  clock: Clock;
-  logger: Logger;
-  environment: Environment;
-  signingKey: SigningKey;
-  relay: Relay;
-  /** Receives the events that an operator has to decide about. */
-  quarantine: Quarantine;
-  waiting: Waiting;
-  terms: TermsCache;
-};
+type Deps = PayerRefresher &
+  Records &
+  Pick<ServiceTerms, 'environment' | 'signingKey'> & {
+    /** Receives the events that an operator has to decide about. */
+    quarantine: Quarantine;
+    waiting: Waiting;
+    terms: TermsCache;
+  };
 
 /**
  * Records the progress of a payment, publishes it, and wakes the request that waits for it.

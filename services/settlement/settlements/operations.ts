@@ -1,3 +1,4 @@
+import type { ServiceTerms } from '../terms.ts';
 import { consume } from './consume.ts';
 import { get } from './get.ts';
 import { getAccountActivity } from './get-account-activity.ts';
@@ -7,17 +8,12 @@ import { listByQuotes } from './list-by-quotes.ts';
 import { listPaid } from './list-paid.ts';
 import { listPaidByIds } from './list-paid-by-ids.ts';
 import { redeem } from './redeem.ts';
-import { settle } from './settle.ts';
+import { type SettleDeps, settle } from './settle.ts';
 import { sumSpentSince } from './sum-spent-since.ts';
 import { verify } from './verify.ts';
 
-type Deps = Parameters<typeof settle>[0] &
-  Parameters<typeof redeem>[0] &
-  Parameters<typeof consume>[0] &
-  Parameters<typeof list>[0];
-
-/** The operations of this noun, for main.ts and for the tests that serve them over a real bus. */
-export const settlementOperations = (deps: Deps) => ({
+/** The operations of this noun. */
+export const settlementOperations = (deps: SettleDeps & Pick<ServiceTerms, 'cursorKeys'>) => ({
   settle: settle(deps),
   redeem: redeem(deps),
   consume: consume(deps),

@@ -1,14 +1,12 @@
+import type { Records } from '../../../shared/boot.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { END_BATCH_WINDOW_MS } from './events.ts';
 import { checkToken } from './settlement-token.ts';
 import { type RedeemRequest, recordRedeems } from './store/redeem.ts';
@@ -22,12 +20,9 @@ const REFUSED = {
 };
 
 /** POST /v1/settlements/:settlement_id/redeem: succeeds once per settlement. */
-export const redeem = (deps: {
-  pool: Pool;
-  relay: Relay;
-  environment: Environment;
-  publicKeys: PublicKeys;
-}): Handler<typeof settlement.operations.redeem> => {
+export const redeem = (
+  deps: Pick<Records, 'pool' | 'relay'> & Pick<ServiceTerms, 'environment' | 'publicKeys'>,
+): Handler<typeof settlement.operations.redeem> => {
   const redeemOne = batched((requests: readonly RedeemRequest[]) => recordRedeems(deps.pool, requests), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });

@@ -1,7 +1,7 @@
 import { settleJob } from './events.ts';
 import { QUITTANCE } from './quittance-rail.ts';
-import { resumeByJob } from './resume.ts';
+import { type JobResumeDeps, resumeByJob } from './resume.ts';
 
 /** Resumes payments of quotes without progress. */
-export const resumeSettlements = (deps: Parameters<typeof resumeByJob>[0]) =>
+export const resumeSettlements = (deps: JobResumeDeps) =>
   resumeByJob(deps, QUITTANCE, (row) => settleJob(row));

@@ -1,25 +1,21 @@
+import type { Records } from '../../../shared/boot.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import type { Message } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { type ApplyProgress, answerTo } from './model/progress.ts';
 import { claimStalled, type Stalling } from './store/stalled.ts';
 
 const BATCH = 50;
 
+export type JobResumeDeps = Pick<Records, 'pool' | 'relay'>;
+
 /**
  * Dispatches the job of each payment of a rail without progress again (rule 16). The queue may
  * lose, delay or repeat a job; this database has the record.
  */
 export const resumeByJob =
-  <Claimed>(
-    { pool, relay }: { pool: Pool; relay: Relay },
-    rail: Stalling<Claimed>,
-    jobOf: (payment: Claimed) => Message,
-  ) =>
+  <Claimed>({ pool, relay }: JobResumeDeps, rail: Stalling<Claimed>, jobOf: (payment: Claimed) => Message) =>
   async (): Promise<boolean> => {
     const rows = await pool.transaction(async (tx) => {
       const stalled = await claimStalled(tx, rail, BATCH);
@@ -30,11 +26,7 @@ export const resumeByJob =
     return rows.length > 0;
   };
 
-type Asking = {
-  pool: Pool;
-  logger: Logger;
-  applyProgress: ApplyProgress;
-};
+export type ClosingResumeDeps = Pick<Records, 'pool' | 'logger'> & { applyProgress: ApplyProgress };
 
 /**
  * Asks chain-submitter about each payment of a rail without progress. One for which nothing was
@@ -43,7 +35,7 @@ type Asking = {
  */
 export const resumeByClosing =
   <Claimed extends { settlement_id: string; generation: number }>(
-    { pool, logger, applyProgress }: Asking,
+    { pool, logger, applyProgress }: ClosingResumeDeps,
     rail: Stalling<Claimed>,
     close: (payment: Claimed) => Promise<Progress>,
   ) =>

@@ -2,23 +2,27 @@ import type { z } from 'zod';
 import { noteIds } from '../../../shared/bus/trace.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { conflict, ERRORS, invalid, ServiceError } from '../../../shared/contract/errors.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { unverifiedClaims, verifyToken } from '../../../shared/lib/compact-token.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { type ApprovalRequest, refuseByApproval, requestApproval } from '../approvals/request-approval.ts';
 import { type Compared, PaymentDeclined } from '../declines/model.ts';
 import type { RecordDecline } from '../declines/record-decline.ts';
 import type { Payer } from '../payers/store.ts';
-import { type Accept, createAccept } from './accept-attempt.ts';
-import { admit } from './admission.ts';
-import { findLostPayment, getRecords, type RecordsWithRows } from './attempt-records.ts';
+import type { ServiceTerms } from '../terms.ts';
+import { type Accept, type AcceptDeps, createAccept } from './accept-attempt.ts';
+import { type AdmissionDeps, admit } from './admission.ts';
+import {
+  findLostPayment,
+  getRecords,
+  type LostPaymentFinder,
+  type RecordsWithRows,
+} from './attempt-records.ts';
 import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
 import { DECISION_ERRORS } from './decision-errors.ts';
 import { failedError, type Records, refusalOf } from './model/refusal.ts';
@@ -30,19 +34,18 @@ import { type Upcoming, waitForEnd, withWaiter } from './wait.ts';
 
 type Answer = z.infer<typeof settlement.operations.settle.output>;
 
-type Deps = Parameters<typeof createAccept>[0] &
-  Parameters<typeof admit>[0] &
-  Parameters<typeof getRecords>[0] &
-  Parameters<typeof findLostPayment>[0] & {
-    environment: Environment;
-    publicKeys: PublicKeys;
-    mint: string;
-    settleWaitMs: number;
+export type SettleDeps = AcceptDeps &
+  AdmissionDeps &
+  LostPaymentFinder &
+  Pick<ServiceTerms, 'environment' | 'publicKeys' | 'mint' | 'settleWaitMs'> & {
     waiting: Waiting;
     recordDecline: RecordDecline;
   };
 /** The dependencies with the statements that the calls of a handler share. */
-type Context = Deps & { accept: Accept; getSettlement: (settlementId: string) => Promise<SettlementRow> };
+type Context = SettleDeps & {
+  accept: Accept;
+  getSettlement: (settlementId: string) => Promise<SettlementRow>;
+};
 
 /**
  * The gateway has answered the caller after this time, and the caller may have repeated the call
@@ -59,7 +62,7 @@ type Call = {
 };
 
 /** POST /v1/settle (docs/design/settle.md). */
-export const settle = (deps: Deps): Handler<typeof settlement.operations.settle> => {
+export const settle = (deps: SettleDeps): Handler<typeof settlement.operations.settle> => {
   const context: Context = {
     ...deps,
     accept: createAccept(deps),
@@ -105,7 +108,7 @@ const paymentCall = (
  * @throws ServiceError validation_error for a token that is no quote of this environment and
  * network
  */
-const claimsOf = (deps: Deps, quoteToken: string): QuoteClaims => {
+const claimsOf = (deps: SettleDeps, quoteToken: string): QuoteClaims => {
   const claims = verifyToken('quote', quoteToken, { env: deps.environment, keys: deps.publicKeys });
   noteIds({ quote_id: claims.quote_id });
   if (claims.mint === deps.mint) return claims;

@@ -1,15 +1,11 @@
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Records } from '../../../shared/boot.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
 import type { WalletRow } from '../wallets/store.ts';
 import { insertPreparation } from './store/preparations.ts';
 
-export type PrepareDelegationDeps = {
-  pool: Pool;
-  prepareDelegation: Handler<typeof chainSubmitter.internal.prepareDelegation>;
-};
+export type PrepareDelegationDeps = Pick<Records, 'pool'> & Pick<Peers, 'prepareDelegation'>;
 
 export type Prepared = { transaction: string; expires_at: string };
 

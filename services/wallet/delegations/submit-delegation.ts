@@ -1,9 +1,9 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { conflict, isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
 import { isDecided } from '../../../shared/lib/chain-work.ts';
+import type { Peers } from '../peers.ts';
+import type { Terms } from '../terms.ts';
 import { observedView } from '../wallets/observed-view.ts';
 import type { RefreshDeps } from '../wallets/snapshots/refresh-snapshots.ts';
 import { getWallet, type WalletRow } from '../wallets/store.ts';
@@ -16,12 +16,8 @@ import {
 } from './store/preparations.ts';
 import { wakeKey } from './wake-key.ts';
 
-export type SubmitDelegationDeps = RefreshDeps & {
-  waiting: Waiting;
-  /** How long a call waits for the chain before it answers with the state reached so far. */
-  chainWaitMs: number;
-  submitPrepared: Handler<typeof chainSubmitter.internal.submitPrepared>;
-};
+export type SubmitDelegationDeps = RefreshDeps & { waiting: Waiting } & Pick<Terms, 'chainWaitMs'> &
+  Pick<Peers, 'submitPrepared'>;
 
 /**
  * Submits the transaction that the owner signed and waits for the chain. Repeatable:

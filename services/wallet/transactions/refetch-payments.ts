@@ -1,7 +1,6 @@
-import type { settlement } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
+import type { Records } from '../../../shared/boot.ts';
 import { MAX_PAID_LISTED } from '../../../shared/contract/settlement.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Peers } from '../peers.ts';
 import { movementOfPayment } from './movements.ts';
 import { claimIncompletePayments, upsertMovements } from './store.ts';
 
@@ -11,13 +10,7 @@ import { claimIncompletePayments, upsertMovements } from './store.ts';
  * rebuild.
  */
 export const refetchPayments =
-  ({
-    pool,
-    listPaidByIds,
-  }: {
-    pool: Pool;
-    listPaidByIds: Handler<typeof settlement.internal.listPaidByIds>;
-  }) =>
+  ({ pool, listPaidByIds }: Pick<Records, 'pool'> & Pick<Peers, 'listPaidByIds'>) =>
   async (): Promise<void> => {
     for (;;) {
       const settlement_ids = await claimIncompletePayments(pool, MAX_PAID_LISTED);

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { tokenAccountJob } from './events.ts';
 import { claimStalledTokenAccounts } from './store.ts';
@@ -10,7 +10,7 @@ import { claimStalledTokenAccounts } from './store.ts';
  * (docs/design/settle.md, rule 16).
  */
 export const redispatchTokenAccounts =
-  ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
+  ({ pool, relay }: { pool: Pool; relay: Outbox }) =>
   async (): Promise<boolean> => {
     const jobs = await pool.transaction(async (tx) => {
       const stalled = await claimStalledTokenAccounts(tx);

@@ -1,23 +1,16 @@
+import type { Records } from '../../../shared/boot.ts';
 import { conflict, invalid } from '../../../shared/contract/errors.ts';
-import type { chainSubmitter } from '../../../shared/contract/index.ts';
-import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox, type OutboxRow } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
 import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import type { Peers } from '../peers.ts';
 import { tokenAccountJob } from './events.ts';
 import { type Proof, proofProblem } from './model/proof.ts';
 import { insertSnapshot } from './snapshots/store.ts';
 import { findWalletByKey, getWallet, insertWallet, type WalletRow } from './store.ts';
 
-export type RegisterDeps = {
-  pool: Pool;
-  clock: Clock;
-  relay: Pick<Relay, 'dispatch'>;
-  describeWallet: Handler<typeof chainSubmitter.internal.describeWallet>;
-};
+export type RegisterDeps = Pick<Records, 'pool' | 'clock' | 'relay'> & Pick<Peers, 'describeWallet'>;
 
 type Registration = {
   kind: WalletRow['kind'];

@@ -2,7 +2,7 @@ import type { Attempt } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { event } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import type { Relay } from '../../../shared/events/relay.ts';
+import type { Outbox } from '../../../shared/events/relay.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -20,7 +20,7 @@ export type DeliveryAttempter = {
   logger: Logger;
   /** The database's clock, epoch milliseconds. */
   clock: Clock;
-  relay: Pick<Relay, 'dispatch'>;
+  relay: Outbox;
   secrets: Pick<Secrets, 'open'>;
   sender: Pick<Sender, 'post'>;
 };

@@ -9,15 +9,15 @@ const DEVICE_PER_PAYMENT = 10_000_000n;
 /** Of all its delegates together, each by the least of its limits of a day, month and in total. */
 export const DEVICE_GRANT = 25_000_000n;
 
-type Limits = Partial<Record<'daily' | 'monthly' | 'total', string | null | undefined>>;
+export type PeriodLimits = Partial<Record<'daily' | 'monthly' | 'total', string | null | undefined>>;
 
 /** The most that a delegate may spend in a day, by its limits. Null: they do not limit it. */
-export const dailyGrant = ({ daily, monthly, total }: Limits): bigint | null => {
+export const dailyGrant = ({ daily, monthly, total }: PeriodLimits): bigint | null => {
   const amounts = [daily, monthly, total].flatMap((text) => (text == null ? [] : [BigInt(text)]));
   return amounts.length === 0 ? null : amounts.reduce((least, each) => (each < least ? each : least));
 };
 
-const isGranted = (limits: Limits): boolean => {
+const isGranted = (limits: PeriodLimits): boolean => {
   const grant = dailyGrant(limits);
   return grant !== null && grant <= DEVICE_GRANT;
 };

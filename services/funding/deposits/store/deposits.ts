@@ -36,17 +36,16 @@ const columns = sql.fragment`deposits.deposit_id, account_id, wallet_id, owner, 
   status, payment_url, promised_amount, amount, tx_hash, problem_code, problem_message, poll_count, created_at, expires_at,
   completed_at, expires_at <= app_now() as elapsed`;
 
+export type NewDeposit = Pick<
+  DepositRow,
+  'deposit_id' | 'account_id' | 'wallet_id' | 'owner' | 'provider' | 'fiat_currency' | 'fiat_amount'
+>;
+
 /**
  * Inserts a deposit before its provider is called. A deposit that is still `created` after 15
  * minutes was left by a crash.
  */
-export const insertDeposit = (
-  db: Db,
-  row: Pick<
-    DepositRow,
-    'deposit_id' | 'account_id' | 'wallet_id' | 'owner' | 'provider' | 'fiat_currency' | 'fiat_amount'
-  >,
-): Promise<unknown> =>
+export const insertDeposit = (db: Db, row: NewDeposit): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into deposits (deposit_id, account_id, wallet_id, owner, provider, fiat_currency, fiat_amount, expires_at)
     values (${row.deposit_id}, ${row.account_id}, ${row.wallet_id}, ${row.owner}, ${row.provider},

@@ -1,32 +1,29 @@
+import type { Records } from '../../../../shared/boot.ts';
 import { ServiceError } from '../../../../shared/contract/errors.ts';
-import type { chainSubmitter, settlement } from '../../../../shared/contract/index.ts';
-import type { Handler } from '../../../../shared/contract/service.ts';
-import type { Pool } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import { insertOutbox } from '../../../../shared/events/outbox.ts';
-import type { Relay } from '../../../../shared/events/relay.ts';
-import { type Clock, isoTime } from '../../../../shared/lib/clock.ts';
+import { isoTime } from '../../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
 import { snapshotSince } from '../../../../shared/lib/snapshot.ts';
+import type { Peers } from '../../peers.ts';
+import type { Terms } from '../../terms.ts';
 import { type DelegationRecord, delegationStatus, needsSpending } from '../delegation-status.ts';
 import { updateAuthority, type WalletRow } from '../store.ts';
 import { delegationChanged } from './events.ts';
 import { isChanged, isDelegationChanged } from './model.ts';
-import { listSnapshots, lockSnapshots, type SnapshotRow, updateSnapshots } from './store.ts';
+import {
+  listSnapshots,
+  lockSnapshots,
+  type SnapshotChange,
+  type SnapshotRow,
+  updateSnapshots,
+} from './store.ts';
 
-type ObserveWallets = Handler<typeof chainSubmitter.internal.observeWallets>;
-type Observation = Awaited<ReturnType<ObserveWallets>>['snapshots'][number];
+type Observation = Awaited<ReturnType<Peers['observeWallets']>>['snapshots'][number];
 
-export type RefreshDeps = {
-  pool: Pool;
-  clock: Clock;
-  relay: Pick<Relay, 'dispatch'>;
-  /** The shortest pause between two polls of the watcher for one wallet. */
-  watchEveryMs: number;
-  /** At most 100 wallets, answered in their order. */
-  observeWallets: ObserveWallets;
-  sumSpentSince: Handler<typeof settlement.internal.sumSpentSince>;
-};
+export type RefreshDeps = Pick<Records, 'pool' | 'clock' | 'relay'> &
+  Pick<Terms, 'watchEveryMs'> &
+  Pick<Peers, 'observeWallets' | 'sumSpentSince'>;
 
 const recordOf = (row: WalletRow): DelegationRecord => ({
   approving: row.approving,
@@ -117,7 +114,7 @@ export const refreshSnapshots = async (
   const { snapshots, outbox } = await deps.pool.transaction(async (tx) => {
     const stored = new Map((await lockSnapshots(tx, ids)).map((each) => [each.wallet_id, each]));
     const events: Message[] = [];
-    const changes: Parameters<typeof updateSnapshots>[1][number][] = [];
+    const changes: SnapshotChange[] = [];
     const snapshots: SnapshotRow[] = [];
     for (const [at, row] of rows.entries()) {
       const { wallet_id } = row;

@@ -63,6 +63,9 @@ export const claimDueSnapshots = async (db: Db, limit: number): Promise<string[]
 /** The longest pause between two polls of one wallet. */
 const IDLE_SECONDS = 600;
 
+/** @property active whether the wallet is in use, so that it is polled often */
+export type SnapshotChange = Omit<SnapshotRow, 'seen_at'> & { active: boolean };
+
 /**
  * Updates locked snapshots. The pause until the next poll is a tenth of the time since the wallet
  * was last active, from `pollMs` up to ten minutes: many idle wallets cost little, and a change of
@@ -71,7 +74,7 @@ const IDLE_SECONDS = 600;
  */
 export const updateSnapshots = async (
   tx: Db,
-  rows: readonly (Omit<SnapshotRow, 'seen_at'> & { active: boolean })[],
+  rows: readonly SnapshotChange[],
   { pollMs }: { pollMs: number },
 ): Promise<void> => {
   const values = rows.map(({ balance, allowance, slot, ...row }) => ({

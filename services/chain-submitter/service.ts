@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { recordsOf, type Service, type ServiceBase } from '../../shared/boot.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { chainSubmitter } from '../../shared/contract/index.ts';
+import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
+import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
+import { acceptJobs } from '../../shared/events/consume.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { expireInFlight } from './broadcast/expiry.ts';
+import { createInFlightTransactions } from './broadcast/in-flight.ts';
+import { startPoller } from './broadcast/poller.ts';
+import { rebroadcast } from './broadcast/rebroadcast.ts';
+import { createBlockhashes } from './chain/blockhashes.ts';
+import { createPriorityFees } from './chain/priority-fees.ts';
+import type { RpcPool } from './chain/rpc-pool.ts';
+import { createTokenAccounts } from './chain/token-accounts.ts';
+import { type Config, limitsOf } from './config.ts';
+import { createTokenAccount } from './execution/create-token-account.ts';
+import { createExecutor } from './execution/executor.ts';
+import { fund } from './execution/fund.ts';
+import { settle } from './execution/settle.ts';
+import { SWEEP_EVERY_MS, sweep } from './execution/sweep.ts';
+import { startWorker } from './execution/worker.ts';
+import { checkIncoming } from './incoming/check-incoming.ts';
+import { closeIncoming } from './incoming/close-incoming.ts';
+import { createPayoutAccount } from './incoming/create-payout-account.ts';
+import { findLostIncoming } from './incoming/find-lost-incoming.ts';
+import { getFeePayers } from './incoming/get-fee-payers.ts';
+import { createIncomingCommit } from './incoming/group-commit.ts';
+import { createSimulations } from './incoming/simulations.ts';
+import { submitIncoming } from './incoming/submit-incoming.ts';
+import { createGroupCommit } from './ledger/group-commit.ts';
+import { createHints } from './ledger/hints.ts';
+import type { Network } from './ledger/model/network.ts';
+import { releaseLapsedReservations } from './ledger/store/grants.ts';
+import { createCosigning } from './limits/cosigning.ts';
+import { getCaps } from './limits/get-caps.ts';
+import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
+import { createIncomingCaps } from './limits/incoming-caps.ts';
+import { createOwnBudgets } from './limits/own-budgets.ts';
+import { reserveTokenAccount } from './limits/reserve-token-account.ts';
+import { setCosigningFactor } from './limits/set-cosigning-factor.ts';
+import { createCaps } from './limits/spending-caps.ts';
+import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './operator/gauges.ts';
+import { getAttemptReport } from './operator/get-attempt-report.ts';
+import { getSigning } from './operator/get-signing.ts';
+import { quarantineResolver } from './operator/quarantine.ts';
+import { findWorkRecords } from './operator/records.ts';
+import { setSigningPaused } from './operator/set-signing-paused.ts';
+import { closeOutgoing } from './outgoing/close-outgoing.ts';
+import { findLostOutgoing } from './outgoing/find-lost-outgoing.ts';
+import { observeOutgoing } from './outgoing/observe-outgoing.ts';
+import { signOutgoing } from './outgoing/sign-outgoing.ts';
+import { findPayment } from './reads/find-payment.ts';
+import { observeChain } from './reads/observe-chain.ts';
+import { observeTransfers } from './reads/observe-transfers.ts';
+import { observeWallet } from './reads/observe-wallet.ts';
+import { observeWallets } from './reads/observe-wallets.ts';
+import type { Signers } from './signing/signer.ts';
+import { cancelPrepared } from './user-signed/cancel-prepared.ts';
+import { checkPayoutAddress } from './user-signed/check-payout-address.ts';
+import { describeWallet } from './user-signed/describe-wallet.ts';
+import { observePrepared } from './user-signed/observe-prepared.ts';
+import { prepareDelegation } from './user-signed/prepare-delegation.ts';
+import { prepareTransfer } from './user-signed/prepare-transfer.ts';
+import { submitPrepared } from './user-signed/submit-prepared.ts';
+
+const SECOND_MS = 1000;
+const REBROADCAST_MS = 250;
+const HOUR_MS = 3_600_000;
+
+/** The access to the chain. This service calls it and no other service. */
+type Chain = {
+  network: Network;
+  rpc: RpcPool;
+  signers: Signers;
+  /** The configured numbers of fee payers and delegate authorities, by address. */
+  numbers: ReadonlyMap<string, number>;
+  /** An account's balance, cached for a while. */
+  lamportsOf: (address: string) => Promise<number>;
+};
+
+const capsOf = (config: Config) => ({
+  ...hourlyLimits(config),
+  incomingMicro: config.INCOMING_HOURLY_CAP_MICRO,
+});
+
+const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
+  const { pool, clock, logger } = base;
+  const { network, rpc } = chain;
+  const limits = limitsOf(config);
+  const limited = { pool, clock: clock.now, network, limits };
+  const workerId = randomUUID();
+  const executing = {
+    ...recordsOf(base),
+    ...chain,
+    workerId,
+    environment: config.ENVIRONMENT,
+    keys: config.PUBLIC_KEYS,
+    tokenAccounts: createTokenAccounts(rpc, network.mint),
+    blockhashes: createBlockhashes(rpc),
+    priorityFees: createPriorityFees({ rpc, network, logger }),
+    caps: createCaps(pool, clock.now, capsOf(config)),
+    incomingCaps: createIncomingCaps(pool, clock.now, capsOf(config)),
+    limits,
+    ownBudgets: createOwnBudgets({ ...limited, budgets: createBudgets(pool, clock.now) }),
+    cosigning: createCosigning(limited),
+    groupCommit: createGroupCommit(pool, workerId),
+    simulations: createSimulations({ rpc, logger }),
+    incomingCommit: createIncomingCommit(pool, limits, workerId),
+    inFlight: createInFlightTransactions(),
+    hints: createHints(),
+  };
+  return { ...executing, executor: createExecutor(executing) };
+};
+
+type Deps = ReturnType<typeof createDeps>;
+
+const operations = (deps: Deps, config: Config) => ({
+  getCaps: getCaps(deps, capsOf(config)),
+  getSigning: getSigning(deps),
+  setSigningPaused: setSigningPaused(deps),
+  getCosigningLimits: getCosigningLimits(deps),
+  setCosigningFactor: setCosigningFactor(deps),
+  observeChain: observeChain(deps),
+  findPayment: findPayment(deps),
+  getAttemptReport: getAttemptReport(deps),
+  observeWallet: observeWallet(deps),
+  observeTransfers: observeTransfers(deps),
+  observeWallets: observeWallets(deps),
+  describeWallet: describeWallet(deps),
+  checkPayoutAddress: checkPayoutAddress(deps),
+  reserveTokenAccount: reserveTokenAccount(deps),
+  prepareDelegation: prepareDelegation(deps),
+  submitPrepared: submitPrepared(deps),
+  prepareTransfer: prepareTransfer(deps),
+  cancelPrepared: cancelPrepared(deps),
+  observePrepared: observePrepared(deps),
+  getFeePayers: getFeePayers(deps),
+  createPayoutAccount: createPayoutAccount(deps),
+  checkIncoming: checkIncoming(deps),
+  submitIncoming: submitIncoming(deps),
+  closeIncoming: closeIncoming(deps),
+  findLostIncoming: findLostIncoming(deps),
+  signOutgoing: signOutgoing(deps),
+  closeOutgoing: closeOutgoing(deps),
+  observeOutgoing: observeOutgoing(deps),
+  findLostOutgoing: findLostOutgoing(deps),
+});
+
+const startLoops = (deps: Deps, { POLL_MS }: Config) => {
+  const { pool, logger } = deps;
+  return startWorker(deps, () => ({
+    jobs: [
+      everyMs(SWEEP_EVERY_MS, 'sweep', (nextWithinMs) => sweep(deps, nextWithinMs), logger),
+      everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
+      everyMs(SECOND_MS, 'release-lapsed-reservations', () => releaseLapsedReservations(pool), logger),
+      everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),
+      everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
+    ],
+    poller: startPoller(deps, POLL_MS),
+  }));
+};
+
+const gaugesOf = ({ pool, limits, network, lamportsOf }: Deps, config: Config) => [
+  collectIntents(pool),
+  collectCaps(pool, capsOf(config)),
+  collectBudgets(pool, limits),
+  collectFeePayer(() => lamportsOf(network.feePayer)),
+];
+
+/** Starts chain-submitter. */
+export const createService = async (base: ServiceBase, config: Config, chain: Chain): Promise<Service> => {
+  const { bus, pool, quarantine } = base;
+  const deps = createDeps(base, config, chain);
+  const worker = await startLoops(deps, config);
+  const jobs = { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) };
+  const consuming = [acceptJobs(bus, chainSubmitter, jobs, quarantine)];
+  const operating = operatorHandlers({
+    pool,
+    consuming,
+    resolver: quarantineResolver(deps),
+    findRecords: findWorkRecords(deps),
+  });
+  return {
+    serving: serve(bus, chainSubmitter, { ...operations(deps, config), ...operating }),
+    consuming,
+    jobs: [worker],
+    gauges: gaugesOf(deps, config),
+  };
+};

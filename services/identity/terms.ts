@@ -1,0 +1,23 @@
+import type { Environment } from '../../shared/contract/primitives.ts';
+import type { FeeRule } from '../../shared/lib/fee.ts';
+import type { SigningKey } from '../../shared/lib/keys.ts';
+
+/** The settings that handlers take. */
+export type Terms = {
+  environment: Environment;
+  signingKey: SigningKey;
+  identitySecrets: readonly Buffer[];
+  cursorKeys: readonly Buffer[];
+  consoleUrl: string;
+  /** The relying party of passkeys. */
+  rp: {
+    id: string;
+    name: string;
+    /** Exact origins of the pages that may use passkeys. */
+    origins: readonly string[];
+  };
+  fee: FeeRule;
+  erasureDays: number;
+  /** The delay of a changed payout address (docs/spec/decisions.md, Sign-in). */
+  payoutDelayHours: number;
+};

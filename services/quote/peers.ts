@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import { call } from '../../shared/bus/call.ts';
+import type { Bus } from '../../shared/bus/connect.ts';
+import { chainSubmitter, identity, settlement } from '../../shared/contract/index.ts';
+import { cached } from '../../shared/lib/cached.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+
+export type Service = NonNullable<z.infer<(typeof identity.internal.findService)['output']>>;
+export type Reservation = z.infer<(typeof chainSubmitter.internal.reserveTokenAccount)['output']>;
+
+/** The calls to other services. */
+export type Peers = {
+  findService: (serviceId: string) => Promise<Service | null>;
+  /** @param until when nothing is signed for the quote any more, in epoch milliseconds */
+  reserveTokenAccount: (accountId: string, owner: string, until: number) => Promise<Reservation>;
+  /** Reads the settlements of quotes from the settlement service. */
+  listByQuotes: (
+    quotes: readonly { quote_id: string; settlement_id: string | null }[],
+  ) => Promise<z.infer<(typeof settlement.internal.listByQuotes)['output']>>;
+};
+
+const RESERVATION_STEP_MS = 300_000;
+
+export const createPeers = (bus: Bus): Peers => {
+  // A changed price or payout address takes effect within this time ("at once" is 2 s in
+  // docs/spec/decisions.md).
+  const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
+    maxAgeMs: 1000,
+  });
+  // This is how soon a closed token account is noticed, also one that was granted and created in
+  // the meantime, because a grant is never revoked. A refusal is not cached.
+  const reserve = cached(
+    (key) => {
+      const [account_id, owner, until] = key.split('/') as [string, string, string];
+      return call(bus, chainSubmitter, 'reserveTokenAccount', {
+        ...{ account_id, owner, until: isoTime(Number(until)) },
+      });
+    },
+    { maxAgeMs: 15_000, isCacheable: ({ status }) => status !== 'refused' },
+  );
+  return {
+    findService,
+    // Up to five minutes later than necessary, so that many quotes of one lifetime share a call.
+    reserveTokenAccount: (accountId, owner, until) =>
+      reserve(`${accountId}/${owner}/${Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS}`),
+    listByQuotes: (quotes) => call(bus, settlement, 'listByQuotes', { quotes: [...quotes] }),
+  };
+};

@@ -1,0 +1,69 @@
+import { recordsOf, type Service, type ServiceBase } from '../../shared/boot.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { quote, settlement } from '../../shared/contract/index.ts';
+import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
+import { startPurgeCalls } from '../../shared/idempotency/store.ts';
+import { feeRuleOf } from '../../shared/lib/fee.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import type { Config } from './config.ts';
+import { findQuoteRecords } from './operator/records.ts';
+import type { Peers } from './peers.ts';
+import { applyTransitions } from './quotes/apply-transitions.ts';
+import { create } from './quotes/create.ts';
+import { createFeeQuote } from './quotes/create-fee-quote.ts';
+import { get } from './quotes/get.ts';
+import { getAccountActivity } from './quotes/get-account-activity.ts';
+import { getQuoteActivity } from './quotes/get-quote-activity.ts';
+import { list } from './quotes/list.ts';
+import { onSettlementAccepted, onSettlementFailed, onSettlementIssued } from './quotes/on-settlement.ts';
+import { querySettlement } from './quotes/query-settlement.ts';
+import type { Terms } from './terms.ts';
+
+const QUERY_EVERY_MS = 5000;
+/**
+ * No caller waits for the status of a quote, so events that arrive close to each other share a
+ * statement.
+ */
+const BATCH_WINDOW_MS = 250;
+
+const termsOf = (config: Config): Terms => ({
+  environment: config.ENVIRONMENT,
+  mint: config.USDC_MINT,
+  fee: feeRuleOf(config),
+  signingKey: config.SIGNING_KEYS[0]!,
+  cursorKeys: config.CURSOR_KEY,
+});
+
+/** Starts the quote service. */
+export const createService = (base: ServiceBase, config: Config, peers: Peers): Service => {
+  const { bus, pool, logger, quarantine } = base;
+  const deps = { ...recordsOf(base), ...termsOf(config), ...peers };
+  const consuming = [
+    subscribeInBatches(
+      bus,
+      settlement,
+      { accepted: onSettlementAccepted, issued: onSettlementIssued, failed: onSettlementFailed },
+      applyTransitions(deps),
+      { quarantine, batchWindowMs: BATCH_WINDOW_MS },
+    ),
+  ];
+  const handlers = {
+    create: create(deps),
+    createFeeQuote: createFeeQuote(deps),
+    get: get(deps),
+    list: list(deps),
+    getAccountActivity: getAccountActivity(deps),
+    getQuoteActivity: getQuoteActivity(deps),
+    ...operatorHandlers({ pool, consuming, findRecords: findQuoteRecords(pool) }),
+  };
+  return {
+    serving: serve(bus, quote, handlers, { calls: idempotentCalls(pool) }),
+    consuming,
+    jobs: [
+      everyMs(QUERY_EVERY_MS, 'querySettlement', querySettlement(deps), logger),
+      startPurgeCalls({ pool, logger }),
+    ],
+  };
+};

@@ -1,0 +1,186 @@
+import { recordsOf, type Service, type ServiceBase } from '../../shared/boot.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { chainSubmitter, identity, settlement, wallet } from '../../shared/contract/index.ts';
+import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
+import { createHourlyCaps, type HourlyLimits, hourlyLimits } from '../../shared/db/hourly-caps.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import { subscribe } from '../../shared/events/consume.ts';
+import { cached } from '../../shared/lib/cached.ts';
+import { feeRuleOf } from '../../shared/lib/fee.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { accountLimitOperations } from './account-limits/operations.ts';
+import { accountErased } from './accounts/on-identity-account-erased.ts';
+import { approvalOperations } from './approvals/operations.ts';
+import { type ApprovalRequest, requestApproval } from './approvals/request-approval.ts';
+import type { Config } from './config.ts';
+import { declineOperations } from './declines/operations.ts';
+import { purgeOldDeclines } from './declines/purge.ts';
+import { createRecordDecline } from './declines/record-decline.ts';
+import { delegateOperations } from './delegates/operations.ts';
+import { feeAccountOperations } from './fee-accounts/operations.ts';
+import { createIncomingGroupCommit } from './incoming/group-commit.ts';
+import { incomingPaymentOperations } from './incoming/operations.ts';
+import { resumeIncoming } from './incoming/resume-incoming.ts';
+import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
+import { operatorOperations } from './operator/operations.ts';
+import { quarantineResolver } from './operator/quarantine-resolver.ts';
+import { findPaymentRecords } from './operator/records.ts';
+import { getPausedAt } from './operator/store.ts';
+import { outgoingPaymentOperations } from './outgoing/operations.ts';
+import { resumeOutgoing } from './outgoing/resume-outgoing.ts';
+import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
+import type { Peers } from './peers.ts';
+import { receiptOperations } from './receipts/operations.ts';
+import { refundOperations } from './refunds/operations.ts';
+import { expireSettlements } from './settlements/expire-settlements.ts';
+import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
+import { settlementOperations } from './settlements/operations.ts';
+import { resumeSettlements } from './settlements/resume-settlements.ts';
+import { findLostSince } from './settlements/store/restores.ts';
+import { createTermsCache } from './settlements/terms-cache.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** When what is done that no caller waits for, and how old what is read from the tables may be. */
+type Timing = { jobsEveryMs: number; purgeEveryMs: number; readMaxAgeMs: number };
+const TIMING: Timing = { jobsEveryMs: 1000, purgeEveryMs: HOUR_MS, readMaxAgeMs: 1000 };
+
+const termsOf = (config: Config) => ({
+  environment: config.ENVIRONMENT,
+  publicKeys: config.PUBLIC_KEYS,
+  signingKey: config.SIGNING_KEYS[0]!,
+  mint: config.USDC_MINT,
+  feeWallet: config.FEE_WALLET,
+  cursorKeys: config.CURSOR_KEY,
+  settleWaitMs: config.SETTLE_WAIT_MS,
+  receiptIssuer: {
+    iss: config.PUBLIC_URL,
+    env: config.ENVIRONMENT,
+    network: config.X402_NETWORK,
+    mint: config.USDC_MINT,
+  },
+  x402Network: config.X402_NETWORK,
+  fee: feeRuleOf(config),
+  accruedFee: {
+    bps: config.X402_FEE_BPS,
+    minMicro: config.X402_FEE_MIN_MICRO,
+    solPriceMicro: config.SOL_PRICE_MICRO,
+  },
+  credit: {
+    firstMicro: config.X402_FIRST_CREDIT_MICRO,
+    perPaid: config.X402_CREDIT_PER_PAID,
+    laterMicro: config.X402_CREDIT_MICRO,
+  },
+});
+
+/** The pause of the operators and the last restore, read once a second under any load. */
+const createReads = (pool: Pool, maxAgeMs: number) => {
+  const ahead = { maxAgeMs, refreshAheadForMs: maxAgeMs === 0 ? 0 : 60_000 };
+  const readPaused = cached(async () => (await getPausedAt(pool)) !== null, ahead);
+  const readLostSince = cached(() => findLostSince(pool), ahead);
+  return { isPaused: () => readPaused('intake'), lostSince: () => readLostSince('since') };
+};
+
+/** The calls about incoming payments, which name since when records may be lost. */
+const withLostSince = (
+  peers: Peers,
+  lostSince: () => Promise<string | null>,
+): Pick<Peers, 'checkIncoming' | 'submitIncoming'> & {
+  findLostIncoming: (transaction: string) => Promise<boolean>;
+} => ({
+  checkIncoming: async (payment) => peers.checkIncoming({ ...payment, lost_since: await lostSince() }),
+  submitIncoming: async (payment) => peers.submitIncoming({ ...payment, lost_since: await lostSince() }),
+  findLostIncoming: async (transaction) => {
+    const since = await lostSince();
+    return since !== null && (await peers.findLostIncoming({ transaction, since })).paid;
+  },
+});
+
+/** What a test sets otherwise. */
+type Changed = Partial<Timing & { capLimits: HourlyLimits }>;
+
+const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Changed) => {
+  const { pool, waiting, quarantine } = base;
+  const records = recordsOf(base);
+  const terms = termsOf(config);
+  const { isPaused, lostSince } = createReads(pool, changed.readMaxAgeMs ?? TIMING.readMaxAgeMs);
+  const capLimits = changed.capLimits ?? hourlyLimits(config);
+  const deps = {
+    ...records,
+    waiting,
+    quarantine,
+    ...terms,
+    ...peers,
+    ...withLostSince(peers, lostSince),
+    isPaused,
+    terms: createTermsCache(),
+    recordDecline: createRecordDecline(records),
+    caps: createHourlyCaps(createBudgets(pool, records.clock), capLimits),
+    group: createIncomingGroupCommit(pool, terms.credit),
+  };
+  return {
+    ...deps,
+    applyProgress: onSettleProgressed(deps),
+    requestApproval: (request: ApprovalRequest) => requestApproval(deps, request),
+  };
+};
+type Deps = ReturnType<typeof createDeps>;
+
+const operations = (deps: Deps) => ({
+  ...settlementOperations(deps),
+  ...approvalOperations(deps),
+  ...declineOperations(deps),
+  ...delegateOperations(deps),
+  ...accountLimitOperations(deps),
+  ...refundOperations(deps),
+  ...receiptOperations(deps),
+  ...feeAccountOperations(deps),
+  ...incomingPaymentOperations(deps),
+  ...outgoingPaymentOperations(deps),
+  ...operatorOperations(deps),
+});
+
+const startJobs = (deps: Deps, { jobsEveryMs, purgeEveryMs }: Timing) => {
+  const { pool, logger } = deps;
+  return [
+    everyMs(jobsEveryMs, 'expireSettlements', expireSettlements(deps), logger),
+    everyMs(jobsEveryMs, 'resumeSettlements', resumeSettlements(deps), logger),
+    everyMs(jobsEveryMs, 'resumeIncoming', resumeIncoming(deps), logger),
+    everyMs(jobsEveryMs, 'resumeOutgoing', resumeOutgoing(deps), logger),
+    everyMs(purgeEveryMs, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
+    everyMs(purgeEveryMs, 'purgeOldDeclines', purgeOldDeclines({ pool }), logger),
+  ];
+};
+
+/**
+ * Starts the settlement service.
+ * @returns also what its handlers are made of, with which a test makes those of another replica
+ */
+export const createService = (
+  base: ServiceBase,
+  config: Config,
+  peers: Peers,
+  changed: Changed = {},
+): Service & { deps: Deps } => {
+  const { bus, pool, quarantine } = base;
+  const deps = createDeps(base, config, peers, changed);
+  const consuming = [
+    subscribe(bus, chainSubmitter, { settleProgressed: deps.applyProgress }, quarantine),
+    subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
+    subscribe(bus, identity, { accountErased: accountErased(deps) }, quarantine),
+  ];
+  const operating = operatorHandlers({
+    pool,
+    consuming,
+    resolver: quarantineResolver(deps),
+    findRecords: findPaymentRecords(pool),
+  });
+  return {
+    deps,
+    serving: serve(bus, settlement, { ...operations(deps), ...operating }),
+    consuming,
+    jobs: startJobs(deps, { ...TIMING, ...changed }),
+    gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, deps.caps.limits)],
+  };
+};

@@ -1,0 +1,20 @@
+import type { Environment } from '../../shared/contract/primitives.ts';
+import type { FeeRule } from '../../shared/lib/fee.ts';
+import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
+
+/**
+ * The settings that handlers take. The name has `Service`, because the terms of a payment are
+ * `Terms` here (settlements/store/settlements.ts).
+ */
+export type ServiceTerms = {
+  environment: Environment;
+  publicKeys: PublicKeys;
+  signingKey: SigningKey;
+  mint: string;
+  /** Owner of the platform's fee token account, which cannot be a payer. */
+  feeWallet: string;
+  cursorKeys: readonly Buffer[];
+  settleWaitMs: number;
+  x402Network: string;
+  fee: FeeRule;
+};
