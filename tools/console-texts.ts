@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
+import { sdkLimits } from './sdk-sources.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const source = path.join(root, 'console/src');
@@ -32,13 +33,8 @@ const inlineText = (nodes: readonly ts.JsxChild[]): string =>
     .trim();
 
 /** The texts of one file, in their order. */
-const textsOf = (file: string): string[] => {
-  const tree = ts.createSourceFile(
-    file,
-    readFileSync(path.join(source, file), 'utf8'),
-    ts.ScriptTarget.Latest,
-    true,
-  );
+const textsOf = (file: string, content: string): string[] => {
+  const tree = ts.createSourceFile(file, content, ts.ScriptTarget.Latest, true);
   const texts: string[] = [];
   const add = (text: string) => {
     if (/[A-Za-z]{2}/.test(text.replaceAll('{…}', '')) && !texts.includes(text)) texts.push(text);
@@ -87,13 +83,18 @@ export const consoleTexts = (): Record<string, string> => {
   const files = globSync('*/**/*.{ts,tsx}', { cwd: source })
     .filter((file) => !/\.test\.ts$|^generated\//.test(file))
     .sort();
+  // Limits have their texts in one table, because other clients show them too.
+  const limits = { 'limits.ts': textsOf('limits.ts', sdkLimits()) };
   const areas = Map.groupBy(files, (file) => file.split(path.sep)[0]!);
-  return Object.fromEntries(
-    [...areas].map(([area, own]) => {
+  const read = (file: string) => readFileSync(path.join(source, file), 'utf8');
+  const json = (texts: object) => `${JSON.stringify(texts, null, 1)}\n`;
+  return Object.fromEntries([
+    ['console/texts/limits.json', json(limits)],
+    ...[...areas].map(([area, own]) => {
       const texts = own
-        .map((file) => [path.basename(file), textsOf(file)] as const)
+        .map((file) => [path.basename(file), textsOf(file, read(file))] as const)
         .filter(([, all]) => all.length > 0);
-      return [`console/texts/${area}.json`, `${JSON.stringify(Object.fromEntries(texts), null, 1)}\n`];
+      return [`console/texts/${area}.json`, json(Object.fromEntries(texts))];
     }),
-  );
+  ]);
 };

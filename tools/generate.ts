@@ -10,7 +10,7 @@ import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
-import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
+import { sdkErrors, sdkLimits, sdkOperations, sdkTypes } from './sdk-sources.ts';
 
 /**
  * Writes the files that are derived from the contract, the services' settings, the catalog of
@@ -31,6 +31,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/types.ts': await sdkTypes(),
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
+  'sdk/src/generated/limits.ts': sdkLimits(),
   'console/src/generated/examples.ts': consoleExamples(),
   ...consoleTexts(),
   ...(await clusterFiles()),

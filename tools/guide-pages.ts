@@ -5,6 +5,7 @@ import { DEFAULT_ACCOUNT_LIMITS } from '../services/settlement/delegates/model.t
 import { DELAYS_SECONDS } from '../services/webhook/deliveries/model/schedule.ts';
 import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
+import { CAPS } from '../shared/contract/limits.ts';
 import { limitText, openApiDocument } from '../shared/contract/openapi.ts';
 import type { HttpOperation } from '../shared/contract/service.ts';
 import { MEANINGS } from '../shared/contract/webhook/meanings.ts';
@@ -139,6 +140,10 @@ const periods = (): string => {
   );
 };
 
+const capNames = CAPS.map(code)
+  .join(', ')
+  .replace(/, ([^,]*)$/, ' and $1');
+
 /** docs/guides/limits.md. */
 export const limitsGuide = (): string => `# Limits and fees
 
@@ -171,7 +176,7 @@ call then with the same \`payment_attempt_id\`. An amount that is larger than th
 Payments with an access token have limits of the account: by default ${usdc(DEFAULT_ACCOUNT_LIMITS.perPaymentMicro)} for one payment and ${usdc(DEFAULT_ACCOUNT_LIMITS.dailyMicro)} for a UTC day. A person's sign-in of the last
 five minutes may exceed them. \`GET /v1/accounts/me/limits\` shows them, and \`PATCH\` changes them after a recent sign-in.
 
-A delegate has its own limits, which its owner sets: \`per_payment\`, \`daily\`, \`monthly\` and \`total\`. They hold for any number of concurrent
+A delegate has its own limits, which its owner sets: ${capNames}. They hold for any number of concurrent
 calls and for all replicas. Days and months are UTC. A payment that is under way holds its amount, so a limit is never exceeded.
 \`GET /v1/delegates/me\` shows what is spent, held and left. The error \`limit_exceeded\` has \`limit\` with what was asked, the limit, what is left and
 \`resets_at\`.

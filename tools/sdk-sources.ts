@@ -2,8 +2,10 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { ERRORS } from '../shared/contract/errors.ts';
 import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
+import { byName, CAPS, COUNTED_CAPS, LIMITS } from '../shared/contract/limits.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, type HttpOperation } from '../shared/contract/service.ts';
+import { DECLINE_REASONS, DECLINES } from '../shared/contract/settlement.ts';
 
 /**
  * The parts of the contract that the SDK needs, written out, so that neither zod nor a schema is
@@ -133,6 +135,29 @@ ${schemaNames()
 const className = (code: string): string => {
   const parts = code.replace(/_error$/, '').split('_');
   return `${parts.map((part) => part[0]!.toUpperCase() + part.slice(1)).join('')}Error`;
+};
+
+/** The texts of limits and of reasons of declines that the console and other clients show. */
+export const sdkLimits = (): string => {
+  const badges = DECLINE_REASONS.flatMap((reason) => {
+    const { badge } = DECLINES[reason];
+    return badge === undefined ? [] : [[reason, badge]];
+  });
+  const json = (value: unknown) => JSON.stringify(value, null, 2);
+  return `${HEAD}
+/** The limits that an owner may give a delegate: the label in a form, and the help of an option. */
+export const CAPS = ${json(byName(CAPS, (name) => ({ label: LIMITS[name].cap.label, option: LIMITS[name].cap.option })))} as const;
+export type CapName = keyof typeof CAPS;
+export const CAP_NAMES = Object.keys(CAPS) as CapName[];
+
+/** Those that payments use up, with the label of their period. */
+export const COUNTED_CAPS = ${json(byName(COUNTED_CAPS, (name) => LIMITS[name].cap.usage.label))} as const;
+export type CountedCap = keyof typeof COUNTED_CAPS;
+export const COUNTED_NAMES = Object.keys(COUNTED_CAPS) as CountedCap[];
+
+/** The reasons of declines in a few words. */
+export const DECLINE_BADGES: Readonly<Record<string, string>> = ${json(Object.fromEntries(badges))};
+`;
 };
 
 /** A class for each code of the error table. Its name is a text, so that it survives a minifier. */

@@ -21,8 +21,7 @@ export class AboveSettingError extends Error {
 
 /** @throws SettingsError if the key has no limit, and the settings do not allow that */
 const refuseUnlimited = ({ limits }: Delegate, allowsUnlimited: boolean): void => {
-  const { per_payment, daily, monthly, total } = limits;
-  if (allowsUnlimited || [per_payment, daily, monthly, total].some((each) => each !== null)) return;
+  if (allowsUnlimited || Object.values(limits).some((each) => each !== null)) return;
   throw new SettingsError(
     'QUITTANCE_KEY has no limit at all. Its owner can set one (console, Pay, Delegates). QUITTANCE_ALLOW_UNLIMITED=1 allows a key without one.',
   );

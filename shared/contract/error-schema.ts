@@ -3,11 +3,11 @@ import {
   type ErrorCode,
   type ErrorReference,
   errorDocsUrl,
-  LIMIT_NAMES,
   MONEY_MOVED,
   SAFE_ACTIONS,
 } from './errors.ts';
 import type { Json } from './examples.ts';
+import { LIMIT_NAMES, WHEN_RENEWED } from './limits.ts';
 
 /** The reference of an error in an example. */
 export const exampleReference = (code: ErrorCode): ErrorReference => ({
@@ -29,7 +29,7 @@ const LIMIT: Json = {
     },
     resets_at: {
       anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }],
-      description: 'When a daily or monthly limit starts again. Null: never',
+      description: `${WHEN_RENEWED}. Null: never`,
     },
   },
 };

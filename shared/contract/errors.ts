@@ -1,3 +1,5 @@
+import type { LimitName } from './limits.ts';
+
 /**
  * The only table of error codes. A code that is not in it does not compile. OpenAPI, the gateway
  * and the SDK read it. `retryable`: the same call with the same ids may be repeated unchanged.
@@ -81,17 +83,6 @@ export const SAFE_ACTIONS = [
   'stop',
 ] as const;
 export type SafeAction = (typeof SAFE_ACTIONS)[number];
-
-/**
- * The limits that a payment is compared with: those of the delegate, the balance of the wallet, and
- * what the wallet allows.
- */
-export const LIMIT_NAMES = [
-  ...['per_payment', 'daily', 'monthly', 'total'],
-  ...['account_per_payment', 'account_daily'],
-  ...['balance', 'allowance'],
-] as const;
-export type LimitName = (typeof LIMIT_NAMES)[number];
 
 /** The limit that refused a payment. Amounts are digits of micro-units. */
 type LimitFigures = {

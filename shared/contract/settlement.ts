@@ -5,8 +5,8 @@ import { operations } from './settlement/operations.ts';
 
 export { Approval } from './settlement/approvals.ts';
 export {
-  DECLINE_CODES,
   DECLINE_REASONS,
+  DECLINES,
   Decline,
   type DeclineReason,
   VENDOR_CODE,

@@ -46,9 +46,7 @@ export const insertedRows = (
 };
 
 /**
- * Rows as one JSON parameter, for `insertOutbox` or for a statement that inserts them with its
- * change: ``insert into outbox (subject, msg_id, payload, traceparent) select * from
- * ${outboxValues([...])}``
+ * Messages as one JSON parameter, with the columns that `insertMessages` needs.
  */
 export const outboxValues = (messages: readonly Message[]) => {
   // Stored with the row, so that a later redelivery joins its trace.
@@ -63,27 +61,42 @@ export const outboxValues = (messages: readonly Message[]) => {
     as message(subject text, msg_id text, payload jsonb, traceparent text)`;
 };
 
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/**
+ * The insert of every message.
+ * @param messages a query for subject, msg_id, payload and traceparent
+ * @returns a statement that returns rows of the outbox
+ */
+export const insertMessages = (messages: Fragment): Fragment => sql.fragment`
+  insert into outbox (subject, msg_id, payload, traceparent)
+  ${messages}
+  returning outbox_id, subject, msg_id, payload, traceparent`;
+
+/**
+ * The CTEs `sent`, which inserts those of the messages that belong to rows of the same statement,
+ * and `published`, which has `outbox` for each of these rows: what was inserted, as
+ * `insertedColumn` reads it.
+ * @param key the field of the payloads that identifies the row, and the column of `published`
+ * @param matching the rest of the query after `from … as message`: joins and a condition
+ */
+export const publishMatching = (messages: readonly Message[], key: string, matching: Fragment): Fragment => {
+  const keyOf = sql.fragment`payload ->> ${sql.literalValue(key)}`;
+  return sql.fragment`sent as (${insertMessages(sql.fragment`
+      select message.* from ${outboxValues(messages)} ${matching}`)}
+    ), published as (
+      select ${keyOf} as ${sql.identifier([key])},
+        jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
+      from sent group by ${keyOf}
+    )`;
+};
+
 /**
  * Inserts messages within the caller's transaction. Pass the rows to `relay.dispatch` after the
  * commit.
  */
 export const insertOutbox = (db: Db, messages: readonly Message[]): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(outboxRow)`
-    insert into outbox (subject, msg_id, payload, traceparent)
-    select * from ${outboxValues(messages)}
-    returning outbox_id, subject, msg_id, payload, traceparent`);
-
-type Fragment = ReturnType<typeof sql.fragment>;
-
-/**
- * Inserts those of the messages that belong to rows of the same statement.
- * @param matching the rest of the statement after `from … as message`: joins and a condition
- * @returns a statement that returns the id, the message id and the payload of each inserted row
- */
-export const insertMatching = (messages: readonly Message[], matching: Fragment): Fragment => sql.fragment`
-  insert into outbox (subject, msg_id, payload, traceparent)
-  select message.* from ${outboxValues(messages)} ${matching}
-  returning outbox_id, msg_id, payload`;
+  db.any(sql.type(outboxRow)`${insertMessages(sql.fragment`select * from ${outboxValues(messages)}`)}`);
 
 /**
  * A time in the format of payloads.
@@ -116,11 +129,9 @@ export const insertEvents = <N extends EventName>(
   const columns = Object.entries<Fragment>(fields).map(
     ([field, value]) => sql.fragment`${value} as ${sql.identifier([field])}`,
   );
-  return sql.fragment`
-  insert into outbox (subject, msg_id, payload, traceparent)
+  return insertMessages(sql.fragment`
   select ${eventSubject(name)}, ${messageIdOfRecord(name)}, to_jsonb(event), ${traceparent}
-  from ${from}, lateral (select ${sql.join(columns, sql.fragment`, `)}) as event
-  returning outbox_id, subject, msg_id, payload, traceparent`;
+  from ${from}, lateral (select ${sql.join(columns, sql.fragment`, `)}) as event`);
 };
 
 /** The count stops here, because a scrape must stay cheap. */

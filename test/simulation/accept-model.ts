@@ -1,8 +1,9 @@
+import { LIMITS, WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
-import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
+import { type Delegate, leftOfCaps, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** An attempt as services/settlement/settlements/store/accept-attempts.ts binds it as JSON. */
 type Values = {
@@ -29,7 +30,7 @@ const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && 
 
 /**
  * The model of acceptance. `evaluate` makes the decisions of the statement's step `evaluated` in
- * the same order. A further limit is a further line in each. The step `decided` holds the amounts
+ * the same order. A further refusal is a further line in each. The step `decided` holds the amounts
  * of one wallet in order. Rows of other transactions are read from the snapshot, so the unique
  * indexes decide last. Rows that the statement locks (`for update`) are read in their newest
  * version.
@@ -59,12 +60,8 @@ export const acceptModel = (
   const isPaying = (row: Settlement, { quote_id }: Values) =>
     row.quote_id === quote_id && row.status !== 'failed';
 
-  /** What is left of each cap of a delegate; null: no such cap. Every run ends before midnight. */
-  const leftOf = ({ daily, monthly, total, held, spent }: Delegate) => {
-    const used = off === 'limits of a delegate' ? spent : held + spent;
-    const left = (cap: bigint | null) => (cap === null ? null : cap - used);
-    return { daily: left(daily), monthly: left(monthly), total: left(total) };
-  };
+  const leftOf = (delegate: Delegate) =>
+    leftOfCaps(delegate, off === 'limits of a delegate' ? delegate.spent : delegate.held + delegate.spent);
   /** Whether no limit refuses it: a sign-in of the last minutes may exceed those of its account. */
   const isUnlimited = ({ delegate_id, is_fresh }: Values): boolean =>
     is_fresh || (delegate_id === null && off === 'limits of an account');
@@ -81,16 +78,12 @@ export const acceptModel = (
     const delegate = delegates.get(limitsOf(values));
     if (delegate === undefined && values.delegate_id !== null) return 'delegate_unknown';
     if (delegate !== undefined && !isUnlimited(values)) {
-      const left = leftOf(delegate);
-      const of = values.delegate_id === null ? 'over_account' : 'over';
-      if (isOver(delegate.per_payment, values.quote_amount)) return `${of}_per_payment`;
-      if (isOver(left.daily, values.quote_amount)) return `${of}_daily`;
-      if (isOver(left.monthly, values.quote_amount)) return 'over_monthly';
-      if (isOver(left.total, values.quote_amount)) return 'over_total';
+      const over = leftOf(delegate).find(({ left }) => isOver(left, values.quote_amount));
+      if (over !== undefined) return `over_${over.name}`;
     }
     if (payer === undefined || delegate === undefined) return 'payer_unknown';
-    if (payer.balance - heldOf(payer) < values.quote_amount) return 'balance_short';
-    if (payer.allowance - heldOf(payer) < values.quote_amount) return 'allowance_short';
+    const short = WALLET_LIMITS.find((name) => payer[name] - heldOf(payer) < values.quote_amount);
+    if (short !== undefined) return `${short}_short`;
     if (approvals.isLacking(values, snapshot)) return 'approval_required';
     return isExisting ? 'existing' : 'accepted';
   };
@@ -99,24 +92,13 @@ export const acceptModel = (
   const comparedWith = (values: Values, decision: string) => {
     const payer = payers.get(values.wallet_id);
     const delegate = delegates.get(limitsOf(values));
-    const left = delegate === undefined ? null : leftOf(delegate);
-    const compared: Record<
-      string,
-      readonly [limit: bigint | null | undefined, left: bigint | null | undefined]
-    > = {
-      over_per_payment: [delegate?.per_payment, delegate?.per_payment],
-      over_daily: [delegate?.daily, left?.daily],
-      over_account_per_payment: [delegate?.per_payment, delegate?.per_payment],
-      over_account_daily: [delegate?.daily, left?.daily],
-      over_monthly: [delegate?.monthly, left?.monthly],
-      over_total: [delegate?.total, left?.total],
-      ...(payer && {
-        balance_short: [payer.balance, payer.balance - heldOf(payer)],
-        allowance_short: [payer.allowance, payer.allowance - heldOf(payer)],
-      }),
-    };
-    const [limit_micro = null, left_micro = null] = compared[decision] ?? [];
-    return { limit_micro, left_micro, decided_at: appNow() };
+    const over = delegate && leftOf(delegate).find(({ name }) => decision === `over_${name}`);
+    const short = WALLET_LIMITS.find((name) => decision === `${name}_short`);
+    const decided_at = appNow();
+    if (over) return { limit_micro: delegate![over.name], left_micro: over.left, decided_at };
+    if (short === undefined || payer === undefined)
+      return { limit_micro: null, left_micro: null, decided_at };
+    return { limit_micro: payer[short], left_micro: payer[short] - heldOf(payer), decided_at };
   };
 
   const violatesIndex = (values: Values): boolean =>
@@ -146,8 +128,9 @@ export const acceptModel = (
       const sum = (taken.get(id) ?? 0n) + amount;
       taken.set(id, sum);
       if (isUnlimited(values)) return false;
-      const { daily, monthly, total } = leftOf(delegates.get(id)!);
-      return isOver(daily, sum) || isOver(monthly, sum) || isOver(total, sum);
+      return leftOf(delegates.get(id)!).some(
+        ({ name, left }) => LIMITS[name].counts !== null && isOver(left, sum),
+      );
     };
     const decided = candidates.map((values) => {
       const own = evaluate(values, snapshot);

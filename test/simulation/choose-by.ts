@@ -1,7 +1,8 @@
+import { COUNTED_CAPS } from '../../shared/contract/limits.ts';
 import { actors } from './actors.ts';
 import { type Attempt, OTHER_DELEGATE, type Quote } from './clients.ts';
 import type { Harness } from './harness.ts';
-import type { Delegate } from './settlement-rows.ts';
+import { type Delegate, NO_CAPS } from './settlement-rows.ts';
 
 /** Numbers of the delegates that several payments share, one for each payer. */
 export const SHARED_DELEGATE = 80;
@@ -12,7 +13,7 @@ export const addLimits = (
   ids: Pick<Delegate, 'delegate_id' | 'account_id'>,
   caps: Partial<Delegate>,
 ): void => {
-  const none = { per_payment: null, daily: null, monthly: null, total: null, approval_above: null };
+  const none = { ...NO_CAPS, approval_above: null };
   if (!delegates.has(ids.delegate_id))
     delegates.set(ids.delegate_id, { ...none, ...ids, held: 0n, spent: 0n, ...caps });
 };
@@ -54,7 +55,7 @@ export const chooseBy = (
   const kind = random.next();
   if (kind < 0.45) return { delegateId: null, causedByItself: [] };
   if (kind < 0.75 && isFirst) {
-    const cap = random.pick(['daily', 'monthly', 'total'] as const);
+    const cap = random.pick(COUNTED_CAPS);
     const delegateId = add(number, { [cap]: grossMicro });
     return { delegateId, causedByItself: ['limit_exceeded'] };
   }

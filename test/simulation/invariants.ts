@@ -1,5 +1,6 @@
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
 import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/ledger/model/state.ts';
+import { COUNTED_CAPS } from '../../shared/contract/limits.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import { actors } from './actors.ts';
 import type { Chain } from './chain.ts';
@@ -121,7 +122,7 @@ const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
     require(delegate.held === own[0] &&
       delegate.spent === own[1], 'counters of a delegate are its payments', () =>
       `${id} has ${delegate.held}/${delegate.spent} for ${own.join('/')}`);
-    for (const cap of [delegate.daily, delegate.monthly, delegate.total])
+    for (const cap of COUNTED_CAPS.map((name) => delegate[name]))
       require(cap === null || own[0] + own[1] <= cap, 'a delegate stays within its limits', () =>
         `${id}: ${own.join(' + ')} of ${cap}`);
   }

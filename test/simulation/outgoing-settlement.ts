@@ -1,8 +1,12 @@
-import { MAX_OPEN, MAX_OPEN_OF_PAYEE } from '../../services/settlement/settlements/store/accept-outgoing.ts';
+import {
+  MAX_OPEN,
+  MAX_OPEN_OF_PAYEE,
+} from '../../services/settlement/settlements/store/outgoing-refusals.ts';
+import { WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
-import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
+import { type Delegate, leftOfCaps, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** An outgoing payment as the accepting statement binds it. */
 type Values = {
@@ -85,13 +89,9 @@ export const createOutgoingSettlement = (
       (row) => row.account_id === accountId && row.payment_attempt_id === attemptId,
     );
 
-  /** What is left of each cap. Every run ends before midnight. */
-  const capsOf = ({ per_payment, daily, monthly, total, held, spent }: Delegate) => {
-    const used = off === 'outgoing: limits of a delegate' ? spent : held + spent;
-    const of = (cap: bigint | null, left: bigint | null) => ({ cap, left });
-    const after = (cap: bigint | null) => of(cap, cap === null ? null : cap - used);
-    const after3 = { over_daily: after(daily), over_monthly: after(monthly), over_total: after(total) };
-    return { over_per_payment: of(per_payment, per_payment), ...after3 };
+  const leftOf = (delegate: Delegate) => {
+    const { held, spent } = delegate;
+    return leftOfCaps(delegate, off === 'outgoing: limits of a delegate' ? spent : held + spent);
   };
   const unsettledOf = ({ account_id, pay_to, maxUnsettled }: Values): number => {
     const latest = outgoing()
@@ -111,11 +111,10 @@ export const createOutgoingSettlement = (
     if (findAttempt(account_id, values.payment_attempt_id) !== undefined) return plain('existing');
     const delegate = delegates.get(limitsOf(values));
     if (delegate_id !== null && delegate === undefined) return plain('delegate_unknown');
-    const caps = delegate === undefined || values.isFresh ? [] : Object.entries(capsOf(delegate));
-    for (const [name, { cap, left }] of caps) {
-      const decision = delegate_id === null ? name.replace('over_', 'over_account_') : name;
-      if (left !== null && left < amount) return { decision, limit_micro: cap, left_micro: left };
-    }
+    const caps = delegate === undefined || values.isFresh ? [] : leftOf(delegate);
+    for (const { name, left } of caps)
+      if (left !== null && left < amount)
+        return { decision: `over_${name}`, limit_micro: delegate![name], left_micro: left };
     const open = outgoing().filter((row) => row.account_id === account_id && row.holding);
     if (open.filter((row) => row.delegate_id === delegate_id).length >= MAX_OPEN)
       return plain('too_many_open');
@@ -124,12 +123,10 @@ export const createOutgoingSettlement = (
     if (unsettledOf(values) > 0) return plain('payee_paused');
     const payer = payers.get(wallet_id);
     if (payer === undefined || delegate === undefined) return plain('payer_unknown');
-    const short = (decision: string, limit_micro: bigint) => {
-      const left_micro = off === 'outgoing: holds of a wallet' ? limit_micro : limit_micro - payer.held;
-      return left_micro < amount ? { decision, limit_micro, left_micro } : null;
-    };
-    const tooLittle = short('balance_short', payer.balance) ?? short('allowance_short', payer.allowance);
-    if (tooLittle !== null) return tooLittle;
+    const held = off === 'outgoing: holds of a wallet' ? 0n : payer.held;
+    const short = WALLET_LIMITS.find((name) => payer[name] - held < amount);
+    if (short !== undefined)
+      return { decision: `${short}_short`, limit_micro: payer[short], left_micro: payer[short] - held };
     const candidate = { ...values, quote_amount: amount };
     return plain(approvals.isLacking(candidate, now()) ? 'approval_required' : 'accepted');
   };

@@ -1,4 +1,5 @@
 import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
+import { CAPS, type CapName, LIMITS } from '../../shared/contract/limits.ts';
 
 /** The rows in the simulation's tables of settlement. */
 export type Settlement = SettlementRow & {
@@ -28,18 +29,29 @@ export type Payer = {
 };
 
 /** The limits of a delegate, or of an account for what a sign-in pays: its id is the account's. */
-export type Delegate = {
+export type Delegate = Record<CapName, bigint | null> & {
   delegate_id: string;
   account_id: string;
-  per_payment: bigint | null;
-  daily: bigint | null;
-  monthly: bigint | null;
-  total: bigint | null;
   /** Larger payments need an approval; null: none does. */
   approval_above: bigint | null;
   held: bigint;
   spent: bigint;
 };
+
+export const NO_CAPS = Object.fromEntries(CAPS.map((name) => [name, null])) as Record<CapName, null>;
+
+/**
+ * What is left of each cap in rank order, for what is used; null: no such cap. Every run ends
+ * before the first period does.
+ */
+export const leftOfCaps = (
+  delegate: Delegate,
+  used: bigint,
+): readonly { name: CapName; left: bigint | null }[] =>
+  CAPS.map((name) => {
+    const cap = delegate[name];
+    return { name, left: cap === null || LIMITS[name].counts === null ? cap : cap - used };
+  });
 
 /** The id of the limits that count a payment. */
 export const limitsOf = ({

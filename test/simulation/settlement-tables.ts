@@ -8,7 +8,7 @@ import { createConsumeTables } from './consume-tables.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
-import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
+import { type Delegate, limitsOf, NO_CAPS, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** The requests of two statements, as they bind them as JSON. */
 type Confirmed = Omit<Confirmation, 'messages' | 'settlementToken'> & { token: string | null };
@@ -175,7 +175,7 @@ export const createSettlementTables = (harness: Harness) => {
     const known = payers.get(snapshot.wallet_id);
     const { authority, balance, allowance, account_id } = snapshot;
     if (!delegates.has(account_id)) {
-      const caps = { per_payment, daily, monthly: null, total: null, approval_above: null };
+      const caps = { ...NO_CAPS, per_payment, daily, approval_above: null };
       delegates.set(account_id, { ...caps, delegate_id: account_id, account_id, held: 0n, spent: 0n });
     }
     if (known === undefined)

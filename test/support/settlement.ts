@@ -12,6 +12,7 @@ import { eventDurable } from '../../shared/bus/topology.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { settlement } from '../../shared/contract/index.ts';
+import { byName, CAPS, type CapName } from '../../shared/contract/limits.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { unpackToken } from '../../shared/lib/packed-token.ts';
@@ -169,7 +170,7 @@ export const stopFixture = async (): Promise<void> => {
 export const serviceKey: Principal = { kind: 'service_key', key_id: 'k', ...vendor };
 
 export type DelegateKey = Extract<Principal, { kind: 'delegate_key' }>;
-type Caps = Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>>;
+type Caps = Partial<Record<CapName, bigint>>;
 
 type Rights = Partial<
   Pick<Parameters<ReturnType<typeof upsertDelegate>>[0], 'external' | 'approval_above' | 'paused'>
@@ -201,15 +202,7 @@ export const delegateOf = async (
 };
 
 /** Caps in the format of the API. */
-export const limitsOf = ({ per_payment, daily, monthly, total }: Caps) => {
-  const text = (cap: bigint | undefined) => (cap === undefined ? null : `${cap}`);
-  return {
-    per_payment: text(per_payment),
-    daily: text(daily),
-    monthly: text(monthly),
-    total: text(total),
-  };
-};
+export const limitsOf = (caps: Caps) => byName(CAPS, (name) => caps[name]?.toString() ?? null);
 
 /** What the delegate may spend and has spent, as identity gets it. */
 export const spendingOf = async ({ account_id, delegate_id }: DelegateKey) =>

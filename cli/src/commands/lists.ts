@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { CAP_NAMES, CAPS } from '../../../sdk/src/generated/limits.ts';
 import type { Client, Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
@@ -70,17 +71,17 @@ export const addServices = (program: Command, io: Io): void => {
 
 // ---------- delegates ----------
 
-type DelegateOptions = Record<
-  'name' | 'wallet' | 'perPayment' | 'daily' | 'monthly' | 'total' | 'approvalAbove' | 'expires',
-  string | undefined
-> & { name: string; services?: string[]; external?: string[]; origins?: string[] };
+type DelegateOptions = Record<'wallet' | 'approvalAbove' | 'expires', string | undefined> & {
+  name: string;
+  services?: string[];
+  external?: string[];
+  origins?: string[];
+};
 
-const LIMITS = [
-  ['per_payment', 'perPayment', '--per-payment'],
-  ['daily', 'daily', '--daily'],
-  ['monthly', 'monthly', '--monthly'],
-  ['total', 'total', '--total'],
-] as const;
+const LIMITS = CAP_NAMES.map((field) => ({
+  field,
+  option: new Option(`--${field.replaceAll('_', '-')} <usdc>`, CAPS[field].option),
+}));
 
 const externalOf = ({ external, origins }: DelegateOptions) => {
   if (external === undefined) {
@@ -107,9 +108,9 @@ const rightsOf = ({
   approval_above,
   expires_at,
 }: Created): [string, string | null][] => [
-  ...LIMITS.map(([field, , flag]): [string, string | null] => {
+  ...LIMITS.map(({ field, option }): [string, string | null] => {
     const limit = limits[field];
-    return [flag.slice(2), limit === null ? null : formatUsdc(limit)];
+    return [option.name(), limit === null ? null : formatUsdc(limit)];
   }),
   ['services', allowed_service_ids?.join(' ') ?? null],
   ['external', external === null ? null : [external.pay_to].flat().join(' ')],
@@ -118,11 +119,12 @@ const rightsOf = ({
   ['expires', expires_at],
 ];
 
-const createDelegate = async (context: Context, options: DelegateOptions): Promise<void> => {
+const createDelegate = async (context: Context, command: Command): Promise<void> => {
+  const options = command.opts<DelegateOptions>();
   const limits = Object.fromEntries(
-    LIMITS.flatMap(([field, option, flag]) => {
-      const text = options[option];
-      return text === undefined ? [] : [[field, parseUsdc(text, flag)]];
+    LIMITS.flatMap(({ field, option }) => {
+      const text: string | undefined = command.getOptionValue(option.attributeName());
+      return text === undefined ? [] : [[field, parseUsdc(text, option.long!)]];
     }),
   );
   const { name, services, approvalAbove, expires } = options;
@@ -188,7 +190,7 @@ export const addDelegates = (program: Command, io: Io): void => {
     .action((_options, command: Command) =>
       printPage(contextOf(io, command), '/delegates', 'Resume the delegate'),
     );
-  delegates
+  const create = delegates
     .command('create')
     .description(
       'Creates a delegate and shows its key, once. Needs a sign-in of the last 5 minutes (`quittance login`), which may ' +
@@ -196,19 +198,15 @@ export const addDelegates = (program: Command, io: Io): void => {
         'or --total. It ends when you end the sign-in in the console. Create others in the console.',
     )
     .requiredOption('--name <text>', 'its name')
-    .option('--wallet <id>', 'the wallet that pays; default: that of the account')
-    .option('--per-payment <usdc>', 'the most that one payment may cost')
-    .option('--daily <usdc>', 'the most that it may spend in a day (UTC)')
-    .option('--monthly <usdc>', 'the most that it may spend in a month (UTC)')
-    .option('--total <usdc>', 'the most that it may ever spend')
+    .option('--wallet <id>', 'the wallet that pays; default: that of the account');
+  for (const { option } of LIMITS) create.addOption(option);
+  create
     .option('--services <id...>', 'pay these services only')
     .option('--external <address...>', 'pay vendors of x402 elsewhere, at these addresses')
     .option('--origins <origin...>', 'with --external: at these origins only')
     .option('--approval-above <usdc>', 'wait for your approval above this amount')
     .option('--expires <time>', 'when the key ends, like 2027-01-31T00:00:00Z')
-    .action((_options, command: Command) =>
-      createDelegate(contextOf(io, command), command.opts<DelegateOptions>()),
-    );
+    .action((_options, command: Command) => createDelegate(contextOf(io, command), command));
 };
 
 // ---------- payments and approvals ----------

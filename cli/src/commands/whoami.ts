@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import { type Context, contextOf, print } from '../context.ts';
 import type { Io } from '../io.ts';
 import { properties } from '../text.ts';
@@ -16,9 +17,10 @@ const ofDelegate = async (context: Context): Promise<void> => {
       ['Key', `of the delegate “${name}” (${delegate_id}), ${status}`],
       ['Environment', `${environment} at ${url}`],
       ['Per payment', limits.per_payment === null ? null : formatUsdc(limits.per_payment)],
-      ['Daily', limitText(limits.daily, usage.daily.remaining)],
-      ['Monthly', limitText(limits.monthly, usage.monthly.remaining)],
-      ['Total', limitText(limits.total, usage.total.remaining)],
+      ...COUNTED_NAMES.map((name): [string, string | null] => [
+        `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`,
+        limitText(limits[name], usage[name].remaining),
+      ]),
     ]),
   );
 };

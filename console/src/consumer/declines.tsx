@@ -1,3 +1,4 @@
+import { DECLINE_BADGES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useItems } from '../lib/data.ts';
 import { Ago, Badge, Money, Section, Table } from '../ui/index.ts';
@@ -8,21 +9,9 @@ type Decline = Output<'settlement.listDeclines'>['data'][number];
 const EVERY_MS = 10_000;
 const LATEST = '6';
 
-const REASONS: Partial<Record<NonNullable<Decline['reason']>, string>> = {
-  per_payment: 'above the limit of one payment',
-  account_per_payment: 'above what a sign-in may pay at once',
-  account_daily: 'above what sign-ins may pay in a day',
-  daily: 'daily limit used up',
-  monthly: 'monthly limit used up',
-  total: 'total limit used up',
-  balance: 'balance too small',
-  allowance: 'allowance too small',
-  service_not_allowed: 'service not allowed',
-  delegate_paused: 'delegate paused',
-};
 /** The reason for its payer, the code for its vendor, who learns no limits. */
 const reasonOf = ({ reason, code }: Decline): string =>
-  reason === undefined ? code : (REASONS[reason] ?? reason);
+  reason === undefined ? code : (DECLINE_BADGES[reason] ?? reason);
 
 /** The latest refused payments of the account as payer. Nothing is shown while there are none. */
 export const LatestDeclines = () => {

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { COUNTED_CAPS, COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import { useAction } from '../lib/data.ts';
 import {
   Badge,
@@ -21,12 +22,6 @@ import type { Delegate } from './delegate-form.ts';
 import { NewKeyOf } from './delegate-key.tsx';
 import { ServiceName } from './names.tsx';
 
-const PERIODS = [
-  ['daily', 'Today'],
-  ['monthly', 'This month'],
-  ['total', 'Ever'],
-] as const;
-
 /** One delegate: its limits, what it has spent and holds, and its actions. */
 export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
   const { delegate_id, name, status, limits, usage, allowed_service_ids, external, expires_at, created_at } =
@@ -46,22 +41,22 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
     },
   );
   const isPaused = status === 'paused';
-  const limited = PERIODS.filter(([period]) => limits[period] !== null);
+  const limited = COUNTED_NAMES.filter((name) => limits[name] !== null);
   const { spent, held } = usage.total;
   return (
     <Section title={name} actions={<Badge state={status} />}>
       <Stack>
-        {limited.map(([period, text]) => (
+        {limited.map((name) => (
           <Meter
-            key={period}
-            label={text}
-            spent={BigInt(usage[period].spent)}
-            held={BigInt(usage[period].held)}
-            limit={BigInt(limits[period]!)}
+            key={name}
+            label={COUNTED_CAPS[name]}
+            spent={BigInt(usage[name].spent)}
+            held={BigInt(usage[name].held)}
+            limit={BigInt(limits[name]!)}
             note={
-              usage[period].resets_at === null ? undefined : (
+              usage[name].resets_at === null ? undefined : (
                 <>
-                  resets <Time at={usage[period].resets_at} />
+                  resets <Time at={usage[name].resets_at} />
                 </>
               )
             }

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
 import { formatUsdc } from '../lib/money.ts';
@@ -38,7 +39,6 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
       </Dialog>
     );
   }
-  const { daily, monthly, total } = form.typed;
   return (
     <Dialog title="New delegate" isOpen wide isFixed={create.isBusy} onClose={onClose}>
       <form onSubmit={submit}>
@@ -55,7 +55,7 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
               ])}
             />
           )}
-          {[daily, monthly, total].every((cap) => cap.trim() === '') && (
+          {COUNTED_NAMES.every((name) => form.typed[name].trim() === '') && (
             <Notice tone="wait">
               Without a daily, monthly or total limit, this key may spend the wallet’s whole allowance.
             </Notice>

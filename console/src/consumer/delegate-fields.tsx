@@ -1,7 +1,8 @@
 import { useState } from 'react';
+import { CAP_NAMES, CAPS } from '../../../sdk/src/generated/limits.ts';
 import { Choices, Columns, Select, Stack, TextField } from '../ui/index.ts';
 import { useServices } from '../vendor/select-service.tsx';
-import { CAPS, faultsOf, partsOf, type Typed } from './delegate-form.ts';
+import { faultsOf, partsOf, type Typed } from './delegate-form.ts';
 import { useRecentNames } from './names.tsx';
 
 /** The fields of the form. Errors are shown from the first attempt to submit. */
@@ -41,10 +42,10 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
     <fieldset className="plain">
       <legend>Spending limits (empty: no limit)</legend>
       <div className="caps">
-        {CAPS.map(([name, text]) => (
+        {CAP_NAMES.map((name) => (
           <TextField
             key={name}
-            label={text}
+            label={CAPS[name].label}
             value={typed[name]}
             onChange={set(name)}
             error={faults[name]}

@@ -1,3 +1,4 @@
+import { CAP_NAMES, type CapName } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
 
@@ -5,14 +6,7 @@ export type Delegate = Output<'identity.listDelegates'>['data'][number];
 
 /** The form of a delegate: the entered text, and the body that is sent. */
 
-export const CAPS = [
-  ['per_payment', 'For one payment'],
-  ['daily', 'Each day (UTC)'],
-  ['monthly', 'Each month (UTC)'],
-  ['total', 'Ever'],
-] as const;
-type Cap = (typeof CAPS)[number][0];
-export type Typed = Record<Cap, string> & {
+export type Typed = Record<CapName, string> & {
   name: string;
   services: string;
   until: string;
@@ -42,15 +36,18 @@ const localMinute = (iso: string): string => {
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
 };
 
+const byCap = <T>(make: (name: CapName) => T): Record<CapName, T> =>
+  Object.fromEntries(CAP_NAMES.map((name) => [name, make(name)])) as Record<CapName, T>;
+
 export const typedOf = (delegate: Delegate | null): Typed => {
-  const cap = (name: Cap) => {
+  const cap = (name: CapName) => {
     const micro = delegate?.limits[name] ?? null;
     return micro === null ? '' : formatUsdc(BigInt(micro));
   };
   const external = delegate?.external ?? null;
   return {
     name: delegate?.name ?? '',
-    ...{ per_payment: cap('per_payment'), daily: cap('daily'), monthly: cap('monthly'), total: cap('total') },
+    ...byCap(cap),
     services: (delegate?.allowed_service_ids ?? []).join('\n'),
     until: delegate?.expires_at == null ? '' : localMinute(delegate.expires_at),
     others: external === null ? 'no' : external.pay_to === 'any' ? 'any' : 'list',
@@ -91,7 +88,7 @@ const faultsOfOthers = ({ others, services, payTo, origins }: Typed): Faults => 
 /** The errors of the entered text, by field. */
 export const faultsOf = (typed: Typed): Faults => {
   const faults = faultsOfOthers(typed);
-  for (const name of [...CAPS.map(([cap]) => cap), 'ask'] as const)
+  for (const name of [...CAP_NAMES, 'ask'] as const)
     if (typed[name].trim() !== '' && parseUsdc(typed[name]) === null) faults[name] = NO_AMOUNT;
   const ids = partsOf(typed.services);
   const bad = ids.find((id) => !SERVICE_ID.test(id));
@@ -117,9 +114,7 @@ const bodyOf = (typed: Typed) => {
   const ids = partsOf(typed.services);
   return {
     name: typed.name.trim(),
-    limits: Object.fromEntries(
-      CAPS.map(([name]) => [name, parseUsdc(typed[name])?.toString() ?? null]),
-    ) as Record<Cap, string | null>,
+    limits: byCap((name) => parseUsdc(typed[name])?.toString() ?? null),
     allowed_service_ids: ids.length === 0 ? null : ids,
     external: externalOf(typed),
     approval_above: parseUsdc(typed.ask)?.toString() ?? null,
@@ -133,7 +128,7 @@ export const newBody = (typed: Typed) => {
   const set = Object.entries(limits).filter(([, micro]) => micro !== null);
   return {
     name,
-    limits: Object.fromEntries(set) as Partial<Record<Cap, string>>,
+    limits: Object.fromEntries(set) as Partial<Record<CapName, string>>,
     ...(allowed_service_ids !== null && { allowed_service_ids }),
     ...(external !== null && { external }),
     ...(approval_above !== null && { approval_above }),
@@ -148,11 +143,11 @@ export const newBody = (typed: Typed) => {
 export const changedBody = (before: Typed, typed: Typed) => {
   const body = bodyOf(typed);
   const isChanged = (name: keyof Typed) => before[name].trim() !== typed[name].trim();
-  const caps = CAPS.filter(([name]) => isChanged(name)).map(([name]) => [name, body.limits[name]]);
+  const caps = CAP_NAMES.filter(isChanged).map((name) => [name, body.limits[name]]);
   return {
     ...(isChanged('name') && { name: body.name }),
     ...(caps.length > 0 && {
-      limits: Object.fromEntries(caps) as Partial<Record<Cap, string | null>>,
+      limits: Object.fromEntries(caps) as Partial<Record<CapName, string | null>>,
     }),
     ...(isChanged('services') && { allowed_service_ids: body.allowed_service_ids }),
     ...(JSON.stringify(externalOf(before)) !== JSON.stringify(body.external) && { external: body.external }),

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { COUNTED_CAPS, COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { LatestDeclines } from '../consumer/declines.tsx';
 import { useSummary } from '../consumer/summary.ts';
@@ -96,20 +97,19 @@ const Agents = () => {
     client.identity.listDelegates({ cursor }, options),
   );
   const limited = delegates.data.flatMap(({ delegate_id, name, limits, usage }) => {
-    const period = (['daily', 'monthly', 'total'] as const).find((each) => limits[each] !== null);
+    const period = COUNTED_NAMES.find((each) => limits[each] !== null);
     return period === undefined
       ? []
       : [{ delegate_id, name, limit: BigInt(limits[period]!), used: usage[period], period }];
   });
   if (limited.length === 0) return null;
-  const PERIODS = { daily: 'today', monthly: 'this month', total: 'ever' };
   return (
     <Section title="Agents against their limits" actions={<Link href="/delegates">Delegates</Link>}>
       <Stack>
         {limited.slice(0, 4).map(({ delegate_id, name, limit, used, period }) => (
           <Meter
             key={delegate_id}
-            label={`${name}, ${PERIODS[period]}`}
+            label={`${name}, ${COUNTED_CAPS[period].toLowerCase()}`}
             spent={BigInt(used.spent)}
             held={BigInt(used.held)}
             limit={limit}

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CAP_NAMES, COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import { answerWith } from '../answers.ts';
 import { answering, type Register } from './tools.ts';
 
@@ -8,10 +9,12 @@ const usage = z.object({
   held: z.string().describe('Reserved by payments whose outcome is open'),
   remaining: limit,
 });
+const byName = <N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> =>
+  Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
 const outputSchema = z.object({
   name: z.string(),
-  limits: z.object({ per_payment: limit, daily: limit, monthly: limit, total: limit }),
-  usage: z.object({ daily: usage, monthly: usage, total: usage }),
+  limits: z.object(byName(CAP_NAMES, () => limit)),
+  usage: z.object(byName(COUNTED_NAMES, () => usage)),
   approval_above: limit.describe('The owner must approve a payment above it. Null: none'),
   pays_x402_vendors: z.boolean().describe('True: vendors that do not use Quittance can be paid'),
   allowed_service_ids: z.array(z.string()).nullable(),
@@ -39,13 +42,8 @@ export const registerBudget: Register = (server, { client, settings }) => {
       const { limits, usage: used } = own;
       return answerWith({
         name: own.name,
-        limits: {
-          per_payment: limits.per_payment ?? null,
-          daily: limits.daily ?? null,
-          monthly: limits.monthly ?? null,
-          total: limits.total ?? null,
-        },
-        usage: { daily: usageOf(used.daily), monthly: usageOf(used.monthly), total: usageOf(used.total) },
+        limits: byName(CAP_NAMES, (name) => limits[name] ?? null),
+        usage: byName(COUNTED_NAMES, (name) => usageOf(used[name])),
         approval_above: own.approval_above,
         pays_x402_vendors: own.external !== null,
         allowed_service_ids: own.allowed_service_ids,

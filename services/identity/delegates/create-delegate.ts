@@ -14,11 +14,9 @@ import { grantToDevice } from '../sessions/store/sessions.ts';
 import type { Terms } from '../terms.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
-import { EXTERNAL_WITH_SERVICES, isContradictory, withLimits } from './model.ts';
+import { EXTERNAL_WITH_SERVICES, isContradictory, NO_LIMITS, withLimits } from './model.ts';
 import { insertDelegate } from './store.ts';
 import { showDelegate } from './view.ts';
-
-const NO_LIMITS = { per_payment: null, daily: null, monthly: null, total: null };
 
 /**
  * Counts the limits of a new delegate in those of all delegates of its device.

@@ -1,5 +1,7 @@
-type LimitName = 'per_payment' | 'daily' | 'monthly' | 'total';
-type Limits = Record<LimitName, string | null>;
+import { byName, CAPS, type CapName } from '../../../shared/contract/limits.ts';
+
+type Limits = Record<CapName, string | null>;
+export const NO_LIMITS: Limits = byName(CAPS, () => null);
 /** Payments to vendors that do not use Quittance. Null origins: any origin. */
 type External = { pay_to: 'any' | readonly string[]; origins: readonly string[] | null };
 type Caps = {
@@ -13,14 +15,12 @@ type Caps = {
 /** The limits after a change. A limit that the change does not name stays. */
 export const withLimits = (
   before: Limits,
-  change: { [Name in LimitName]?: string | null | undefined },
-): Limits => {
-  const of = (name: LimitName) => {
+  change: { [Name in CapName]?: string | null | undefined },
+): Limits =>
+  byName(CAPS, (name) => {
     const value = change[name];
     return value === undefined ? before[name] : value;
-  };
-  return { per_payment: of('per_payment'), daily: of('daily'), monthly: of('monthly'), total: of('total') };
-};
+  });
 
 const above = (before: string | null, after: string | null): boolean =>
   before !== null && (after === null || BigInt(after) > BigInt(before));
@@ -46,8 +46,7 @@ export const raisesExternal = (before: External | null, after: External | null):
  * Such a change needs a fresh sign-in (docs/spec/decisions.md, Sign-in).
  */
 export const raises = (before: Caps, after: Caps): boolean => {
-  const names = Object.keys(before.limits) as (keyof Limits)[];
-  if (names.some((name) => above(before.limits[name], after.limits[name]))) return true;
+  if (CAPS.some((name) => above(before.limits[name], after.limits[name]))) return true;
   return (
     allowsMore(before.allowed_service_ids, after.allowed_service_ids) ||
     raisesExternal(before.external, after.external) ||

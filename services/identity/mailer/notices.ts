@@ -1,5 +1,5 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
-import type { DeclineReason } from '../../../shared/contract/settlement.ts';
+import { DECLINE_REASONS, DECLINES, type DeclineReason } from '../../../shared/contract/settlement.ts';
 import { displayUsdc, parseMicro } from '../../../shared/lib/micro.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
 import { environmentSentences, htmlBody, type Mail } from './mail-text.ts';
@@ -46,44 +46,17 @@ const shortened = (text: string) => (text.length > MAX_RESOURCE ? `${text.slice(
 const PAYMENT_MAILS_OFF =
   'You can turn mails about payments off in the settings of your account (mail_payments).';
 
-const leftOf = ({ left, limit }: Record<string, string>) => `${usdc(left)} of ${usdc(limit)} are left`;
-const IN_CONSOLE = 'in the console, under Delegates, if the delegate is to make this payment';
 /** Why a payment of a delegate was declined, and what its owner can do. */
-const DECLINED: Partial<Record<DeclineReason, (details: Record<string, string>) => string[]>> = {
-  per_payment: ({ limit }) => [
-    `The limit of one payment is ${usdc(limit)}.`,
-    `Raise this limit ${IN_CONSOLE}.`,
-  ],
-  daily: (details) => [
-    `Of its daily limit ${leftOf(details)} until ${details.resets_at}.`,
-    `Wait until then, or raise the limit ${IN_CONSOLE}.`,
-  ],
-  monthly: (details) => [
-    `Of its monthly limit ${leftOf(details)} until ${details.resets_at}.`,
-    `Wait until then, or raise the limit ${IN_CONSOLE}.`,
-  ],
-  total: (details) => [`Of its total limit ${leftOf(details)}.`, `Raise this limit ${IN_CONSOLE}.`],
-  balance: (details) => [
-    `The balance of its wallet is too small: ${leftOf(details)}, because other payments may hold a part.`,
-    'Add USDC to the wallet in the console, under Wallet.',
-  ],
-  allowance: (details) => [
-    details.limit === undefined
-      ? 'It has no wallet that allows payments.'
-      : `Its wallet allows too little spending: ${leftOf(details)}, because other payments may hold a part.`,
-    'Raise what the wallet may spend in the console, under Wallet.',
-  ],
-  delegate_paused: () => [
-    'You have paused it, so its payments are refused.',
-    `Resume it ${IN_CONSOLE}, or leave it paused.`,
-  ],
-  service_not_allowed: () => [
-    'The delegate may pay certain services only, and this is not one of them.',
-    `Add the service to those that it may pay ${IN_CONSOLE}.`,
-  ],
+const whyDeclined = ({ reason, limit, left, resets_at }: Record<string, string>): readonly string[] => {
+  const { mail, mailWithout = [] } = DECLINES[reason as DeclineReason] ?? {};
+  if (!mail || limit === undefined) return mailWithout;
+  const of = usdc(limit);
+  return mail({ limit: of, left: `${usdc(left)} of ${of} are left`, resetsAt: resets_at ?? '' });
 };
 /** The reasons of declines about which the owner of a delegate is mailed. */
-export const MAILED_REASONS: ReadonlySet<string> = new Set(Object.keys(DECLINED));
+export const MAILED_REASONS: ReadonlySet<string> = new Set(
+  DECLINE_REASONS.filter((reason) => DECLINES[reason].mail || DECLINES[reason].mailWithout),
+);
 
 type Text = { subject: string; sentences: string[] };
 type Details = Record<string, string>;
@@ -204,7 +177,7 @@ const TEXTS: Record<string, (details: Details) => Text> = {
     sentences: [
       `At ${details.at} the payment of ${usdc(details.amount)} to ${service(details)} was declined. Nothing was paid.`,
       `${delegateOf(details)} asked for it.`,
-      ...(DECLINED[details.reason as DeclineReason]?.(details) ?? []),
+      ...whyDeclined(details),
       'If you do not expect this payment, rotate or delete the key of the delegate.',
       'You get at most one such mail an hour. All declined payments are listed at GET /v1/declines.',
     ],

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import { remainingMicro, resetTimes } from '../delegates/model.ts';
+import { remainingMicro, resetOf } from '../delegates/model.ts';
 import type { DelegateRow } from '../delegates/store.ts';
 
 /** The limits of an account for what a sign-in pays, and how much of this day is used. */
@@ -14,5 +14,5 @@ export const showLimits = (
   daily: formatMicro(row.daily!),
   used_today: formatMicro(row.day_held + row.day_spent),
   remaining_today: formatMicro(remainingMicro(row.daily, row.day_held, row.day_spent)!),
-  resets_at: isoTime(resetTimes(row.now).daily),
+  resets_at: isoTime(resetOf('account_daily', row.now)!),
 });

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { ERRORS, LIMIT_NAMES } from '../../../shared/contract/errors.ts';
-import { DECLINE_CODES } from '../../../shared/contract/settlement.ts';
+import { ERRORS } from '../../../shared/contract/errors.ts';
+import { LIMIT_NAMES } from '../../../shared/contract/limits.ts';
+import { DECLINES } from '../../../shared/contract/settlement.ts';
 import { declined, isCounted, overLimit, periodOf } from './model.ts';
 
 const USDC = 1_000_000n;
@@ -40,7 +41,7 @@ test.each([
   ],
 ] as const)('%s: the payer gets the figures in the message and in the body', (name, message, resets_at) => {
   const refusal = overLimit(name, compared);
-  expect(refusal).toMatchObject({ code: DECLINE_CODES[name], reason: name, message });
+  expect(refusal).toMatchObject({ code: DECLINES[name].code, reason: name, message });
   expect(refusal.extras).toEqual({
     safe_action: name === 'balance' ? 'top_up' : 'raise_limit',
     limit: { name, asked: '5000000', limit: '10000000', left: '2000000', resets_at },
@@ -55,8 +56,8 @@ test('a wallet without an allowance is named as such', () => {
 });
 
 test('every limit of an error is a reason of a decline, and every reason has an error code', () => {
-  for (const name of LIMIT_NAMES) expect(Object.keys(DECLINE_CODES)).toContain(name);
-  for (const code of Object.values(DECLINE_CODES)) expect(Object.keys(ERRORS)).toContain(code);
+  for (const name of LIMIT_NAMES) expect(Object.keys(DECLINES)).toContain(name);
+  for (const { code } of Object.values(DECLINES)) expect(Object.keys(ERRORS)).toContain(code);
   expect(declined('vendor_frozen', 'no').code).toBe('conflict');
 });
 
@@ -66,7 +67,7 @@ test('a used-up limit is reported once for each day, each month, or ever', () =>
     '2026-11',
     'ever',
   ]);
-  expect(Object.keys(DECLINE_CODES).filter((reason) => isCounted(reason as never))).toEqual([
+  expect(Object.keys(DECLINES).filter((reason) => isCounted(reason as never))).toEqual([
     'daily',
     'monthly',
     'total',

@@ -5,8 +5,8 @@ import { eventSubject, type Message } from '../../../shared/events/event.ts';
 import {
   insertedColumn,
   insertedRows,
-  insertMatching,
   type OutboxRow,
+  publishMatching,
 } from '../../../shared/events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
@@ -81,15 +81,14 @@ export const insertDeclines = async (
       order by delegate_id, reason, limit_micro, period, decline_id
       on conflict do nothing
       returning decline_id
-    ), sent as (${insertMatching(
+    ), ${publishMatching(
       declines.flatMap(({ messages }) => messages),
+      'decline_id',
       sql.fragment`join inserted on inserted.decline_id = message.payload ->> 'decline_id'
       where message.subject <> ${eventSubject('settlement.delegateExhausted')}
         or inserted.decline_id in (select decline_id from exhausted)`,
-    )})
-    select inserted.decline_id, jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
-    from inserted join sent on sent.payload ->> 'decline_id' = inserted.decline_id
-    group by inserted.decline_id`);
+    )}
+    select decline_id, outbox from published`);
   const byId = new Map(rows.map((row) => [row.decline_id, row.outbox]));
   return declines.map(({ row, messages }) => {
     const sent = byId.get(row.decline_id);

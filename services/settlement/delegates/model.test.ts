@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { remainingMicro, resetTimes } from './model.ts';
+import { remainingMicro, resetOf } from './model.ts';
 
 test.each([
   ['no cap', null, 5n, 5n, null],
@@ -21,8 +21,9 @@ test.each([
   ['29 February', '2028-02-29T08:00:00.000Z', '2028-03-01', '2028-03-01'],
   ['31 January', '2027-01-31T08:00:00.000Z', '2027-02-01', '2027-02-01'],
 ])('resets: %s', (_name, now, daily, monthly) => {
-  const times = resetTimes(Date.parse(now));
-  expect([new Date(times.daily).toISOString(), new Date(times.monthly).toISOString()]).toEqual(
+  const resets = (['daily', 'monthly'] as const).map((name) => resetOf(name, Date.parse(now))!);
+  expect(resets.map((time) => new Date(time).toISOString())).toEqual(
     [daily, monthly].map((day) => `${day}T00:00:00.000Z`),
   );
+  expect(resetOf('total', Date.parse(now))).toBeNull();
 });

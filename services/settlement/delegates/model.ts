@@ -1,3 +1,6 @@
+import { LIMITS, type LimitName, type Period } from '../../../shared/contract/limits.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+
 /** What a cap leaves. 0: it was lowered below what is held or spent. Null: there is no cap. */
 export const remainingMicro = (cap: bigint | null, heldMicro: bigint, spentMicro: bigint): bigint | null => {
   if (cap === null) return null;
@@ -5,12 +8,36 @@ export const remainingMicro = (cap: bigint | null, heldMicro: bigint, spentMicro
   return left > 0n ? left : 0n;
 };
 
-/** The next UTC midnight and the next first of a month, both epoch milliseconds. */
-export const resetTimes = (now: number): { daily: number; monthly: number } => {
+type Times = {
+  /** When the next one begins, epoch milliseconds. Null: never. */
+  endsAt: (now: number) => number | null;
+  /** Its name: `2026-11-21`, `2026-11` or `ever`. */
+  nameOf: (now: number) => string;
+};
+
+/** Date.UTC normalizes a day 32 or a month 13. */
+const startOf = (now: number, { months = 0, days }: { months?: number; days: number }): number => {
   const date = new Date(now);
-  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  // Date.UTC normalizes a day 32 or a month 13.
-  return { daily: Date.UTC(year, month, day + 1), monthly: Date.UTC(year, month + 1, 1) };
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, days);
+};
+
+/** The periods whose payments a limit counts, in UTC. Times are epoch milliseconds. */
+export const PERIODS: Record<Period, Times> = {
+  day: {
+    endsAt: (now) => startOf(now, { days: new Date(now).getUTCDate() + 1 }),
+    nameOf: (now) => isoTime(now).slice(0, 10),
+  },
+  month: {
+    endsAt: (now) => startOf(now, { months: 1, days: 1 }),
+    nameOf: (now) => isoTime(now).slice(0, 7),
+  },
+  ever: { endsAt: () => null, nameOf: () => 'ever' },
+};
+
+/** When a limit starts again after a time. Null: never. */
+export const resetOf = (name: LimitName, now: number): number | null => {
+  const { counts } = LIMITS[name];
+  return counts === null || counts === 'held' ? null : PERIODS[counts].endsAt(now);
 };
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type CapName, type CountedCap, LIMITS, type Period } from '../../../shared/contract/limits.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { DEFAULT_ACCOUNT_LIMITS } from './model.ts';
 
@@ -27,6 +28,15 @@ const Row = z.object({
   now: z.number(),
 });
 export type DelegateRow = z.infer<typeof Row>;
+
+/** The counters of a period: their columns are `<counter>_held` and `<counter>_spent`. */
+const COUNTERS = { day: 'day', month: 'month', ever: 'total' } as const satisfies Record<Period, string>;
+
+/** What the period of a limit has used, in a row. */
+export const usedOf = (row: DelegateRow, name: CountedCap): { held: bigint; spent: bigint } => {
+  const counter = COUNTERS[LIMITS[name].counts];
+  return { held: row[`${counter}_held`], spent: row[`${counter}_spent`] };
+};
 
 /**
  * The row that counts a payment: that of its delegate, or the one of the account for what a sign-in
@@ -58,11 +68,8 @@ const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, 
 
 type Caps = Pick<
   DelegateRow,
+  | CapName
   | 'delegate_id'
-  | 'per_payment'
-  | 'daily'
-  | 'monthly'
-  | 'total'
   | 'allowed_service_ids'
   | 'external'
   | 'external_pay_to'
@@ -114,13 +121,16 @@ export const listDelegates = (
     select ${columns} from delegates
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
+/** The columns of a settlement with the periods in whose counters it counts: a UTC day. */
+export const countedIn = sql.fragment`delegate_day`;
+
 /**
  * CTE `delegate` of acceptance: the rows that count the payments of CTE `candidate`, locked, with
- * what is left of each cap (null: no cap). `day` is the day in which the attempt counts.
+ * what is left of each cap (null: no cap) and the columns `countedIn`.
  */
 export const lockDelegates = sql.fragment`
   select d.delegate_id, d.account_id, d.per_payment, d.daily, d.monthly, d.total, d.allowed_service_ids, d.external,
-    d.external_pay_to, d.external_origins, d.approval_above, d.paused, greatest(d.day, ${today}) as day,
+    d.external_pay_to, d.external_origins, d.approval_above, d.paused, greatest(d.day, ${today}) as delegate_day,
     d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left
@@ -147,7 +157,7 @@ export const holdDelegates = sql.fragment`
 
 /**
  * CTE that moves the amounts of payments between the counters, for the rows of the statement's CTE
- * `changed` (delegate_id, account_id, delegate_day, quote_amount). Counters of a day or month that
+ * `changed` (delegate_id, account_id, quote_amount, `countedIn`). Counters of a day or month that
  * is over do not change. The rows are locked in the order of their ids, so that two such statements
  * never deadlock. The values are computed from the locked rows: an update reads the version of its
  * snapshot first, and the constraints would check values computed from that version.

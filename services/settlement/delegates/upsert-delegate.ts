@@ -1,3 +1,4 @@
+import { byName, CAPS } from '../../../shared/contract/limits.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -24,10 +25,7 @@ export const upsertDelegate =
   }) => {
     const caps = {
       delegate_id,
-      per_payment: capOf(limits.per_payment),
-      daily: capOf(limits.daily),
-      monthly: capOf(limits.monthly),
-      total: capOf(limits.total),
+      ...byName(CAPS, (name) => capOf(limits[name])),
       allowed_service_ids,
       external: external !== null,
       external_pay_to: external === null || external.pay_to === 'any' ? null : external.pay_to,

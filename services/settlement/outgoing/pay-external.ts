@@ -10,6 +10,7 @@ import type { ApprovalRequest } from '../approvals/request-approval.ts';
 import { listPayersAfterAcceptance } from '../payers/store.ts';
 import { admitOutgoing, type OutgoingAdmissionDeps } from '../settlements/admission.ts';
 import { carryOut, orRefused } from '../settlements/carry-out.ts';
+import { contended } from '../settlements/decision-errors.ts';
 import { refusalOf } from '../settlements/model/refusal.ts';
 import {
   delegateOf,
@@ -124,7 +125,7 @@ const acceptNew = async (deps: Deps, call: Call): Promise<Signable> => {
     version: order.version,
   };
   const evaluated = await accept(deps, attempt, { payer, abandonedAt });
-  if (evaluated === null) throw outgoingError('conflict', { paused_seconds: null, compared: null });
+  if (evaluated === null) throw contended();
   const { decision } = evaluated;
   if (decision === 'approval_required') return deps.requestApproval(approvalRequestOf(deps, call));
   if (decision !== 'accepted') throw outgoingError(decision, evaluated);

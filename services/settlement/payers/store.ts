@@ -32,6 +32,14 @@ export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<re
     where account_id = ${accountId} order by wallet_id for key share`);
 
 /**
+ * Condition of a statement that locks payers: its CTE of delegates, or of an account's limits, is
+ * read first. So payers are locked after delegates, which is the order of every statement that
+ * locks both. The condition is evaluated before a row is locked.
+ */
+export const afterRowsOf = (cte: 'delegate' | 'delegated' | 'limits') =>
+  sql.fragment`(select count(*) from ${sql.identifier([cte])}) >= 0`;
+
+/**
  * Stores a snapshot of the chain unless a later one is stored, or a payment was included after it:
  * a node that lags would show that payment's amount again. Holds stay as they are. The authority is
  * the one that was approved last. The account gets its limits with its first wallet, before the
@@ -47,7 +55,7 @@ export const upsertPayer = (
     insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
     select ${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
       ${snapshot.balance}::bigint, ${snapshot.allowance}::bigint, ${snapshot.slot}::bigint
-    where (select count(*) from limits) >= 0
+    where ${afterRowsOf('limits')}
     on conflict (wallet_id) do update
     set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
     where payers.as_of_slot < excluded.as_of_slot and payers.included_slot <= excluded.as_of_slot`);
@@ -61,7 +69,7 @@ export const lockPayers = sql.fragment`
     p.allowance - p.held as allowance_left
   from payers as p
   where p.wallet_id = any(array(select wallet_id from candidate where is_existing is null))
-    and (select count(*) from delegate) >= 0
+    and ${afterRowsOf('delegate')}
   order by p.wallet_id for update of p`;
 
 /** Holds the amounts of the settlements that the statement's CTE `inserted` returns. */
@@ -69,12 +77,6 @@ export const holdPayers = sql.fragment`
   update payers set held = payers.held + sums.amount
   from (select wallet_id, sum(quote_amount)::bigint as amount from inserted group by wallet_id) as sums
   where payers.wallet_id = sums.wallet_id`;
-
-/**
- * Reading CTE `delegated` first keeps the order of locks that acceptance uses: delegates before
- * payers. The condition is evaluated before a row is locked.
- */
-const afterDelegates = sql.fragment`(select count(*) from delegated) >= 0`;
 
 const notInSnapshot = sql.fragment`
   coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint`;
@@ -96,7 +98,8 @@ export const releasePayers = sql.fragment`
       greatest(max(locked.included_slot), max(changed.slot)) as included_slot
     from (
       select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.included_slot from payers as p
-      where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegates}
+      where p.wallet_id = any(array(select wallet_id from changed where was_holding))
+        and ${afterRowsOf('delegated')}
       order by p.wallet_id for no key update of p
     ) as locked
     join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
@@ -107,4 +110,4 @@ export const releasePayers = sql.fragment`
 /** Holds the amount of a payment that was forked away again. */
 export const holdPayersAgain = sql.fragment`
   update payers set held = held + changed.quote_amount
-  from changed where payers.wallet_id = changed.wallet_id and ${afterDelegates}`;
+  from changed where payers.wallet_id = changed.wallet_id and ${afterRowsOf('delegated')}`;

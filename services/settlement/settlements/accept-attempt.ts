@@ -3,12 +3,12 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Message } from '../../../shared/events/event.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import type { Compared } from '../declines/model.ts';
 import type { Payer } from '../payers/store.ts';
 import { acceptHolding, type HoldingDeps, recordAccepted } from './accept.ts';
 import { acceptedEvent, settleJob } from './events.ts';
 import { QUITTANCE } from './quittance-rail.ts';
 import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
+import type { ComparedLimit } from './store/limits.ts';
 
 export type AcceptDeps = HoldingDeps & Pick<Records, 'pool' | 'relay'>;
 
@@ -33,7 +33,7 @@ const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
 };
 
 /** The decision about an attempt, and the limit that refused it. */
-type Accepted = { decision: Decision; compared: Compared | null };
+type Accepted = { decision: Decision; compared: ComparedLimit | null };
 export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;
 
 /** Accepts attempts to pay a quote. Those of the same moment share a statement. */

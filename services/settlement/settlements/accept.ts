@@ -6,6 +6,7 @@ import { type PayerRefresher, refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
 import { acceptWithinCaps } from './hourly-caps.ts';
 import type { Rail } from './rail.ts';
+import { OF_WALLET } from './store/refusals.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 /**
@@ -13,8 +14,6 @@ import type { TermsCache } from './terms-cache.ts';
  * row. More conflicts than this indicate a bug.
  */
 const MAX_CONFLICTS = 5;
-/** The decisions that a newer snapshot of the payer may change. */
-const ABOUT_PAYER: readonly string[] = ['payer_unknown', 'balance_short', 'allowance_short'];
 
 type Accepting = { clock: Clock; terms: TermsCache };
 export type HoldingDeps = Accepting & PayerRefresher & { caps: HourlyCaps };
@@ -56,7 +55,7 @@ export const acceptHolding = async <E extends { decision: string }>(
     const evaluation = await acceptWithinCaps(deps.caps, capped, (isOverCap) =>
       evaluate({ payer, isOverCap, at }),
     );
-    if (ABOUT_PAYER.includes(evaluation.decision) && !isRefreshed) {
+    if (Object.hasOwn(OF_WALLET, evaluation.decision) && !isRefreshed) {
       payer = await refreshPayer(deps, payer);
       isRefreshed = true;
     } else if (evaluation.decision === 'conflict') conflicts += 1;

@@ -1,17 +1,10 @@
-import { accountFrozen, type LimitName, ServiceError } from '../../../shared/contract/errors.ts';
-import { type Compared, declined, overLimit, type PaymentDeclined } from '../declines/model.ts';
+import { accountFrozen, ServiceError } from '../../../shared/contract/errors.ts';
+import { declined, type PaymentDeclined } from '../declines/model.ts';
 import type { Decision } from './store/accept-attempts.ts';
+import type { ComparedLimit } from './store/limits.ts';
+import { SETTLE_REFUSALS } from './store/refusals.ts';
 
-type Refusing = (compared: Compared | null) => ServiceError;
-
-const internal = (): ServiceError => new ServiceError('internal_error', 'internal error');
-const limit =
-  (name: LimitName): Refusing =>
-  (compared) =>
-    // The statement returns the figures of each of these decisions.
-    compared === null ? internal() : overLimit(name, compared);
-
-const contended = (): ServiceError =>
+export const contended = (): ServiceError =>
   new ServiceError(
     'service_unavailable',
     'too many calls compete for this payment; repeat with the same payment_attempt_id',
@@ -24,27 +17,15 @@ const quoteSettled = (): ServiceError =>
   });
 
 /**
- * The error of each decision, with the action that is safe when nothing was paid. Whether anything
- * was paid is decided by `refusalOf` alone.
+ * The error of a settle that was not accepted, with the action that is safe when nothing was paid.
+ * Whether anything was paid is decided by `refusalOf` alone.
  */
-export const DECISION_ERRORS: Record<Exclude<Decision, 'accepted' | 'approval_required'>, Refusing> = {
-  quote_settled: quoteSettled,
-  quote_expired: () => declined('quote_expired', 'the quote has expired', { safe_action: 'new_quote' }),
-  delegate_unknown: () => declined('delegate_unknown', 'the limits of this delegate are not known here'),
-  delegate_paused: () => declined('delegate_paused', 'the owner of this delegate has paused it'),
-  service_not_allowed: () => declined('service_not_allowed', 'this delegate may not pay this service'),
-  over_per_payment: limit('per_payment'),
-  over_daily: limit('daily'),
-  over_monthly: limit('monthly'),
-  over_total: limit('total'),
-  over_account_per_payment: limit('account_per_payment'),
-  over_account_daily: limit('account_daily'),
-  balance_short: limit('balance'),
-  allowance_short: limit('allowance'),
-  payer_unknown: internal,
-  over_hourly_cap: internal,
-  existing: contended,
-  conflict: contended,
+export const settleError = (
+  decision: Exclude<Decision, 'accepted'>,
+  compared: ComparedLimit | null,
+): ServiceError => {
+  if (decision === 'existing' || decision === 'conflict') return contended();
+  return decision === 'quote_settled' ? quoteSettled() : SETTLE_REFUSALS[decision].error({ compared });
 };
 
 export const chainUnavailable = (): ServiceError =>

@@ -11,7 +11,7 @@ import { unverifiedClaims, verifyToken } from '../../../shared/lib/compact-token
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { type ApprovalRequest, refuseByApproval, requestApproval } from '../approvals/request-approval.ts';
-import { type Compared, PaymentDeclined } from '../declines/model.ts';
+import { PaymentDeclined } from '../declines/model.ts';
 import type { RecordDecline } from '../declines/record-decline.ts';
 import type { Payer } from '../payers/store.ts';
 import type { ServiceTerms } from '../terms.ts';
@@ -24,11 +24,12 @@ import {
   type RecordsWithRows,
 } from './attempt-records.ts';
 import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
-import { DECISION_ERRORS } from './decision-errors.ts';
+import { settleError } from './decision-errors.ts';
 import { failedError, type Records, refusalOf } from './model/refusal.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
 import { QUITTANCE } from './quittance-rail.ts';
 import type { Attempt, Decision } from './store/accept-attempts.ts';
+import type { ComparedLimit } from './store/limits.ts';
 import { findAttempt, getSettlements, type SettlementRow } from './store/settlements.ts';
 import { type Upcoming, waitForEnd, withWaiter } from './wait.ts';
 
@@ -133,7 +134,7 @@ const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<A
     }
     const row =
       decision === 'existing' ? await findAttempt(context.pool, account_id, call.payment_attempt_id) : null;
-    if (row === null) throw DECISION_ERRORS[decision](compared);
+    if (row === null) throw settleError(decision, compared);
     return repeat(context, row, call, claims.quote_id);
   });
 
@@ -152,7 +153,7 @@ const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteCl
 });
 
 /** Why an attempt was not accepted, and the limit that refused it. */
-type NotAccepted = { decision: Exclude<Decision, 'accepted'>; compared: Compared | null };
+type NotAccepted = { decision: Exclude<Decision, 'accepted'>; compared: ComparedLimit | null };
 
 /** @returns the outcome of the settlement, or the reason why the attempt was not accepted */
 const acceptAndWait = async (

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { shownOnce } from '../idempotency.ts';
+import { byName, CAPS, COUNTED_CAPS, LIMITS } from '../limits.ts';
 import {
   createdAt,
   DelegateId,
@@ -17,20 +18,10 @@ import { operation } from '../service.ts';
 import { DEVICE_DELEGATE } from './device-delegates.ts';
 import { revealing, rotating, verifyingReveal } from './services.ts';
 
-const caps = {
-  per_payment: MicroUsdc.describe('Largest single payment'),
-  daily: MicroUsdc.describe('Sum of a UTC day'),
-  monthly: MicroUsdc.describe('Sum of a UTC month'),
-  total: MicroUsdc.describe('Sum of all payments'),
-};
+const caps = byName(CAPS, (name) => MicroUsdc.describe(LIMITS[name].cap.field));
 /** Caps in micro-units; null: no cap. Days and months are UTC. */
 export const DelegateLimits = z
-  .strictObject({
-    per_payment: caps.per_payment.nullable(),
-    daily: caps.daily.nullable(),
-    monthly: caps.monthly.nullable(),
-    total: caps.total.nullable(),
-  })
+  .strictObject(byName(CAPS, (name) => caps[name].nullable()))
   .meta({ id: 'DelegateLimits', description: 'What the key may spend. Null: no limit' });
 
 const Usage = z
@@ -41,11 +32,9 @@ const Usage = z
     resets_at: Timestamp.nullable().describe('When the period ends. Null: never'),
   })
   .meta({ id: 'DelegateUsage', description: 'How much of a limit is used' });
-export const DelegateUsage = z.strictObject({
-  daily: Usage.describe('Of this UTC day'),
-  monthly: Usage.describe('Of this UTC month'),
-  total: Usage.describe('Of all time'),
-});
+export const DelegateUsage = z.strictObject(
+  byName(COUNTED_CAPS, (name) => Usage.describe(LIMITS[name].cap.usage.field)),
+);
 
 export const AllowedServices = z.array(ServiceId).min(1).max(100);
 
@@ -144,12 +133,7 @@ export const delegateOperations = {
         name: delegateName(label(80, 'Research agent')),
         wallet_id: WalletId,
         limits: z
-          .strictObject({
-            per_payment: caps.per_payment.optional(),
-            daily: caps.daily.optional(),
-            monthly: caps.monthly.optional(),
-            total: caps.total.optional(),
-          })
+          .strictObject(byName(CAPS, (name) => caps[name].optional()))
           .describe('What the key may spend. An omitted limit does not exist'),
         allowed_service_ids: AllowedServices.optional().describe(ALLOWED),
         external: external.optional(),

@@ -1,4 +1,14 @@
 import { z } from 'zod';
+import type { ErrorCode } from '../errors.ts';
+import {
+  ACCOUNT_LIMITS,
+  CAPS,
+  IN_CONSOLE,
+  LIMITS,
+  type MailedFigures,
+  WALLET_LIMITS,
+  WHEN_RENEWED,
+} from '../limits.ts';
 import {
   DelegateId,
   MicroUsdc,
@@ -15,41 +25,62 @@ import { operation } from '../service.ts';
 
 export const DeclineId = typeId('dcl', 'DeclineId');
 
-/** Why a payment was declined, and the error code that its caller got. */
-export const DECLINE_CODES = {
-  per_payment: 'limit_exceeded',
-  daily: 'limit_exceeded',
-  monthly: 'limit_exceeded',
-  total: 'limit_exceeded',
-  account_per_payment: 'limit_exceeded',
-  account_daily: 'limit_exceeded',
-  balance: 'insufficient_funds',
-  allowance: 'delegation_inactive',
-  service_not_allowed: 'forbidden',
-  delegate_unknown: 'forbidden',
-  delegate_paused: 'forbidden',
-  account_frozen: 'forbidden',
-  vendor_frozen: 'conflict',
-  own_quote: 'conflict',
-  quote_expired: 'quote_expired',
-  approval_denied: 'approval_denied',
-  approval_expired: 'approval_expired',
-  payments_paused: 'service_unavailable',
-  hourly_cap: 'service_unavailable',
-  fee_budget: 'service_unavailable',
-} as const;
-export type DeclineReason = keyof typeof DECLINE_CODES;
-export const DECLINE_REASONS = Object.keys(DECLINE_CODES) as [DeclineReason, ...DeclineReason[]];
+type Declared = {
+  /** The error code that the caller got. */
+  code: ErrorCode;
+  /** Why, and what the owner of the delegate can do, with figures or without. Neither: no mail. */
+  mail?: ((figures: MailedFigures) => readonly string[]) | null;
+  mailWithout?: readonly string[];
+  /** As the console shows it. Absent: the reason itself. */
+  badge?: string;
+};
+
+/** Why a payment was declined besides a limit. What depends on a reason is made from this table. */
+const REFUSED = {
+  service_not_allowed: {
+    code: 'forbidden',
+    mailWithout: [
+      'The delegate may pay certain services only, and this is not one of them.',
+      `Add the service to those that it may pay ${IN_CONSOLE}.`,
+    ],
+    badge: 'service not allowed',
+  },
+  delegate_unknown: { code: 'forbidden' },
+  delegate_paused: {
+    code: 'forbidden',
+    mailWithout: [
+      'You have paused it, so its payments are refused.',
+      `Resume it ${IN_CONSOLE}, or leave it paused.`,
+    ],
+    badge: 'delegate paused',
+  },
+  account_frozen: { code: 'forbidden' },
+  vendor_frozen: { code: 'conflict' },
+  own_quote: { code: 'conflict' },
+  quote_expired: { code: 'quote_expired' },
+  approval_denied: { code: 'approval_denied' },
+  approval_expired: { code: 'approval_expired' },
+  payments_paused: { code: 'service_unavailable' },
+  hourly_cap: { code: 'service_unavailable' },
+  fee_budget: { code: 'service_unavailable' },
+} as const satisfies Record<string, Declared>;
+
+const ALL = { ...LIMITS, ...REFUSED };
+export type DeclineReason = keyof typeof ALL;
+/** Every reason of a decline: the limits in rank order, then the others. */
+export const DECLINES: Readonly<Record<DeclineReason, Declared>> = ALL;
+export const DECLINE_REASONS = Object.keys(DECLINES) as [DeclineReason, ...DeclineReason[]];
 
 /** A vendor does not learn which limit of its customer refused a payment. */
 export const VENDOR_CODE = 'payer_declined' as const;
 
-const DeclineCode = z.enum([...new Set(Object.values(DECLINE_CODES))]);
+const DeclineCode = z.enum([...new Set(Object.values(ALL).map(({ code }) => code))]);
 const Reason = z.enum(DECLINE_REASONS).meta({
   id: 'DeclineReason',
   description:
-    'per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what ' +
-    'other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the ' +
+    `${CAPS.join(', ')}: the limit of the delegate. ${ACCOUNT_LIMITS.join(', ')}: the limit of the account for a sign-in. ` +
+    `${WALLET_LIMITS.join(', ')}: of the wallet, less what other payments hold. ` +
+    'hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the ' +
     'moment',
 });
 
@@ -59,7 +90,7 @@ const Figures = z
     asked: MicroUsdc.meta({ description: 'Amount of the payment' }),
     limit: MicroUsdcOrZero.describe('The limit itself'),
     left: MicroUsdcOrZero.meta({ description: 'What no other payment has used or holds' }),
-    resets_at: Timestamp.nullable().meta({ description: 'When a daily or monthly limit starts again' }),
+    resets_at: Timestamp.nullable().meta({ description: WHEN_RENEWED }),
   })
   .meta({ id: 'DeclineLimit', description: 'The limit that refused the payment' });
 

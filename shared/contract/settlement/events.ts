@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SecurityNote } from '../identity/security-note.ts';
+import { COUNTED_CAPS } from '../limits.ts';
 import {
   AccountId,
   DelegateId,
@@ -92,7 +93,7 @@ export const events = {
     delegate_id: DelegateId,
     /** The decline that shows it. */
     decline_id: DeclineId,
-    name: z.enum(['daily', 'monthly', 'total']),
+    name: z.enum(COUNTED_CAPS),
     limit: MicroUsdcOrZero,
     /** Spent, or held by payments that are under way. */
     used: MicroUsdcOrZero,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Deposit } from '../funding/deposits.ts';
 import { Refund } from '../funding/refunds.ts';
 import { Withdrawal } from '../funding/withdrawals.ts';
+import { COUNTED_CAPS } from '../limits.ts';
 import {
   DelegateId,
   EndpointId,
@@ -166,7 +167,7 @@ export const PAYLOADS = {
   'delegate.deleted': delegate,
   'delegate.exhausted': z.strictObject({
     delegate_id: DelegateId,
-    name: z.enum(['daily', 'monthly', 'total']).meta({ description: 'The limit that is used up' }),
+    name: z.enum(COUNTED_CAPS).meta({ description: 'The limit that is used up' }),
     limit: MicroUsdcOrZero.describe('The limit itself'),
     used: MicroUsdcOrZero.meta({ description: 'Spent, or held by payments that are under way' }),
     left: MicroUsdcOrZero.describe('What may still be paid'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
 import type { Message } from '../../../../shared/events/event.ts';
-import { type OutboxRow, outboxColumn } from '../../../../shared/events/outbox.ts';
+import { insertMessages, type OutboxRow, outboxColumn } from '../../../../shared/events/outbox.ts';
 import { intents } from '../model/state.ts';
 import { FRESH_MS, type NewIntent, SWEEP_AFTER, type Transition } from './intents.ts';
 import { NO_SPENDING_CLAIMS, SPENDING_CLAIMS, type SpendingClaim } from './spending.ts';
@@ -103,9 +103,7 @@ export const commitSigned = async (
     ), changed as (
       select * from updated union all select s.* from s join recorded using (intent_id)
     )${insertTransactions}, published as (
-      insert into outbox (subject, msg_id, payload, traceparent)
-      select subject, msg_id, payload, traceparent from changed where msg_id is not null
-      returning outbox_id, subject, msg_id, payload, traceparent
+      ${insertMessages(sql.fragment`select subject, msg_id, payload, traceparent from changed where msg_id is not null`)}
     )
     select changed.intent_id as changed_id,
       (select jsonb_agg(to_jsonb(published)) from published where published.msg_id = changed.msg_id) as published,

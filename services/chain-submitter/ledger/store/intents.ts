@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
 import type { Message } from '../../../../shared/events/event.ts';
-import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
+import { insertMessages, type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Event, intents } from '../model/state.ts';
@@ -243,9 +243,7 @@ export const transitionIntents = (
         and i.generation = input.generation and ${state.allows(event)}
       returning i.intent_id, input.slot, input.subject, input.msg_id, input.payload, input.traceparent
     )${effects[event]}
-    insert into outbox (subject, msg_id, payload, traceparent)
-    select subject, msg_id, payload, traceparent from changed
-    returning outbox_id, subject, msg_id, payload, traceparent`);
+    ${insertMessages(sql.fragment`select subject, msg_id, payload, traceparent from changed`)}`);
 };
 
 /** What an event changes besides the intents, as common table expressions over `changed`. */

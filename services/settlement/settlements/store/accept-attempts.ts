@@ -6,17 +6,24 @@ import {
   insertedColumn,
   insertedRows,
   type OutboxRow,
-  outboxValues,
+  publishMatching,
 } from '../../../../shared/events/outbox.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
 import { byteaText, packToken } from '../../../../shared/lib/packed-token.ts';
-import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
-import type { Compared } from '../../declines/model.ts';
-import { holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
+import { lockApprovals } from '../../approvals/store/approvals.ts';
+import { countedIn, holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
-import { capsOf, isLimitedBy, isPayerUnknown, overCap } from './caps.ts';
-import { comparedOf, comparedShape, comparedWith } from './compared.ts';
+import {
+  type ComparedLimit,
+  capsOf,
+  comparedOf,
+  comparedShape,
+  comparedWith,
+  isLimitedBy,
+  leastLeftOfCaps,
+} from './limits.ts';
+import { firstOf, isPayerUnknown, namesOf, SETTLE_REFUSALS } from './refusals.ts';
 
 export type Attempt = {
   settlementId: string;
@@ -34,36 +41,12 @@ export type Attempt = {
   isFresh?: boolean;
 };
 
-/** The reasons that decide about an attempt, in rank order. */
-const DECISIONS = [
-  'accepted',
-  /**
-   * The attempt exists. Whatever else is wrong now, its repeat is answered from its row (rule 3).
-   */
-  'existing',
-  'quote_settled',
-  'quote_expired',
-  /** This database has no caps of the delegate, which is not the same as no limit. */
-  'delegate_unknown',
-  'delegate_paused',
-  'service_not_allowed',
-  'over_per_payment',
-  'over_daily',
-  'over_monthly',
-  'over_total',
-  'over_account_per_payment',
-  'over_account_daily',
-  /** No snapshot of the wallet, or no limits of its account. A new snapshot stores both. */
-  'payer_unknown',
-  'balance_short',
-  'allowance_short',
-  /** The delegate needs an approval of its owner, and this attempt does not have it. */
-  'approval_required',
-  /** The hourly cap is the only reason (../hourly-caps.ts). */
-  'over_hourly_cap',
-  /** A concurrent transaction inserted the attempt id or the quote: evaluate again. */
-  'conflict',
-] as const;
+/**
+ * `existing`: the attempt exists. Whatever else is wrong now, its repeat is answered from its row
+ * (rule 3). `conflict`: a concurrent transaction inserted the attempt id or the quote; evaluate
+ * again. The refusals have their conditions, their rank and their errors in refusals.ts.
+ */
+const DECISIONS = ['accepted', 'existing', 'quote_settled', ...namesOf(SETTLE_REFUSALS), 'conflict'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 /** `deferred` is no decision: earlier candidates of the statement took precedence. */
@@ -76,7 +59,7 @@ const Row = z.object({
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
 export type Candidate = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
-type Evaluation = { decision: Decision; outbox: OutboxRow[]; compared: Compared | null };
+type Evaluation = { decision: Decision; outbox: OutboxRow[]; compared: ComparedLimit | null };
 
 /**
  * Accepts attempts by one statement, and by further ones for those that are deferred: they are
@@ -91,15 +74,18 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
     const rows = new Map((await evaluate(db, open)).map((row) => [row.settlement_id, row]));
     const deferred: Candidate[] = [];
     for (const candidate of open) {
-      const { settlementId, claims } = candidate.attempt;
-      const { decision, outbox, ...row } = rows.get(settlementId)!;
+      const { settlementId, delegateId, claims } = candidate.attempt;
+      const { decision, outbox, ...figures } = rows.get(settlementId)!;
       if (decision === 'deferred') deferred.push(candidate);
       else
         evaluations.set(settlementId, {
           decision,
           // Of its own messages: another candidate of the same attempt has the same message ids.
           outbox: insertedRows(candidate.messages, outbox),
-          compared: comparedOf(row, parseMicro(claims.quote_amount)),
+          compared: comparedOf(
+            { decision, ...figures },
+            { delegateId, askedMicro: parseMicro(claims.quote_amount) },
+          ),
         });
     }
     if (deferred.length === open.length)
@@ -154,21 +140,12 @@ const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.
 /** CTE `evaluated`: each candidate's decision as if it were the only one of the statement. */
 const evaluateEach = sql.fragment`
   select candidate.*, payer.balance, payer.balance_left, payer.allowance, payer.allowance_left,
-    delegate.day as delegate_day, ${capsOf},
+    ${countedIn}, ${capsOf},
     case
       when is_existing then 'existing'
       when is_settled then 'quote_settled'
       when candidate.is_paid then case when ${isPayerUnknown} then 'payer_unknown' else 'accepted' end
-      when candidate.expires_at <= app_now() then 'quote_expired'
-      when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
-      when delegate.paused then 'delegate_paused'
-      when not candidate.service_id = any(delegate.allowed_service_ids) then 'service_not_allowed'
-      ${overCap}
-      when ${isPayerUnknown} then 'payer_unknown'
-      when payer.balance_left < candidate.quote_amount then 'balance_short'
-      when payer.allowance_left < candidate.quote_amount then 'allowance_short'
-      when ${lacksApproval} then 'approval_required'
-      when candidate.is_over_cap then 'over_hourly_cap'
+      ${firstOf(SETTLE_REFUSALS)}
       else 'accepted'
     end as own_decision
   from candidate
@@ -190,7 +167,7 @@ const decide = sql.fragment`
     case
       when own_decision <> 'accepted' or is_paid then own_decision
       when least(balance_left, allowance_left) < of_wallet then 'deferred'
-      when least(daily_left, monthly_left, total_left) < of_delegate then 'deferred'
+      when ${leastLeftOfCaps} < of_delegate then 'deferred'
       else 'accepted'
     end as decision
   from queued`;
@@ -198,9 +175,9 @@ const decide = sql.fragment`
 const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
     quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total,
-    delegate_day)
+    ${countedIn})
   select settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token, scope,
-    vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, delegate_day
+    vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, ${countedIn}
   from decided where decision = 'accepted'
   order by quote_id
   on conflict do nothing
@@ -236,15 +213,12 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     ), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
     approval as (${lockApprovalsOfQuotes}),
     evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
-    payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}), sent as (
-      insert into outbox (subject, msg_id, payload, traceparent)
-      select message.* from ${outboxValues(candidates.flatMap(({ messages }) => messages))}
-      join inserted on inserted.settlement_id = message.payload ->> 'settlement_id'
-      returning outbox_id, msg_id, payload ->> 'settlement_id' as settlement_id
-    ), published as (
-      select settlement_id, jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
-      from sent group by settlement_id
-    )
+    payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}),
+    ${publishMatching(
+      candidates.flatMap(({ messages }) => messages),
+      'settlement_id',
+      sql.fragment`join inserted on inserted.settlement_id = message.payload ->> 'settlement_id'`,
+    )}
     select decided.settlement_id, coalesce(published.outbox, '[]'::jsonb) as outbox,
       case when decided.decision = 'accepted' and inserted.settlement_id is null then 'conflict' else decided.decision end
         as decision,

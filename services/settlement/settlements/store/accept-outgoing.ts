@@ -1,11 +1,18 @@
 import { z } from 'zod';
 import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
-import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
-import type { Compared } from '../../declines/model.ts';
-import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
-import { holdPayers, lockPayers } from '../../payers/store.ts';
-import { capsOf, isLimitedBy, isPayerUnknown, overCap } from './caps.ts';
-import { comparedOf, comparedShape, comparedWith } from './compared.ts';
+import { lockApprovals } from '../../approvals/store/approvals.ts';
+import { countedIn, holdDelegates, lockDelegates } from '../../delegates/store.ts';
+import { afterRowsOf, holdPayers, lockPayers } from '../../payers/store.ts';
+import {
+  type ComparedLimit,
+  capsOf,
+  comparedOf,
+  comparedShape,
+  comparedWith,
+  isLimitedBy,
+} from './limits.ts';
+import { MAX_UNSETTLED, OUTGOING_REFUSALS } from './outgoing-refusals.ts';
+import { firstOf, namesOf } from './refusals.ts';
 
 /** An outgoing payment that is not accepted yet. */
 export type OutgoingAttempt = {
@@ -30,41 +37,14 @@ export type OutgoingAttempt = {
   isFresh: boolean;
 };
 
-/** The open payments that a delegate, or an account without one, may have at a time. */
-export const MAX_OPEN = 5;
-/** The open payments that an account may have to one address. */
-export const MAX_OPEN_OF_PAYEE = 2;
-/** After this many payments in a row that an address let expire, it is paused. */
-const MAX_UNSETTLED = 3;
 const PAUSED_FOR = sql.fragment`interval '1 hour'`;
 
-/** The reasons that decide about an outgoing payment, in rank order. */
-const DECISIONS = [
-  'accepted',
-  'existing',
-  'delegate_unknown',
-  'delegate_paused',
-  'external_off',
-  'services_restricted',
-  'payee_not_allowed',
-  'origin_not_allowed',
-  'over_per_payment',
-  'over_daily',
-  'over_monthly',
-  'over_total',
-  'over_account_per_payment',
-  'over_account_daily',
-  'too_many_open',
-  'too_many_open_of_payee',
-  'payee_paused',
-  'payer_unknown',
-  'balance_short',
-  'allowance_short',
-  'approval_required',
-  'over_hourly_cap',
-  /** A concurrent transaction inserted the attempt id: evaluate again. */
-  'conflict',
-] as const;
+/**
+ * `existing`: the attempt exists. `conflict`: a concurrent transaction inserted the attempt id;
+ * evaluate again. The refusals have their conditions, their rank and their errors in
+ * outgoing-refusals.ts.
+ */
+const DECISIONS = ['accepted', 'existing', ...namesOf(OUTGOING_REFUSALS), 'conflict'] as const;
 export type OutgoingDecision = (typeof DECISIONS)[number];
 
 const Row = z.object({
@@ -74,7 +54,7 @@ const Row = z.object({
   ...comparedShape,
 });
 export type OutgoingEvaluation = Pick<z.infer<typeof Row>, 'decision' | 'paused_seconds'> & {
-  compared: Compared | null;
+  compared: ComparedLimit | null;
 };
 
 /**
@@ -87,7 +67,7 @@ const lockAccount = (tx: Db, { accountId, delegateId }: OutgoingAttempt): Promis
       select delegate_id from delegates where delegate_id = ${delegateId ?? accountId} for update
     )
     select from payers
-    where account_id = ${accountId} and (select count(*) from delegate) >= 0 order by wallet_id for update`);
+    where account_id = ${accountId} and ${afterRowsOf('delegate')} order by wallet_id for update`);
 
 const inputOf = (attempt: OutgoingAttempt, isOverCap: boolean) => sql.fragment`
   select ${attempt.settlementId}::text as settlement_id, ${attempt.accountId}::text as account_id,
@@ -128,25 +108,11 @@ const countUnsettled = sql.fragment`
   ) as latest`;
 
 const evaluate = sql.fragment`
-  select candidate.*, delegate.day as delegate_day, unsettled.seconds as paused_seconds,
+  select candidate.*, ${countedIn}, unsettled.seconds as paused_seconds,
     payer.balance, payer.balance_left, payer.allowance, payer.allowance_left, ${capsOf},
     case
       when is_existing then 'existing'
-      when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
-      when delegate.paused then 'delegate_paused'
-      when not delegate.external then 'external_off'
-      when delegate.allowed_service_ids is not null then 'services_restricted'
-      when not candidate.pay_to = any(delegate.external_pay_to) then 'payee_not_allowed'
-      when not candidate.origin = any(delegate.external_origins) then 'origin_not_allowed'
-      ${overCap}
-      when open.of_delegate >= ${MAX_OPEN} then 'too_many_open'
-      when open.of_payee >= ${MAX_OPEN_OF_PAYEE} then 'too_many_open_of_payee'
-      when unsettled.payments >= ${MAX_UNSETTLED} and unsettled.seconds > 0 then 'payee_paused'
-      when ${isPayerUnknown} then 'payer_unknown'
-      when payer.balance_left < candidate.quote_amount then 'balance_short'
-      when payer.allowance_left < candidate.quote_amount then 'allowance_short'
-      when ${lacksApproval} then 'approval_required'
-      when candidate.is_over_cap then 'over_hourly_cap'
+      ${firstOf(OUTGOING_REFUSALS)}
       else 'accepted'
     end as decision
   from candidate cross join open cross join unsettled
@@ -154,10 +120,10 @@ const evaluate = sql.fragment`
   left join delegate on ${isLimitedBy}`;
 
 const insertAccepted = sql.fragment`
-  insert into settlements (settlement_id, rail, account_id, payment_attempt_id, delegate_id, delegate_day, wallet_id,
+  insert into settlements (settlement_id, rail, account_id, payment_attempt_id, delegate_id, ${countedIn}, wallet_id,
     quote_amount, fee_amount, payer_address, service_name, payout_address, resource, requirement, x402_version,
     capped_at)
-  select settlement_id, 'x402_out', account_id, payment_attempt_id, delegate_id, delegate_day, wallet_id,
+  select settlement_id, 'x402_out', account_id, payment_attempt_id, delegate_id, ${countedIn}, wallet_id,
     quote_amount, 0, authority, host, pay_to, resource, requirement, x402_version, capped_at
   from evaluated where decision = 'accepted'
   on conflict do nothing
@@ -178,7 +144,7 @@ export const acceptOutgoing = (
 ): Promise<OutgoingEvaluation> =>
   pool.transaction(async (tx) => {
     await lockAccount(tx, attempt);
-    const { decision, paused_seconds, ...row } = await tx.one(sql.type(Row)`
+    const { paused_seconds, ...row } = await tx.one(sql.type(Row)`
       with input as (${inputOf(attempt, isOverCap)}), candidate as (${candidateWithRecord}),
       delegate as (${lockDelegates}), payer as (${lockPayers}), approval as (${lockApprovals(isSameResource)}),
       open as (${countOpen}), unsettled as (${countUnsettled}), evaluated as (${evaluate}),
@@ -187,5 +153,7 @@ export const acceptOutgoing = (
         case when decision = 'accepted' and not exists (select from inserted) then 'conflict' else decision end as decision,
         ${comparedWith(sql.fragment`decision`)}
       from evaluated`);
-    return { decision, paused_seconds, compared: comparedOf(row, attempt.amountMicro) };
+    const { delegateId, amountMicro: askedMicro } = attempt;
+    const compared = comparedOf(row, { delegateId, askedMicro });
+    return { decision: row.decision, paused_seconds, compared };
   });

@@ -4,12 +4,14 @@ import type { Message } from '../../../../shared/events/event.ts';
 import {
   insertedColumn,
   insertedRows,
+  insertMessages,
   type OutboxRow,
   outboxRow,
   outboxValues,
+  publishMatching,
 } from '../../../../shared/events/outbox.ts';
 import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-token.ts';
-import { updateDelegateCounters } from '../../delegates/store.ts';
+import { countedIn, updateDelegateCounters } from '../../delegates/store.ts';
 import { addPaidFees, returnFees, subtractPaidFees } from '../../fee-accounts/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
 import { allows, chainState, state } from './conditions.ts';
@@ -143,17 +145,14 @@ export const recordConfirmed = async (
       where s.settlement_id = before.settlement_id and s.generation <= input.generation
         and case when input.finalized then ${allows('finalized')} else ${allows('confirmed')} end
       returning s.*, before.was, before.was_holding, input.slot
-    ), delegated as (${heldToSpent}), released as (${releasePayers}), paid_fees as (${addPaidFees}), sent as (
-      insert into outbox (subject, msg_id, payload, traceparent)
-      select message.* from ${outboxValues(messages)}
-      join changed on changed.settlement_id = message.payload ->> 'settlement_id'
+    ), delegated as (${heldToSpent}), released as (${releasePayers}), paid_fees as (${addPaidFees}),
+    ${publishMatching(
+      messages,
+      'settlement_id',
+      sql.fragment`join changed on changed.settlement_id = message.payload ->> 'settlement_id'
       where message.subject = ${issued.subject} and changed.was = 'pending'
-        or message.subject = ${finalized.subject} and changed.chain_status = 'finalized'
-      returning outbox_id, msg_id, payload ->> 'settlement_id' as settlement_id
-    ), published as (
-      select settlement_id, jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
-      from sent group by settlement_id
-    )
+        or message.subject = ${finalized.subject} and changed.chain_status = 'finalized'`,
+    )}
     select changed.settlement_id, was, status, tx_hash, superseded_tx_hashes, settlement_token, redeem_expires_at,
       failure_code, failure_message, coalesce(published.outbox, '[]'::jsonb) as outbox
     from changed left join published on published.settlement_id = changed.settlement_id`);
@@ -177,7 +176,7 @@ export const recordReopened = (db: Db, settlementId: string, generation: number)
         holding = wallet_id is not null, forked_at = app_now(), progressed_at = app_now()
       where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
         and generation = ${generation}
-      returning account_id, wallet_id, quote_amount, delegate_id, delegate_day
+      returning account_id, wallet_id, quote_amount, delegate_id, ${countedIn}
     ), delegated as (${spentToHeld})
     ${holdPayersAgain}`);
 
@@ -213,12 +212,11 @@ export const recordFailed = (
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}
-      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
+      returning s.wallet_id, s.quote_amount, s.delegate_id, ${countedIn}, s.status, before.was, before.was_holding,
         null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.scope, before.returned_fee, s.capped_at
     ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees}),
     unpaid as (${subtractPaidFees}), ${releaseHourlyCaps}
-    insert into outbox (subject, msg_id, payload, traceparent)
-    select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
-    union all
-    select message.* from ${outboxValues([messages.reversed])} where exists (select from changed where was <> 'pending')
-    returning outbox_id, subject, msg_id, payload, traceparent`);
+    ${insertMessages(sql.fragment`
+      select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
+      union all
+      select message.* from ${outboxValues([messages.reversed])} where exists (select from changed where was <> 'pending')`)}`);

@@ -1,0 +1,101 @@
+import { ServiceError } from '../../../../shared/contract/errors.ts';
+import { CAPS, type CapName, WALLET_LIMITS, type WalletLimit } from '../../../../shared/contract/limits.ts';
+import { sql } from '../../../../shared/db/pool.ts';
+import { lacksApproval } from '../../approvals/store/approvals.ts';
+import { declined, overLimit } from '../../declines/model.ts';
+import { type ComparedLimit, isOverCap, isShort } from './limits.ts';
+
+/*
+ * Why a payment is refused by the statement that would accept it. A refusal is declared here, or
+ * for a payment to another vendor in outgoing-refusals.ts: its condition, its error, and by its
+ * place its rank (docs/recipes/refusal.md).
+ */
+
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/** What the statement returned with a decision. */
+type Evaluated = {
+  compared: ComparedLimit | null;
+  /** How long an outgoing payment's payee stays paused. */
+  paused_seconds?: number | null;
+};
+
+export type Refusal = {
+  /** The condition, over the CTEs `candidate`, `delegate`, `payer` and `approval`. */
+  when: Fragment;
+  error: (evaluated: Evaluated) => ServiceError;
+};
+
+const internal = (): ServiceError => new ServiceError('internal_error', 'internal error');
+
+/** The statement returns the figures of each refusal by a limit. */
+const ofLimit = ({ compared }: Evaluated): ServiceError =>
+  compared === null ? internal() : overLimit(compared.name, compared);
+
+/** The decisions of refusals, in rank order. */
+export const namesOf = <D extends string>(refusals: Readonly<Record<D, Refusal>>): D[] =>
+  Object.keys(refusals) as D[];
+
+/** The `case` branches that decide for the first refusal whose condition holds. */
+export const firstOf = (refusals: Readonly<Record<string, Refusal>>): Fragment => {
+  const branches = Object.entries(refusals).map(
+    ([decision, { when }]) => sql.fragment`when ${when} then ${sql.literalValue(decision)}`,
+  );
+  return sql.fragment`${sql.join(branches, sql.fragment`\n      `)}`;
+};
+
+export const OF_DELEGATE = {
+  /** This database has no caps of the delegate, which is not the same as no limit. */
+  delegate_unknown: {
+    when: sql.fragment`candidate.delegate_id is not null and delegate.delegate_id is null`,
+    error: () => declined('delegate_unknown', 'the limits of this delegate are not known here'),
+  },
+  delegate_paused: {
+    when: sql.fragment`delegate.paused`,
+    error: () => declined('delegate_paused', 'the owner of this delegate has paused it'),
+  },
+} satisfies Record<string, Refusal>;
+
+/** The caps of the delegate, or of the account for a sign-in. */
+export const OF_CAPS = Object.fromEntries(
+  CAPS.map((name) => [`over_${name}`, { when: isOverCap(name), error: ofLimit }]),
+) as Record<`over_${CapName}`, Refusal>;
+
+/**
+ * Whether the wallet has no snapshot, or its account no limits. Both are stored together
+ * (`upsertPayer`), so nothing is accepted from an account without limits.
+ */
+export const isPayerUnknown = sql.fragment`(payer.wallet_id is null
+  or candidate.delegate_id is null and delegate.delegate_id is null)`;
+
+/** A newer snapshot of the wallet may change these. */
+export const OF_WALLET = {
+  payer_unknown: { when: isPayerUnknown, error: internal },
+  ...(Object.fromEntries(
+    WALLET_LIMITS.map((name) => [`${name}_short`, { when: isShort(name), error: ofLimit }]),
+  ) as Record<`${WalletLimit}_short`, Refusal>),
+} satisfies Record<string, Refusal>;
+
+/** Their callers answer these (../../approvals/request-approval.ts, ../hourly-caps.ts). */
+export const LAST = {
+  /** The delegate needs an approval of its owner, and this payment does not have it. */
+  approval_required: { when: lacksApproval, error: internal },
+  /** The hourly cap is the only reason. */
+  over_hourly_cap: { when: sql.fragment`candidate.is_over_cap`, error: internal },
+} satisfies Record<string, Refusal>;
+
+/** Of a settle, in rank order. */
+export const SETTLE_REFUSALS = {
+  quote_expired: {
+    when: sql.fragment`candidate.expires_at <= app_now()`,
+    error: () => declined('quote_expired', 'the quote has expired', { safe_action: 'new_quote' }),
+  },
+  ...OF_DELEGATE,
+  service_not_allowed: {
+    when: sql.fragment`not candidate.service_id = any(delegate.allowed_service_ids)`,
+    error: () => declined('service_not_allowed', 'this delegate may not pay this service'),
+  },
+  ...OF_CAPS,
+  ...OF_WALLET,
+  ...LAST,
+} satisfies Record<string, Refusal>;
