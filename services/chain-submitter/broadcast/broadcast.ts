@@ -32,11 +32,23 @@ export const broadcast = (
   transaction: InFlightTransaction,
 ): void => {
   const sends = transaction.wire.length > 0 && transaction.phase === 'sent';
-  if (sends) transaction.pollAt = performance.now() + inFlight.pollInterval.firstPollMs();
-  inFlight.add(transaction);
+  inFlight.add(transaction, sends ? performance.now() + inFlight.pollInterval.firstPollMs() : 0);
   if (!sends) return;
   void rpc.broadcast(transaction.wire).then(() => failpoint('submitter.afterSend'));
 };
+
+/** The next generation of an intent whose transaction is on the chain without a record here. */
+export const adoptedBytes = (
+  { generation }: Pick<ClaimedIntent, 'generation'>,
+  found: { signature: string; lastValidBlockHeight: number },
+): Generation => ({
+  generation: generation + 1,
+  signature: found.signature,
+  wire: new Uint8Array(),
+  lastValidBlockHeight: found.lastValidBlockHeight,
+  creates: null,
+  signBefore: null,
+});
 
 /** Whether a unique index has refused a statement. */
 export const isUniqueViolation = (error: unknown): boolean => hasErrorCode(error, UNIQUE_VIOLATION);
@@ -101,17 +113,14 @@ export const commitAndBroadcast = async (
   order: Order,
   { signed, own }: { signed: Generation; own: OwnTransaction | null },
 ): Promise<'broadcast' | 'overtaken' | 'over_budget'> => {
-  const generation = intent.generation + 1;
-  const { signature } = signed;
+  const { generation, signature } = signed;
   const signedTransition: SignedTransition = {
-    intentId: intent.intent_id,
-    generation,
-    record: intent.isRecorded ? null : intent,
-    traceparent: intent.traceparent,
+    intent,
+    isNew: !intent.isRecorded,
+    signed,
     // The caller of a settle waits for its end. That its bytes are signed is published when this
     // takes long (rebroadcast.ts).
-    message: intent.kind === 'settle' ? null : signedEvent(intent, { generation, signature }),
-    signed,
+    message: intent.kind === 'settle' ? null : signedEvent(intent, signed),
     claim: own === null ? null : deps.ownBudgets.claimOf(own),
   };
   try {
@@ -139,6 +148,6 @@ export const commitAndBroadcast = async (
   const label = signed.wire.length === 0 ? 'adopted' : generation === 1 ? 'first' : 'again';
   count('quittance_chain_generations_total', 1, { generation: label });
   await failpoint('submitter.afterCommit');
-  broadcast(deps, toInFlight({ ...intent, status: 'signed' }, order, { ...signed, generation }));
+  broadcast(deps, toInFlight(intent, order, signed));
   return 'broadcast';
 };

@@ -6,7 +6,7 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { transition } from '../ledger/transition.ts';
 import { isCorroborated, type Witness } from './agreement.ts';
-import { type InFlightTransaction, type InFlightTransactions, toChange } from './in-flight.ts';
+import { type InFlightTransaction, type InFlightTransactions, writing } from './in-flight.ts';
 import { compareViews, findConfirmedView } from './model/agreement.ts';
 import { FINALITY_POLL_MS, onFinalityGrid, RETRY_POLL_MS } from './poll-interval.ts';
 import type { Observation } from './signature-statuses.ts';
@@ -29,24 +29,12 @@ export const nextPollAt = (
   return now + inFlight.pollInterval.pauseMs(now - broadcastAt);
 };
 
-const confirm = async (deps: Deps, confirmed: readonly Observation[]): Promise<void> => {
-  if (confirmed.length === 0) return;
-  try {
-    await transition(
-      deps,
-      'confirm',
-      confirmed.map(({ transaction }) => toChange(transaction)),
-    );
-  } catch (error) {
-    for (const { transaction } of confirmed) transaction.pollAt = performance.now() + RETRY_POLL_MS;
-    throw error;
-  }
-  for (const { transaction, views } of confirmed) {
+const confirm = async (deps: Deps, confirmed: readonly InFlightTransaction[]): Promise<void> => {
+  await transition(deps, 'confirm', confirmed);
+  for (const transaction of confirmed) {
     transaction.phase = 'confirmed';
     transaction.missedPolls = 0;
     transaction.doubtedAt = null;
-    // No caller waits for finality, so it is polled with the other confirmed transactions.
-    transaction.pollAt = onFinalityGrid(compareViews(views) === 'finalized' ? 0 : FINALITY_POLL_MS);
   }
   await failpoint('submitter.afterConfirm');
 };
@@ -55,10 +43,23 @@ const confirm = async (deps: Deps, confirmed: readonly Observation[]): Promise<v
  * Collects the transactions that are corroborated in one turn of the event loop, to confirm them by
  * one statement.
  */
-export type ConfirmationBatch = Observation[];
+export type ConfirmationBatch = { corroborated: InFlightTransaction[]; written: Promise<void> };
+export const createBatch = (): ConfirmationBatch => ({ corroborated: [], written: Promise.resolve() });
+
+const confirmInBatch = (
+  deps: Deps,
+  transaction: InFlightTransaction,
+  batch: ConfirmationBatch,
+): Promise<void> => {
+  const isFirst = batch.corroborated.push(transaction) === 1;
+  // The first one reports a failure of the statement.
+  if (!isFirst) return batch.written.catch(() => {});
+  batch.written = Promise.resolve().then(() => confirm(deps, batch.corroborated.splice(0)));
+  return batch.written;
+};
 
 /** Confirms a transaction that another provider corroborates, with all others of the same turn. */
-export const confirmIfCorroborated = async (
+export const confirmIfCorroborated = (
   deps: Deps,
   observation: Observation,
   {
@@ -68,18 +69,21 @@ export const confirmIfCorroborated = async (
   }: { witness: Promise<Witness> | undefined; polledAt: number; batch: ConfirmationBatch },
 ): Promise<void> => {
   const { transaction, views } = observation;
+  const { inFlight } = deps;
   let agreed = false;
-  try {
+  const work = async () => {
     agreed = await isCorroborated(deps, observation, witness);
-  } finally {
-    if (!agreed) transaction.pollAt = nextPollAt(deps, transaction);
-  }
-  if (!agreed || !deps.inFlight.isCurrent(transaction) || transaction.phase !== 'sent') return;
-  if (transaction.wire.length > 0) deps.inFlight.pollInterval.record(polledAt - transaction.broadcastAt);
-  // The corroborated slot counts, whatever another view reports.
-  transaction.slot = findConfirmedView(views)!.status!.slot;
-  batch.push(observation);
-  if (batch.length > 1) return;
-  await Promise.resolve();
-  await confirm(deps, batch.splice(0));
+    if (!agreed || !inFlight.isCurrent(transaction) || transaction.phase !== 'sent') return;
+    if (transaction.wire.length > 0) inFlight.pollInterval.record(polledAt - transaction.broadcastAt);
+    // The corroborated slot counts, whatever another view reports.
+    transaction.slot = findConfirmedView(views)!.status!.slot;
+    await confirmInBatch(deps, transaction, batch);
+  };
+  const next = () => {
+    if (!agreed) return nextPollAt(deps, transaction);
+    if (transaction.phase === 'sent') return performance.now() + RETRY_POLL_MS;
+    // No caller waits for finality, so it is polled with the other confirmed transactions.
+    return onFinalityGrid(compareViews(views) === 'finalized' ? 0 : FINALITY_POLL_MS);
+  };
+  return writing([transaction], work, next);
 };

@@ -8,7 +8,7 @@ import { searchOf } from '../ledger/model/order.ts';
 import { expireTransaction } from '../ledger/store/transactions.ts';
 import { recordDoubt } from './agreement.ts';
 import { type ChainAge, proveExpiry, readChainAge, readSignatureTrace } from './expiry-proof.ts';
-import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
+import { type InFlightTransaction, type InFlightTransactions, planPoll } from './in-flight.ts';
 
 type Deps = {
   pool: Pool;
@@ -59,7 +59,7 @@ const isExpired = async (deps: Deps, transaction: InFlightTransaction, age: Chai
   // A provider has a trace of it, possibly from before its status cache: the next poll searches
   // the history.
   transaction.missedPolls += 1;
-  transaction.pollAt = 0;
+  planPoll(transaction, 0);
   return false;
 };
 

@@ -6,7 +6,7 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { expectedDeltas } from '../ledger/model/payment.ts';
 import { transition } from '../ledger/transition.ts';
-import { type InFlightTransaction, type InFlightTransactions, toChange } from './in-flight.ts';
+import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
 
 type Deps = {
   pool: Pool;
@@ -22,7 +22,6 @@ type Deps = {
  * check.
  */
 const MAX_UNANSWERED = 30;
-const RETRY_MS = 1000;
 
 /**
  * Compares a transaction's balance changes with its order. False when no provider returns them yet.
@@ -66,10 +65,8 @@ export const finalize = async (deps: Deps, transactions: readonly InFlightTransa
       isChecked: await checkBalances(deps, transaction),
     })),
   );
-  for (const { transaction, isChecked } of results)
-    if (!isChecked) transaction.pollAt = performance.now() + RETRY_MS;
   const checked = results.filter(({ isChecked }) => isChecked).map(({ transaction }) => transaction);
   if (checked.length === 0) return;
-  await transition(deps, 'finalize', checked.map(toChange));
+  await transition(deps, 'finalize', checked);
   for (const { intent } of checked) deps.inFlight.end(intent.intent_id);
 };

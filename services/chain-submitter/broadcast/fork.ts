@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { transition } from '../ledger/transition.ts';
-import { type InFlightTransaction, toChange } from './in-flight.ts';
+import type { InFlightTransaction } from './in-flight.ts';
 
 type Deps = { pool: Pool; relay: Outbox; logger: Logger; rpc: RpcPool };
 
@@ -31,14 +31,13 @@ export const reopenIfDropped = async (deps: Deps, transaction: InFlightTransacti
   );
   // The record changes first: while Postgres is unavailable, the transaction stays as it is
   // recorded.
-  await transition(deps, 'fork', [toChange({ ...transaction, slot: null })]);
+  await transition(deps, 'fork', [transaction]);
   count('quittance_chain_forks_total', 1);
   transaction.phase = 'sent';
   transaction.slot = null;
   transaction.missedPolls = 0;
   transaction.processed = false;
   transaction.doubtedAt = null;
-  transaction.pollAt = 0;
   transaction.sendAt = 0;
   transaction.broadcastAt = performance.now();
 };

@@ -1,28 +1,23 @@
 import type { Order } from '../ledger/model/order.ts';
-import type { ClaimedIntent, IntentRow } from '../ledger/store/intents.ts';
-import type { Change } from '../ledger/transition.ts';
+import type { Bytes } from '../ledger/store/commit-signed.ts';
+import type { IntentRow } from '../ledger/store/intents.ts';
+import { type Schedule, schedules } from './model/schedule.ts';
 import { createPollInterval } from './poll-interval.ts';
 
 /** Bytes are sent again after this time (docs/design/settle.md, rule 10). */
 export const REBROADCAST_MS = 2000;
 
 /** Committed bytes that may still be included, and what was last observed of them. */
-export type InFlightTransaction = {
+export type InFlightTransaction = Bytes & {
   intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
   /** Null when the job can no longer be read, for example because a key was removed. */
   order: Order | null;
-  generation: number;
-  signature: string;
-  /** Empty for an adopted transaction, which needs no sending. */
-  wire: Uint8Array;
-  lastValidBlockHeight: number;
   phase: 'sent' | 'confirmed';
   slot: number | null;
-  /**
-   * Process times (performance.now) of the first broadcast, the next poll and the next broadcast.
-   */
+  /** When it is polled next. Only this file changes it. */
+  schedule: Schedule;
+  /** Process times (performance.now) of the first broadcast and of the next one. */
   broadcastAt: number;
-  pollAt: number;
   sendAt: number;
   /** Whether the event that these bytes are signed was published. */
   isSignedPublished: boolean;
@@ -42,38 +37,69 @@ export type InFlightTransaction = {
   disputed: boolean;
 };
 
-/** Signed bytes of an intent's generation. */
-type Bytes = { signature: string; wire: Uint8Array; lastValidBlockHeight: number; generation: number };
-
-type IntentState = Pick<
-  ClaimedIntent,
-  'intent_id' | 'kind' | 'object_id' | 'traceparent' | 'status' | 'slot'
->;
+/** A transaction of which nothing is being written. */
+export type Pollable = InFlightTransaction & { schedule: Extract<Schedule, { state: 'due' }> };
 
 /** The in-flight transaction of an intent's committed bytes. */
 export const toInFlight = (
-  { intent_id, kind, object_id, traceparent, ...intent }: IntentState,
+  { intent_id, kind, object_id, traceparent }: InFlightTransaction['intent'],
   order: Order | null,
-  bytes: Bytes,
+  { generation, signature, wire, lastValidBlockHeight }: Bytes,
 ): InFlightTransaction => ({
   // Only these fields of the intent are stored, because thousands may wait for finality.
   intent: { intent_id, kind, object_id, traceparent },
   order,
-  ...bytes,
-  phase: intent.status === 'confirmed' ? 'confirmed' : 'sent',
-  slot: intent.status === 'confirmed' && intent.slot !== null ? Number(intent.slot) : null,
+  generation,
+  signature,
+  wire,
+  lastValidBlockHeight,
+  phase: 'sent',
+  slot: null,
+  schedule: { state: 'due', at: 0 },
   broadcastAt: performance.now(),
-  pollAt: 0,
   sendAt: performance.now() + REBROADCAST_MS,
   isSignedPublished: kind !== 'settle' && kind !== 'incoming',
   // An adopted transaction may be older than a provider's status cache, so its first poll searches
   // the history.
-  missedPolls: bytes.wire.length === 0 ? 1 : 0,
+  missedPolls: wire.length === 0 ? 1 : 0,
   unansweredReads: 0,
   processed: false,
   doubtedAt: null,
   disputed: false,
 });
+
+/** Plans the next poll of a transaction. One that is being written is planned when that ends. */
+export const planPoll = (transaction: InFlightTransaction, at: number): void => {
+  if (schedules.next(transaction.schedule.state, 'plan') !== null)
+    transaction.schedule = { state: 'due', at };
+};
+
+/** Begins to write a transaction. False when something of it is being written already. */
+const beginWriting = (transaction: InFlightTransaction): boolean => {
+  if (schedules.next(transaction.schedule.state, 'write') === null) return false;
+  transaction.schedule = { state: 'writing' };
+  return true;
+};
+
+/**
+ * Runs work on transactions that are not polled meanwhile. One on which other work runs is left
+ * out, so that the end of one does not make the other's transaction due.
+ * @param work gets the transactions that are not left out, and is not called without one
+ * @param next the time of the next poll of each, whether the work succeeds or fails
+ */
+export const writing = async (
+  transactions: readonly InFlightTransaction[],
+  work: (begun: readonly InFlightTransaction[]) => Promise<void>,
+  next: (transaction: InFlightTransaction) => number,
+): Promise<void> => {
+  const begun = transactions.filter(beginWriting);
+  if (begun.length === 0) return;
+  try {
+    await work(begun);
+  } finally {
+    for (const transaction of begun) transaction.schedule = { state: 'due', at: next(transaction) };
+  }
+};
 
 /**
  * The intents that this process executes at the moment, in memory only. What is lost with the
@@ -93,9 +119,11 @@ export const createInFlightTransactions = () => {
       byIntent.set(intentId, null);
       return true;
     },
-    add: (transaction: InFlightTransaction): void => {
+    /** @param pollAt the time of the first poll */
+    add: (transaction: InFlightTransaction, pollAt: number): void => {
+      planPoll(transaction, pollAt);
       byIntent.set(transaction.intent.intent_id, transaction);
-      wake(transaction.pollAt);
+      wake(pollAt);
     },
     end: (intentId: string): void => {
       byIntent.delete(intentId);
@@ -106,12 +134,16 @@ export const createInFlightTransactions = () => {
       byIntent.get(transaction.intent.intent_id) === transaction,
     intentIds: (): string[] => [...byIntent.keys()],
     list: (): InFlightTransaction[] => [...byIntent.values()].filter((transaction) => transaction !== null),
+    /** The transactions that may be polled, due or not. */
+    listPollable: (): Pollable[] =>
+      [...byIntent.values()].filter(
+        (transaction): transaction is Pollable => transaction?.schedule.state === 'due',
+      ),
     /** Polls an intent's bytes and sends them again at the next opportunity. */
     pollNow: (intentId: string): void => {
       const transaction = byIntent.get(intentId);
       if (!transaction) return;
-      // A transaction whose observation is being written is polled right after the write.
-      if (Number.isFinite(transaction.pollAt)) transaction.pollAt = 0;
+      planPoll(transaction, 0);
       transaction.sendAt = 0;
       wake(0);
     },
@@ -123,11 +155,3 @@ export const createInFlightTransactions = () => {
     },
   };
 };
-
-/** The change that an in-flight transaction means for its intent. */
-export const toChange = ({ intent, generation, signature, slot }: InFlightTransaction): Change => ({
-  intent,
-  generation,
-  signature,
-  ...(slot === null ? {} : { slot }),
-});

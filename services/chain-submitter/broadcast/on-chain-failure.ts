@@ -14,9 +14,8 @@ import {
 import { transition } from '../ledger/transition.ts';
 import { findCreationIndex } from '../transactions/message.ts';
 import { recordDoubt, reportDispute } from './agreement.ts';
-import { type InFlightTransaction, type InFlightTransactions, toChange } from './in-flight.ts';
+import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
 import { compareViews, findAgreedError, type View } from './model/agreement.ts';
-import { FINALITY_POLL_MS, onFinalityGrid } from './poll-interval.ts';
 
 type Deps = {
   pool: Pool;
@@ -42,7 +41,7 @@ const toFailure = async (
 
 /**
  * Fails an intent whose transaction every provider has as failed and final, which proves it (rules
- * 14 and 15). Otherwise the transaction is polled again.
+ * 14 and 15).
  */
 export const failIfAgreed = async (
   deps: Deps,
@@ -51,17 +50,15 @@ export const failIfAgreed = async (
 ): Promise<void> => {
   const error = findAgreedError(views);
   if (error === null) {
-    transaction.pollAt = onFinalityGrid(FINALITY_POLL_MS);
     if (compareViews(views) === 'contradiction') reportDispute(deps, transaction, views);
     else recordDoubt(deps, transaction, views);
     return;
   }
   const failure = await toFailure(deps, transaction, error);
   // With the slot, settlement knows that the lamports of this failure are spent.
-  const slot = views.find(({ status }) => status !== null)?.status?.slot;
-  if (transaction.phase === 'confirmed') await transition(deps, 'fork', [toChange(transaction)]);
-  await transition(deps, 'fail', [
-    { ...toChange(transaction), ...(slot !== undefined && { slot }), failure },
-  ]);
-  deps.inFlight.end(transaction.intent.intent_id);
+  const slot = views.find(({ status }) => status !== null)?.status?.slot ?? transaction.slot;
+  const { intent, generation, signature } = transaction;
+  if (transaction.phase === 'confirmed') await transition(deps, 'fork', [transaction]);
+  await transition(deps, 'fail', [{ intent, generation, signature, slot, failure }]);
+  deps.inFlight.end(intent.intent_id);
 };

@@ -9,10 +9,10 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { queryWitness, recordDoubt, type Witness } from './agreement.ts';
-import { type ConfirmationBatch, confirmIfCorroborated, nextPollAt } from './confirmation.ts';
+import { type ConfirmationBatch, confirmIfCorroborated, createBatch, nextPollAt } from './confirmation.ts';
 import { finalize } from './finality.ts';
 import { reopenIfDropped } from './fork.ts';
-import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
+import { type InFlightTransaction, type InFlightTransactions, planPoll, writing } from './in-flight.ts';
 import { compareViews, isConfirmed, type View } from './model/agreement.ts';
 import { failIfAgreed } from './on-chain-failure.ts';
 import { FINALITY_POLL_MS, onFinalityGrid, RETRY_POLL_MS } from './poll-interval.ts';
@@ -47,9 +47,6 @@ const MAX_WITNESSES = 32;
 /** Other traces that a poll's span links to. */
 const MAX_LINKS = 32;
 
-/** A transaction is not polled while its observation is being written. */
-const WHILE_WRITTEN = Number.POSITIVE_INFINITY;
-
 /** The polls of one process. */
 type Polls = {
   /** Polls that had a transaction to read. */
@@ -59,20 +56,14 @@ type Polls = {
   confirmations: ConfirmationBatch;
 };
 
-export const createPolls = (write: Polls['write']): Polls => ({ count: 0, write, confirmations: [] });
+const missedPoll = (): number => performance.now() + MISSED_POLL_MS;
+const finalityPoll = (): number => onFinalityGrid(FINALITY_POLL_MS);
 
-/**
- * Handles one transaction outside of the polls. This work queries providers itself, and a provider
- * that hangs must not delay other confirmations.
- */
-const inBackground = async (transaction: InFlightTransaction, work: () => Promise<void>): Promise<void> => {
-  transaction.pollAt = WHILE_WRITTEN;
-  try {
-    await work();
-  } finally {
-    if (transaction.pollAt === WHILE_WRITTEN) transaction.pollAt = performance.now() + MISSED_POLL_MS;
-  }
-};
+export const createPolls = (write: Polls['write']): Polls => ({
+  count: 0,
+  write,
+  confirmations: createBatch(),
+});
 
 /** Records the slot of a confirmed transaction, if all views that confirm it agree on the slot. */
 const recordConfirmedSlot = (
@@ -100,23 +91,22 @@ const evaluateSent = (
   for (const observation of observations) {
     const { transaction, views } = observation;
     const result = compareViews(views);
-    transaction.pollAt = nextPollAt(deps, transaction);
     if (result === 'confirmed' || result === 'finalized') {
       recordConfirmedSlot(deps, transaction, views);
-      transaction.pollAt = WHILE_WRITTEN;
       const witness = witnesses.get(transaction);
       // The next poll does not wait for this commit.
       polls.write(
         confirmIfCorroborated(deps, observation, { witness, polledAt, batch: polls.confirmations }),
       );
-    } else if (result === 'processed') {
-      transaction.processed = true;
-      if (views.some(({ status }) => status?.err)) transaction.pollAt = onFinalityGrid(FINALITY_POLL_MS);
     } else if (result === 'failed' || result === 'contradiction') {
-      transaction.pollAt = onFinalityGrid(FINALITY_POLL_MS);
       const readViews = () =>
         deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : readEveryView(deps, transaction);
-      polls.write(inBackground(transaction, async () => failIfAgreed(deps, transaction, await readViews())));
+      const fail = async () => failIfAgreed(deps, transaction, await readViews());
+      polls.write(writing([transaction], fail, finalityPoll));
+    } else {
+      if (result === 'processed') transaction.processed = true;
+      const hasFailed = views.some(({ status }) => status?.err);
+      planPoll(transaction, hasFailed ? finalityPoll() : nextPollAt(deps, transaction));
     }
   }
 };
@@ -130,14 +120,15 @@ const evaluateConfirmed = async (
   const final: InFlightTransaction[] = [];
   for (const { transaction, views } of observations) {
     const result = compareViews(views);
-    transaction.pollAt = onFinalityGrid(FINALITY_POLL_MS);
+    planPoll(transaction, result === 'unknown' ? missedPoll() : finalityPoll());
     if (result === 'unknown') {
       transaction.missedPolls += 1;
-      transaction.pollAt = performance.now() + MISSED_POLL_MS;
-      if (transaction.missedPolls >= MISSES_BEFORE_FORK)
-        polls.write(inBackground(transaction, () => reopenIfDropped(deps, transaction)));
+      if (transaction.missedPolls < MISSES_BEFORE_FORK) continue;
+      // The bytes that a fork dropped are polled at once, because they are sent again.
+      const next = () => (transaction.phase === 'sent' ? 0 : missedPoll());
+      polls.write(writing([transaction], () => reopenIfDropped(deps, transaction), next));
     } else if (result === 'failed' || result === 'contradiction') {
-      polls.write(inBackground(transaction, () => failIfAgreed(deps, transaction, views)));
+      polls.write(writing([transaction], () => failIfAgreed(deps, transaction, views), finalityPoll));
     } else if (result !== 'processed') {
       transaction.missedPolls = 0;
       recordConfirmedSlot(deps, transaction, views);
@@ -147,7 +138,7 @@ const evaluateConfirmed = async (
       else transaction.doubtedAt = null;
     }
   }
-  if (final.length > 0) await finalize(deps, final);
+  await writing(final, (begun) => finalize(deps, begun), finalityPoll);
 };
 
 /** The observations whose transactions have not changed since the poll began. */
@@ -167,14 +158,12 @@ const pollEveryProvider = async (
   transactions: readonly InFlightTransaction[],
   polls: Polls,
 ): Promise<void> => {
-  for (const transaction of transactions) transaction.pollAt = WHILE_WRITTEN;
-  try {
-    const observations = await readStatuses(deps, transactions, 'every');
-    await evaluateConfirmed(deps, onlyCurrent(deps, observations, 'confirmed'), polls);
-  } finally {
-    for (const transaction of transactions)
-      if (transaction.pollAt === WHILE_WRITTEN) transaction.pollAt = onFinalityGrid(FINALITY_POLL_MS);
-  }
+  let observations: readonly Observation[] = [];
+  const read = async () => {
+    observations = await readStatuses(deps, transactions, 'every');
+  };
+  await writing(transactions, read, finalityPoll);
+  await evaluateConfirmed(deps, onlyCurrent(deps, observations, 'confirmed'), polls);
 };
 
 /**
@@ -215,8 +204,8 @@ const queryWitnesses = (
 /** Polls once what is due. */
 export const pollDue = async (deps: Deps, polls: Polls): Promise<void> => {
   const now = performance.now();
-  const transactions = deps.inFlight.list().filter(({ pollAt }) => pollAt !== WHILE_WRITTEN);
-  const due = transactions.filter(({ pollAt }) => pollAt <= now);
+  const transactions = deps.inFlight.listPollable();
+  const due = transactions.filter(({ schedule }) => schedule.at <= now);
   if (due.length === 0) return;
   polls.count += 1;
   const isAlone = deps.rpc.providers.length === 1;
@@ -269,7 +258,8 @@ export const startPoller = (deps: Deps, leastPauseMs: number): Periodic => {
   const round = async () => {
     wake = new AbortController();
     const now = performance.now();
-    nextAt = notBefore(Math.min(...inFlight.list().map(({ pollAt }) => pollAt), now + 60_000));
+    const times = inFlight.listPollable().map(({ schedule }) => schedule.at);
+    nextAt = notBefore(Math.min(...times, now + 60_000));
     // The loop is woken by new bytes, which change the pause.
     if (nextAt > now && !(await sleep(nextAt - now, true, { signal: wake.signal }).catch(() => false)))
       return;

@@ -26,9 +26,10 @@ const publishSigned = async ({ inFlight, pool, relay }: Deps): Promise<void> => 
         phase === 'sent' && !isSignedPublished && broadcastAt <= before,
     );
   if (unpublished.length === 0) return;
-  const events = unpublished.map(({ intent, generation, signature }) =>
-    signedEvent(intent, { generation, signature }, { traceparent: intent.traceparent }),
-  );
+  const events = unpublished.map((transaction) => {
+    const { intent } = transaction;
+    return signedEvent(intent, transaction, { traceparent: intent.traceparent });
+  });
   relay.dispatch(await insertOutbox(pool, events));
   for (const transaction of unpublished) transaction.isSignedPublished = true;
 };

@@ -12,7 +12,13 @@ import { currentEvent, progressEvent } from '../ledger/events.ts';
 import type { GroupCommit } from '../ledger/group-commit.ts';
 import { intents } from '../ledger/model/state.ts';
 import { quoteHashOf } from '../ledger/store/final-request.ts';
-import { findIntent, type IntentRow } from '../ledger/store/intents.ts';
+import {
+  type ClaimedIntent,
+  findIntent,
+  type IntentRow,
+  type NewIntent,
+  newIntent,
+} from '../ledger/store/intents.ts';
 import { mayHaveLostRecord } from './adoption.ts';
 import type { Executor } from './executor.ts';
 
@@ -26,8 +32,6 @@ export type AcceptDeps = {
   clock: Clock;
   executor: Pick<Executor, 'execute' | 'executeNow' | 'signAtOnce'>;
 };
-
-type Job = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number };
 
 const REUSED_ATTEMPT = {
   code: 'payment_failed',
@@ -43,7 +47,7 @@ const REUSED_ATTEMPT = {
 const answerConflictingJob = async (
   { pool, relay, logger }: AcceptDeps,
   existing: IntentRow,
-  { object_id, request }: Job,
+  { object_id, request }: NewIntent,
 ): Promise<void> => {
   count('quittance_anomalies_total', 1, { kind: 'work_under_another_id' });
   logger.error({ intent: existing.intent_id, object_id }, 'job names another object than its intent');
@@ -61,8 +65,8 @@ const answerConflictingJob = async (
  * Whether a job is most likely new, so that its payment can be recorded with its bytes. The
  * statement that commits them decides by the clock of the database.
  */
-const isNew = ({ kind, request, generation = 0 }: Job, now: number): boolean =>
-  kind === 'settle' && generation === 0 && !mayHaveLostRecord({ request, read_at: now });
+const isNew = (intent: ClaimedIntent): boolean =>
+  intent.kind === 'settle' && intent.generation === 0 && !mayHaveLostRecord(intent);
 
 /**
  * Accepts a job. A new payment is signed at once, and recorded with its bytes. Any other intent is
@@ -70,12 +74,12 @@ const isNew = ({ kind, request, generation = 0 }: Job, now: number): boolean =>
  * committed, never after confirmation. A job whose intent exists (dispatched again or redelivered)
  * publishes the current state once more and is polled at once.
  */
-export const acceptJob = async (deps: AcceptDeps, job: Job): Promise<void> => {
+export const acceptJob = async (deps: AcceptDeps, job: NewIntent): Promise<void> => {
   const { pool, relay, inFlight, executor, groupCommit, blockhashes } = deps;
   await failpoint('submitter.beforeIntent');
   // The job's trace is stored, so that events published minutes later belong to it.
-  const intent = { ...job, traceparent: activeTraceparent() };
-  if (isNew(job, deps.clock()) && (await executor.signAtOnce(intent))) return;
+  const intent = newIntent(job, { traceparent: activeTraceparent(), now: deps.clock() });
+  if (isNew(intent) && (await executor.signAtOnce(intent))) return;
   // The blockhash is read while the intent is committed, which saves the executor the wait. It
   // handles a failure.
   void blockhashes.get().catch(() => {});
@@ -88,7 +92,7 @@ export const acceptJob = async (deps: AcceptDeps, job: Job): Promise<void> => {
   if (existing.object_id !== job.object_id) return answerConflictingJob(deps, existing, job);
   // The requesting service records no event of an older generation than it knows, which may come
   // from a lost record.
-  const generation = Math.max(existing.generation, job.generation ?? 0);
+  const generation = Math.max(existing.generation, intent.generation);
   const message = currentEvent({ ...existing, generation });
   if (message !== null) relay.dispatch(await insertOutbox(pool, [message]));
   if (intents.isTerminal(existing.status)) return;

@@ -5,7 +5,7 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { assemble } from '../../../shared/lib/wire-transaction.ts';
-import { broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
+import { adoptedBytes, broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import type { Blockhashes } from '../chain/blockhashes.ts';
 import type { PriorityFees } from '../chain/priority-fees.ts';
@@ -62,7 +62,8 @@ export type Outcome = { failure: Failure } | { waitMs: number } | 'broadcast' | 
  * repeated at once.
  */
 type AttemptResult = Outcome | { approved: SettleOrder } | 'again';
-type Draft = { order: OwnOrder; message: Uint8Array; creates: string | null; latest: Blockhash };
+/** A transaction that is built and not signed. */
+type Draft = OwnTransaction & { intent: ClaimedIntent; message: Uint8Array; latest: Blockhash };
 
 /**
  * The order by the configured authority that the payer has approved. Null when that is the order's
@@ -141,10 +142,11 @@ const reviveOwn = async (
   // The intent has changed. The next execution reads its new state.
   if (revived === null) return { waitMs: RETRY_MS };
   const { wire, last_valid_block_height: lastValid } = revived;
-  const bytes = { signature, wire, generation: intent.generation, lastValidBlockHeight: Number(lastValid) };
+  const { generation } = intent;
+  const bytes = { generation, signature, wire, lastValidBlockHeight: Number(lastValid) };
   // The transaction may be older than a provider's status cache, so its first poll searches the
   // history.
-  broadcast(deps, { ...toInFlight({ ...intent, status: 'signed' }, order, bytes), missedPolls: 1 });
+  broadcast(deps, { ...toInFlight(intent, order, bytes), missedPolls: 1 });
   return 'broadcast';
 };
 
@@ -159,15 +161,15 @@ const adopt = async (
 ): Promise<Outcome> => {
   if (payment === 'by another')
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
-  const { own, ...found } = payment;
-  if (own) return reviveOwn(deps, intent, order, found.signature);
+  const { own, signature, lastValidBlockHeight } = payment;
+  if (own) return reviveOwn(deps, intent, order, signature);
   count('quittance_anomalies_total', 1, { kind: 'adopted' });
   deps.logger.error(
-    { intent: intent.intent_id, signature: found.signature },
+    { intent: intent.intent_id, signature },
     'payment without a record found on the chain, adopting it',
   );
-  const adopted = { ...found, wire: new Uint8Array(), creates: null, signBefore: null };
-  return toOutcome(await commitAndBroadcast(deps, intent, order, { signed: adopted, own: null }));
+  const signed = adoptedBytes(intent, { signature, lastValidBlockHeight });
+  return toOutcome(await commitAndBroadcast(deps, intent, order, { signed, own: null }));
 };
 
 /** Fails an intent for which nothing may be signed any more, unless the chain has its payment. */
@@ -218,26 +220,25 @@ export const attemptOrder = async (
   if (payment !== null) return adopt(deps, intent, order, payment);
   if (error !== null) return evaluateRefusal(deps, order, error, message);
 
-  return signAndBroadcast(deps, intent, { order, message, creates: plan.creates, latest });
+  return signAndBroadcast(deps, { intent, order, creates: plan.creates, message, latest });
 };
 
 /** Signs, commits and sends a simulated transaction, within the caps and budgets of the day. */
-const signAndBroadcast = async (deps: AttemptDeps, intent: ClaimedIntent, draft: Draft): Promise<Outcome> => {
+const signAndBroadcast = async (deps: AttemptDeps, draft: Draft): Promise<Outcome> => {
   const { ownBudgets, logger } = deps;
-  const { order, creates } = draft;
-  const { intent_id: intentId, generation } = intent;
-  const own: OwnTransaction = { order, intentId, generation, accountId: order.accountId, creates };
+  const { intent, creates } = draft;
   if (!ownBudgets.beginCreation(creates)) return { waitMs: CREATING_MS };
   let isCommitted = false;
   try {
-    const fees = await ownBudgets.beforeSigning(own);
-    const outcome = await signWithinCaps(deps, intent, draft, own);
+    const fees = await ownBudgets.beforeSigning(draft);
+    const outcome = await signWithinCaps(deps, draft);
     isCommitted = outcome === 'broadcast';
     if (!isCommitted) fees.release();
     return outcome;
   } catch (error) {
     if (!(error instanceof BudgetUsedUp)) throw error;
-    logger.error({ intent: intentId, budget: error.claim }, 'daily lamport budget used up, intent waits');
+    const log = { intent: intent.intent_id, budget: error.claim };
+    logger.error(log, 'daily lamport budget used up, intent waits');
     return { waitMs: CAPPED_MS };
   } finally {
     ownBudgets.endCreation(creates, isCommitted);
@@ -247,24 +248,19 @@ const signAndBroadcast = async (deps: AttemptDeps, intent: ClaimedIntent, draft:
 /** Null while a key cannot be used. Nothing has been signed, so the intent waits. */
 const signOrWait = async (
   { signers, network, logger }: AttemptDeps,
-  { intent_id: intent }: ClaimedIntent,
-  { order, message }: Pick<Draft, 'order' | 'message'>,
+  { intent, order, message }: Draft,
 ): Promise<Uint8Array[] | null> => {
   try {
     return await signFor(signers, signersOf(order, network), message);
   } catch (error) {
     if (!(error instanceof SignerUnavailable)) throw error;
-    logger.error({ err: error, intent }, 'signer unavailable, intent waits');
+    logger.error({ err: error, intent: intent.intent_id }, 'signer unavailable, intent waits');
     return null;
   }
 };
 
-const signWithinCaps = async (
-  deps: AttemptDeps,
-  intent: ClaimedIntent,
-  { order, message, creates, latest }: Draft,
-  own: OwnTransaction,
-): Promise<Outcome> => {
+const signWithinCaps = async (deps: AttemptDeps, draft: Draft): Promise<Outcome> => {
+  const { intent, order, creates, message, latest } = draft;
   const reserved = order.kind === 'settle' ? await reservePayment(deps.caps, intent, order) : null;
   if (reserved !== null && 'reached' in reserved) {
     const { reached: cap } = reserved;
@@ -272,20 +268,21 @@ const signWithinCaps = async (
     deps.logger.error({ intent: intent.intent_id, cap }, 'hourly cap reached, payment waits');
     return { waitMs: CAPPED_MS };
   }
-  const signatures = await signOrWait(deps, intent, { order, message });
+  const signatures = await signOrWait(deps, draft);
   if (signatures === null) {
     reserved?.release();
     return { waitMs: RETRY_MS };
   }
   await failpoint('submitter.afterSign');
   const signed = {
+    generation: intent.generation + 1,
     signature: bs58.encode(signatures[0]!),
     wire: assemble(message, signatures),
     lastValidBlockHeight: latest.lastValidBlockHeight,
     creates,
     signBefore: order.signBefore,
   };
-  const outcome = toOutcome(await commitAndBroadcast(deps, intent, order, { signed, own }));
+  const outcome = toOutcome(await commitAndBroadcast(deps, intent, order, { signed, own: draft }));
   if (outcome !== 'broadcast') reserved?.release();
   return outcome;
 };

@@ -4,17 +4,11 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
-import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
+import { type InFlightTransaction, type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import type { Hints } from '../ledger/hints.ts';
-import { EXPIRED, EXPIRED_INCOMING, type Failure, RETIRED, TOO_LATE } from '../ledger/model/failure.ts';
+import { EXPIRED, EXPIRED_INCOMING, RETIRED, TOO_LATE } from '../ledger/model/failure.ts';
 import { isSignedOnce, type Order, type OutgoingOrder } from '../ledger/model/order.ts';
-import {
-  type ClaimedIntent,
-  claimIntents,
-  type NewIntent,
-  releaseIntent,
-  unrecorded,
-} from '../ledger/store/intents.ts';
+import { type ClaimedIntent, claimIntents, releaseIntent } from '../ledger/store/intents.ts';
 import { transition } from '../ledger/transition.ts';
 import { OrderRefused, parseOrder } from '../transactions/parse-order.ts';
 import { PolicyError } from '../transactions/policy.ts';
@@ -41,15 +35,24 @@ type ExecutorDeps = AttemptDeps & {
   hints: Hints;
 };
 
-type Parsed = { order: Order; refusal: null } | { order: null; refusal: Failure };
-
-const parse = (deps: ExecutorDeps, intent: ClaimedIntent): Parsed => {
+const parse = (deps: ExecutorDeps, intent: ClaimedIntent): Order | OrderRefused => {
   try {
-    return { order: parseOrder(intent, deps), refusal: null };
+    return parseOrder(intent, deps);
   } catch (error) {
     if (!(error instanceof OrderRefused)) throw error;
-    return { order: null, refusal: error.failure };
+    return error;
   }
+};
+
+/** The committed bytes of an intent that may be included; null without any. */
+const resumed = (intent: ClaimedIntent, order: Order | null): InFlightTransaction | null => {
+  const { generation, live_signature: signature, wire, last_valid_block_height: lastValid } = intent;
+  if (signature === null || wire === null || lastValid === null) return null;
+  const bytes = { generation, signature, wire, lastValidBlockHeight: Number(lastValid) };
+  const transaction = toInFlight(intent, order, bytes);
+  if (intent.status !== 'confirmed') return transaction;
+  const slot = intent.slot === null ? null : Number(intent.slot);
+  return { ...transaction, phase: 'confirmed', slot };
 };
 
 /** Attempts an order that the platform signs, until it is broadcast, fails or has to wait. */
@@ -80,13 +83,14 @@ const attemptOwn = async (
 };
 
 const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<Outcome> => {
-  const { live_signature: signature, wire, last_valid_block_height: lastValid, generation } = intent;
-  const { order, refusal } = parse(deps, intent);
+  const { generation } = intent;
+  const order = parse(deps, intent);
+  const isRefused = order instanceof OrderRefused;
   // Bytes that may be included have precedence, even for a refused order: they are broadcast again,
   // and no others are signed.
-  if (signature !== null && wire !== null && lastValid !== null) {
-    const bytes = { signature, wire, generation, lastValidBlockHeight: Number(lastValid) };
-    broadcast(deps, toInFlight(intent, order, bytes));
+  const live = resumed(intent, isRefused ? null : order);
+  if (live !== null) {
+    broadcast(deps, live);
     return 'broadcast';
   }
   // One worker confirmed the bytes and another proved them expired. Both proofs were valid, on two
@@ -95,7 +99,7 @@ const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<O
     await transition(deps, 'fork', [{ intent, generation, signature: intent.signature }]);
     return { waitMs: 0 };
   }
-  if (order === null) return { failure: refusal };
+  if (isRefused) return { failure: order.failure };
   return order.kind === 'outgoing' ? watchOutgoing(deps, intent, order) : attemptOwn(deps, intent, order);
 };
 
@@ -151,7 +155,7 @@ const createRuns = (inFlight: InFlightTransactions) => {
  * for later. It never rejects: errors are logged, and the sweeper retries the intent.
  */
 export const createExecutor = (deps: ExecutorDeps) => {
-  const { inFlight, pool, logger, workerId, clock } = deps;
+  const { inFlight, pool, logger, workerId } = deps;
   const { start, idle } = createRuns(inFlight);
 
   const release = async (intentId: string, delayMs: number): Promise<void> => {
@@ -193,8 +197,8 @@ export const createExecutor = (deps: ExecutorDeps) => {
      * @returns false when nothing was committed, or when it is unknown: the payment has to wait or
      *   may not be made. The caller then records the intent, and its execution decides
      */
-    signAtOnce: async (intent: NewIntent): Promise<boolean> =>
-      (await start(unrecorded(intent, clock()), recordSigned(deps))) ?? false,
+    signAtOnce: async (intent: ClaimedIntent): Promise<boolean> =>
+      (await start(intent, recordSigned(deps))) ?? false,
     /** Leases one intent now, unless another worker has it, and executes it. */
     executeNow: async (intentId: string): Promise<void> => {
       for (const intent of await claimNow(intentId)) execute(intent);

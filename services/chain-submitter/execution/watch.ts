@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
+import { adoptedBytes, broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
 import { type Expiry, proveExpiry, readChainAge } from '../broadcast/expiry-proof.ts';
 import { toInFlight } from '../broadcast/in-flight.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
@@ -83,16 +83,14 @@ const adopt = async (
   deps: Deps,
   intent: ClaimedIntent,
   order: OutgoingOrder,
-  { signature, lastValidBlockHeight }: { signature: string; lastValidBlockHeight: number },
+  found: { signature: string; lastValidBlockHeight: number },
 ): Promise<Outcome> => {
-  const adopted = { signature, wire: new Uint8Array(), lastValidBlockHeight };
+  const signed = adoptedBytes(intent, found);
   // A fork dropped this transaction before, and it is on the chain again.
-  if ((await reviveTransaction(deps.pool, intent, signature)) !== null) {
-    const bytes = { ...adopted, generation: intent.generation };
-    broadcast(deps, toInFlight({ ...intent, status: 'signed' }, order, bytes));
+  if ((await reviveTransaction(deps.pool, intent, found.signature)) !== null) {
+    broadcast(deps, toInFlight(intent, order, { ...signed, generation: intent.generation }));
     return 'broadcast';
   }
-  const signed = { ...adopted, creates: null, signBefore: null };
   const committed = await commitAndBroadcast(deps, intent, order, { signed, own: null });
   return committed === 'broadcast' ? 'broadcast' : { waitMs: RETRY_MS };
 };

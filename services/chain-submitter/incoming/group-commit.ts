@@ -79,8 +79,7 @@ const readRoom = async (
 
 /** That bytes are signed is published when the payment takes long (rebroadcast.ts). */
 const transitionOf = ({ intent, signed }: SignedIncoming) => ({
-  ...{ intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent },
-  ...{ record: intent, message: null, signed, claim: null },
+  ...{ intent, isNew: true, signed, message: null, claim: null },
 });
 
 /** Records signed payments. @returns null for a message that has an intent already */

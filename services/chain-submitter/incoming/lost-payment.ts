@@ -73,20 +73,13 @@ export const adoptLost = async (
     traceparent,
   } as const;
   const signed = {
+    generation: 1,
     signature,
     wire: assemble(included.message, [bs58.decode(signature), included.signatureAt(1)]),
     lastValidBlockHeight,
     ...{ creates: null, signBefore: null },
   };
-  const adopted = {
-    intentId,
-    generation: 1,
-    traceparent,
-    record: intent,
-    message: null,
-    signed,
-    claim: null,
-  };
+  const adopted = { intent, isNew: true, signed, message: null, claim: null };
   const [committed] = await commitSigned(pool, [adopted], workerId);
   // Another call may have adopted it meanwhile.
   if (typeof committed !== 'string') relay.dispatch(committed!);

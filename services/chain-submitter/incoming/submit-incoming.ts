@@ -117,6 +117,7 @@ const signMessage = async (
 ): Promise<Generation> => {
   const [own] = await signForCaller(signFor(signers, [feePayer], message));
   return {
+    generation: 1,
     signature: bs58.encode(own!),
     wire: assemble(message, [own!, signature]),
     lastValidBlockHeight,
@@ -242,8 +243,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     since: deps.clock(),
   };
   if (deps.inFlight.begin(intent.intent_id)) {
-    const state = { ...intent, status: 'signed', slot: null } as const;
-    broadcast(deps, toInFlight(state, order, { ...signed, generation: 1 }));
+    broadcast(deps, toInFlight(intent, order, signed));
   }
   return submitted(signed.signature);
 };

@@ -1,6 +1,7 @@
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { EventName } from '../../../shared/contract/events.ts';
 import { event, type Message } from '../../../shared/events/event.ts';
+import type { Bytes } from './store/commit-signed.ts';
 import type { IntentRow } from './store/intents.ts';
 import { toProgress } from './view.ts';
 
@@ -25,7 +26,7 @@ export const progressEvent = (
 /** The event that bytes are signed. From now on they may be included. */
 export const signedEvent = (
   intent: Pick<IntentRow, 'kind' | 'object_id'>,
-  { generation, signature }: { generation: number; signature: string },
+  { generation, signature }: Pick<Bytes, 'generation' | 'signature'>,
   options: Pick<Message, 'traceparent'> = {},
 ): Message =>
   progressEvent(

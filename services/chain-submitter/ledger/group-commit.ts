@@ -2,7 +2,7 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { createLocalReserve } from './local-reserve.ts';
 import { type CommitOutcome, commitSigned, type SignedTransition } from './store/commit-signed.ts';
-import { insertIntents, type NewIntent } from './store/intents.ts';
+import { type ClaimedIntent, insertIntents } from './store/intents.ts';
 
 /** The statements that many payments share. */
 export type GroupCommit = ReturnType<typeof createGroupCommit>;
@@ -38,7 +38,7 @@ const createCommit = (pool: Pool, workerId: string) => {
  */
 export const createGroupCommit = (pool: Pool, workerId: string) => ({
   /** Inserts an intent, leased to this worker. Null: it exists. */
-  intent: batched((intents: readonly NewIntent[]) => insertIntents(pool, intents, workerId), {
+  intent: batched((intents: readonly ClaimedIntent[]) => insertIntents(pool, intents, workerId), {
     keysOf: ({ intent_id }) => [intent_id],
   }),
   /**
@@ -46,6 +46,6 @@ export const createGroupCommit = (pool: Pool, workerId: string) => ({
    * discarded.
    */
   signed: batched(createCommit(pool, workerId), {
-    keysOf: ({ intentId }) => [intentId],
+    keysOf: ({ intent }) => [intent.intent_id],
   }),
 });

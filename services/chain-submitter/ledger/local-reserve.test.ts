@@ -7,9 +7,14 @@ const FEE = 100n;
 const AHEAD = CAP / 1000n;
 
 const transition = (account: string, cap = CAP, amount = FEE, startsAt = 0): SignedTransition => ({
-  ...{ intentId: crypto.randomUUID(), generation: 1, traceparent: null, record: null, message: null },
+  intent: {
+    ...{ intent_id: crypto.randomUUID(), kind: 'settle', object_id: 'stl_1', request: {}, traceparent: null },
+  },
+  isNew: false,
+  message: null,
   signed: {
-    ...{ signature: '', wire: new Uint8Array(), lastValidBlockHeight: 0, creates: null, signBefore: null },
+    ...{ generation: 1, signature: '', wire: new Uint8Array(), lastValidBlockHeight: 0 },
+    ...{ creates: null, signBefore: null },
   },
   claim: { scope: account, startsAt, amount, cap },
 });

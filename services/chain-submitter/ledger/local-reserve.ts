@@ -64,9 +64,10 @@ export const createLocalReserve = () => {
           claims.set(transition, { ...transition.claim, amount: index === 0 ? fromTable : 0n });
       }
       return {
-        transitions: transitions.map(
-          (transition): SignedTransition => ({ ...transition, claim: claims.get(transition) ?? null }),
-        ),
+        transitions: transitions.map((transition): SignedTransition => {
+          const claim = claims.get(transition) ?? null;
+          return claim === transition.claim ? transition : { ...transition, claim };
+        }),
         release: (outcomes: readonly CommitOutcome[]): void => {
           const outcomeOf = new Map(transitions.map((transition, index) => [transition, outcomes[index]!]));
           for (const { key, own, fromMemory, fromTable } of reservations) {

@@ -4,13 +4,16 @@ import { progressEvent } from './events.ts';
 import type { Failure } from './model/failure.ts';
 import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
 
-/** What an event is about: an intent in one generation, and its state then. */
-export type Change = {
+/**
+ * What an event is about: an intent in one generation, and its transaction. A transaction in flight
+ * is one.
+ */
+type Change = {
   intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
   generation: number;
   signature: string | null;
-  slot?: number;
-  failure?: Failure;
+  slot?: number | null;
+  failure?: Failure | null;
 };
 
 const STATUS = {
@@ -19,6 +22,29 @@ const STATUS = {
   fork: 'reopened',
   fail: 'failed',
 } as const;
+type ChainEvent = keyof typeof STATUS;
+
+const transitionOf = (
+  event: ChainEvent,
+  { intent, generation, signature, slot: included = null, failure = null }: Change,
+): Transition => {
+  // A fork removes the transaction from its slot.
+  const slot = event === 'fork' ? null : included;
+  const progress = { status: STATUS[event], generation, tx_hash: signature, slot, failure };
+  const { subject, msgId, payload } = progressEvent(intent, progress);
+  return {
+    intent_id: intent.intent_id,
+    generation,
+    signature,
+    slot,
+    failure_code: failure?.code ?? null,
+    failure_message: failure?.message ?? null,
+    subject,
+    msg_id: msgId,
+    payload,
+    traceparent: intent.traceparent,
+  };
+};
 
 /**
  * Applies an event to intents and publishes it. State and outbox rows are one commit, and the
@@ -27,27 +53,14 @@ const STATUS = {
  */
 export const transition = async (
   { pool, relay }: { pool: Pool; relay: Outbox },
-  event: keyof typeof STATUS,
+  event: ChainEvent,
   changes: readonly Change[],
 ): Promise<number> => {
-  const transitions = changes.map(
-    ({ intent, generation, signature, slot, failure }): Transition => ({
-      intentId: intent.intent_id,
-      generation,
-      ...(signature === null ? {} : { signature }),
-      ...(slot === undefined ? {} : { slot }),
-      ...(failure === undefined ? {} : { failure }),
-      traceparent: intent.traceparent,
-      message: progressEvent(intent, {
-        status: STATUS[event],
-        generation,
-        tx_hash: signature,
-        slot: slot ?? null,
-        failure: failure ?? null,
-      }),
-    }),
+  const rows = await transitionIntents(
+    pool,
+    event,
+    changes.map((change) => transitionOf(event, change)),
   );
-  const rows = await transitionIntents(pool, event, transitions);
   relay.dispatch(rows);
   return rows.length;
 };

@@ -4,6 +4,7 @@ import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { OwnOrder } from '../ledger/model/order.ts';
+import type { IntentRow } from '../ledger/store/intents.ts';
 import { isCreationPrepared } from '../ledger/store/preparations.ts';
 import type { SpendingClaim } from '../ledger/store/spending.ts';
 import {
@@ -21,12 +22,9 @@ import { NotCreatable, type Rent, reserveCreation } from './token-account-rent.t
 
 /** A transaction that this service signs alone. */
 export type OwnTransaction = {
+  /** The intent in its generation before these bytes. */
+  intent: Pick<IntentRow, 'intent_id' | 'generation'>;
   order: OwnOrder;
-  intentId: string;
-  /** The intent's generation before these bytes. */
-  generation: number;
-  /** The account that asked for it. */
-  accountId: string;
   /** Owner of the token account that it creates. */
   creates: string | null;
 };
@@ -73,8 +71,10 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
       ? { name: 'rent_settle', accountId: order.vendorAccountId, owner: creates }
       : { name: 'rent_user', accountId: order.accountId, owner: creates };
   };
-  const feeClaims = ({ order, accountId }: OwnTransaction): Claim[] =>
-    order.kind === 'settle' ? [] : claimsOf(limits, 'fees_user', accountId, feeLamports(order, network));
+  const feeClaims = ({ order }: OwnTransaction): Claim[] =>
+    order.kind === 'settle'
+      ? []
+      : claimsOf(limits, 'fees_user', order.accountId, feeLamports(order, network));
 
   return {
     settleFees,
@@ -87,9 +87,9 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
      * @throws BudgetUsedUp
      */
     beforeSigning: async (own: OwnTransaction): Promise<Reservation> => {
-      const { order, generation } = own;
+      const { order, intent } = own;
       if (order.kind === 'settle')
-        return settleFees.reserve(order.vendorAccountId, settleLamports(order, network, generation));
+        return settleFees.reserve(order.vendorAccountId, settleLamports(order, network, intent.generation));
       const rent = rentOf(own);
       const claims = rent === null ? [] : claimsOf(limits, rent.name, rent.accountId, TOKEN_ACCOUNT_LAMPORTS);
       await checkClaims(pool, [...feeClaims(own), ...claims], clock());
@@ -98,11 +98,11 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
     /**
      * The claim on the payer's budget that the statement reserves which commits a settle's bytes.
      */
-    claimOf: ({ order, generation, accountId }: OwnTransaction): SpendingClaim | null => {
+    claimOf: ({ intent, order }: OwnTransaction): SpendingClaim | null => {
       if (order.kind !== 'settle') return null;
       const { scope, amount, cap } = settleFees.accountClaim(
-        accountId,
-        settleLamports(order, network, generation),
+        order.accountId,
+        settleLamports(order, network, intent.generation),
       );
       return { scope, startsAt: dayOf(clock()), amount, cap };
     },
@@ -117,7 +117,10 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
         throw new NotCreatable('a prepared transaction creates the token account');
       await reserveClaims(tx, feeClaims(own), clock());
       const rent = rentOf(own);
-      if (rent !== null) await reserveCreation(tx, limits, rent, { now: clock(), intentId: own.intentId });
+      if (rent !== null) {
+        const { intent_id: intentId } = own.intent;
+        await reserveCreation(tx, limits, rent, { now: clock(), intentId });
+      }
     },
   };
 };

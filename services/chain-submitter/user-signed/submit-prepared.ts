@@ -10,7 +10,7 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { assemble, disassemble } from '../../../shared/lib/wire-transaction.ts';
-import { broadcast, isUniqueViolation } from '../broadcast/broadcast.ts';
+import { adoptedBytes, broadcast, isUniqueViolation } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
@@ -119,7 +119,7 @@ const bytesFor = async (
       { intent: intent.intent_id, signature: payment.signature },
       'payment found on the chain, adopting it without a co-signature',
     );
-    return { ...payment, wire: new Uint8Array(), creates: null, signBefore: null };
+    return adoptedBytes({ generation: 0 }, payment);
   }
   // The fee payer of the preparation must sign, because the message names it and cannot change.
   const feePayer = signers.feePayers.find(({ publicKey }) => publicKey === decodeMessage(message).signers[0]);
@@ -135,6 +135,7 @@ const bytesFor = async (
   const own = await signForCaller(feePayer.sign(message));
   await failpoint('submitter.afterSign');
   return {
+    generation: 1,
     signature: bs58.encode(own),
     wire: assemble(message, [own, signature]),
     lastValidBlockHeight: Number(preparation.last_valid_block_height),
@@ -207,9 +208,8 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
   const commit = pool.transaction(async (tx) => {
     if (!(await submitPreparation(tx, preparation, { message, signature: bytes.signature }))) return null;
     if (bytes.wire.length > 0) await deps.cosigning.reserve(tx, intent.intent_id, cosigned);
-    const transition = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
-    const event = signedEvent(intent, { generation: 1, signature: bytes.signature });
-    const signed = { ...transition, record: intent, message: event, signed: bytes, claim: null };
+    const event = signedEvent(intent, bytes);
+    const signed = { intent, isNew: true, signed: bytes, message: event, claim: null };
     const [rows] = await commitSigned(tx, [signed], workerId);
     if (typeof rows === 'string') throw new Error('An open preparation has an intent already.');
     return rows!;
@@ -219,10 +219,7 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
   relay.dispatch(committed);
   await failpoint('submitter.afterCommit');
   if (inFlight.begin(intent.intent_id)) {
-    broadcast(
-      deps,
-      toInFlight({ ...intent, status: 'signed', slot: null }, order, { ...bytes, generation: 1 }),
-    );
+    broadcast(deps, toInFlight(intent, order, bytes));
   }
   return { tx_hash: bytes.signature };
 };

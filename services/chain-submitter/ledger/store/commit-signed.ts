@@ -4,17 +4,24 @@ import { stateColumn } from '../../../../shared/db/state-column.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import { insertMessages, type OutboxRow, outboxColumn } from '../../../../shared/events/outbox.ts';
 import { intents } from '../model/state.ts';
-import { FRESH_MS, type NewIntent, SWEEP_AFTER, type Transition } from './intents.ts';
+import { FRESH_MS, type IntentRow, SWEEP_AFTER } from './intents.ts';
 import { NO_SPENDING_CLAIMS, SPENDING_CLAIMS, type SpendingClaim } from './spending.ts';
 import { insertTransactions } from './transactions.ts';
 
 const state = stateColumn(intents, sql.fragment`i.status`);
 
-/** The signed or adopted bytes of a generation. */
-export type Generation = {
+/** The signed or adopted bytes of an intent. */
+export type Bytes = {
+  generation: number;
   signature: string;
+  /** Empty for an adopted transaction, which needs no sending. */
   wire: Uint8Array;
   lastValidBlockHeight: number;
+};
+
+/** Bytes with what is committed beside them. */
+export type Generation = Bytes & {
+  /** Owner of the token account that they create. */
   creates: string | null;
   /**
    * The signing deadline, epoch milliseconds; null for adopted bytes and for bytes that an owner
@@ -24,11 +31,12 @@ export type Generation = {
 };
 
 /** Signed bytes as the next generation of an intent. `message` null: no event is published. */
-export type SignedTransition = Pick<Transition, 'intentId' | 'generation' | 'traceparent'> & {
-  /** The intent, when it is recorded with its bytes; null: it is recorded already. */
-  record: NewIntent | null;
-  message: Message | null;
+export type SignedTransition = {
+  intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'>;
+  /** Whether the intent is recorded with its bytes. */
+  isNew: boolean;
   signed: Generation;
+  message: Message | null;
   /**
    * Reserved of a daily budget by the statement that commits the bytes; null: nothing, or reserved
    * separately.
@@ -115,20 +123,12 @@ export const commitSigned = async (
       over_budget ? 'over_budget' : (published ?? []),
     ]),
   );
-  return transitions.map(({ intentId }) => outcomes.get(intentId) ?? 'overtaken');
+  return transitions.map(({ intent }) => outcomes.get(intent.intent_id) ?? 'overtaken');
 };
 
-const toSignedRow = ({
-  intentId,
-  generation,
-  traceparent,
-  record,
-  message,
-  signed,
-  claim,
-}: SignedTransition) => ({
-  intent_id: intentId,
-  generation,
+const toSignedRow = ({ intent, isNew, signed, message, claim }: SignedTransition) => ({
+  intent_id: intent.intent_id,
+  generation: signed.generation,
   signature: signed.signature,
   wire: Buffer.from(signed.wire).toString('base64'),
   last_valid: signed.lastValidBlockHeight,
@@ -137,12 +137,12 @@ const toSignedRow = ({
   subject: message?.subject ?? null,
   msg_id: message?.msgId ?? null,
   payload: message?.payload ?? null,
-  traceparent,
+  traceparent: intent.traceparent,
   ...(claim !== null && {
     scope: claim.scope,
     period: new Date(claim.startsAt),
     lamports: String(claim.amount),
     cap: String(claim.cap),
   }),
-  ...(record !== null && { kind: record.kind, object_id: record.object_id, request: record.request }),
+  ...(isNew && { kind: intent.kind, object_id: intent.object_id, request: intent.request }),
 });

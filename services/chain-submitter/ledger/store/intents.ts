@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
-import type { Message } from '../../../../shared/events/event.ts';
 import { insertMessages, type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
 import type { Failure } from '../model/failure.ts';
@@ -48,8 +47,8 @@ const Claimed = Row.extend({
   read_at: z.number(),
 });
 /**
- * An intent that this worker executes. `isRecorded` false: its job has just come, and it is
- * recorded with its first bytes.
+ * An intent that this worker executes. Its request is the job as it came. `isRecorded` false: the
+ * job has just come, and the intent is recorded with its first bytes.
  */
 export type ClaimedIntent = z.infer<typeof Claimed> & { isRecorded: boolean };
 
@@ -65,8 +64,8 @@ export const SWEEP_AFTER = '15 seconds';
 /** An older job may have had a record that was written and lost again. */
 export const FRESH_MS = 5000;
 
-/** A new intent. `generation`: the generations that its lost record had. */
-export type NewIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
+/** The intent that a job asks for. `generation`: the generations that its lost record had. */
+export type NewIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request'> & {
   generation?: number;
 };
 const Inserted = Claimed.pick({ intent_id: true, created_at: true, paused: true, read_at: true });
@@ -79,25 +78,27 @@ const Inserted = Claimed.pick({ intent_id: true, created_at: true, paused: true,
  */
 export const insertIntents = async (
   db: Db,
-  rows: readonly NewIntent[],
+  accepted: readonly ClaimedIntent[],
   workerId: string,
 ): Promise<(ClaimedIntent | null)[]> => {
-  const values = rows.map(({ generation = 0, ...row }) => ({ ...row, generation }));
+  const rows = accepted.map(({ intent_id, kind, object_id, request, generation, traceparent }) => {
+    return { intent_id, kind, object_id, request, generation, traceparent };
+  });
   // The rows are inserted in the order of their ids, so that two workers with the same jobs cannot
   // deadlock.
   const inserted = await db.any(sql.type(Inserted)`
     insert into intents as i (intent_id, kind, object_id, request, status, generation, traceparent, worker_id, next_at)
     select v.intent_id, v.kind, v.object_id, v.request, 'accepted', v.generation, v.traceparent, ${workerId},
       app_now() + ${SWEEP_AFTER}::interval
-    from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(intent_id text, kind text, object_id text,
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as v(intent_id text, kind text, object_id text,
       request jsonb, generation integer, traceparent text)
     order by v.intent_id
     on conflict (intent_id) do nothing
     returning i.intent_id, i.created_at, ${moment}`);
   const insertedById = new Map(inserted.map((row) => [row.intent_id, row]));
-  return values.map((row) => {
-    const found = insertedById.get(row.intent_id);
-    return found === undefined ? null : { ...row, ...NOTHING_SIGNED, ...found, isRecorded: true };
+  return accepted.map((intent) => {
+    const found = insertedById.get(intent.intent_id);
+    return found === undefined ? null : { ...intent, ...found, isRecorded: true };
   });
 };
 
@@ -113,13 +114,23 @@ const NOTHING_SIGNED = {
 } as const;
 
 /**
- * An intent that is recorded with its first bytes. `commitSigned` decides by the clock of the
- * database whether they are in time and whether the operator has paused payments.
+ * The intent of a job that has just come. If it is recorded with its first bytes, `commitSigned`
+ * decides by the clock of the database whether they are in time and whether the operator has paused
+ * payments.
  * @param now epoch milliseconds of this process
  */
-export const unrecorded = ({ generation = 0, ...intent }: NewIntent, now: number): ClaimedIntent => ({
-  ...{ ...intent, ...NOTHING_SIGNED, generation },
-  ...{ created_at: now, read_at: now, paused: false, isRecorded: false },
+export const newIntent = (
+  job: NewIntent,
+  { traceparent, now }: { traceparent: string | null; now: number },
+): ClaimedIntent => ({
+  ...NOTHING_SIGNED,
+  ...job,
+  generation: job.generation ?? 0,
+  traceparent,
+  created_at: now,
+  read_at: now,
+  paused: false,
+  isRecorded: false,
 });
 
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
@@ -190,14 +201,14 @@ export const releaseIntent = (
     where intent_id = ${intentId} and worker_id = ${workerId}`);
 
 /** A transition of an intent in one generation, with the event that is published for it. */
-export type Transition = {
-  intentId: string;
-  generation: number;
-  signature?: string;
-  slot?: number;
-  failure?: Failure;
-  message: Message;
-  traceparent: string | null;
+export type Transition = Pick<
+  IntentRow,
+  'intent_id' | 'generation' | 'signature' | 'failure_code' | 'failure_message' | 'traceparent'
+> & {
+  slot: number | null;
+  subject: string;
+  msg_id: string;
+  payload: unknown;
 };
 
 /**
@@ -212,24 +223,10 @@ export const transitionIntents = (
   db: Db,
   event: Exclude<Event, 'sign'>,
   transitions: readonly Transition[],
-): Promise<readonly OutboxRow[]> => {
-  const rows = transitions.map(
-    ({ intentId, generation, signature, slot, failure, message, traceparent }) => ({
-      intent_id: intentId,
-      generation,
-      signature: signature ?? null,
-      slot: slot ?? null,
-      failure_code: failure?.code ?? null,
-      failure_message: failure?.message ?? null,
-      subject: message.subject,
-      msg_id: message.msgId,
-      payload: message.payload,
-      traceparent,
-    }),
-  );
-  return db.any(sql.type(outboxRow)`
+): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(outboxRow)`
     with input as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(intent_id text, generation integer,
+      select * from jsonb_to_recordset(${JSON.stringify(transitions)}::jsonb) as input(intent_id text, generation integer,
         signature text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
         payload jsonb, traceparent text)
     ), changed as (
@@ -244,7 +241,6 @@ export const transitionIntents = (
       returning i.intent_id, input.slot, input.subject, input.msg_id, input.payload, input.traceparent
     )${effects[event]}
     ${insertMessages(sql.fragment`select subject, msg_id, payload, traceparent from changed`)}`);
-};
 
 /** What an event changes besides the intents, as common table expressions over `changed`. */
 const effects = {
