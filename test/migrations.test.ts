@@ -45,7 +45,7 @@ const git = (...args: string[]): string => {
 /** Newest first. */
 const tags = git('tag', '--merged', 'HEAD', '--sort=-v:refname', '--list', 'v*').split('\n').filter(Boolean);
 const [last] = tags;
-const FILES = ['services/*/migrations/*.sql', 'shared/db/migrations/*.sql'];
+const FILES = '{services,shared}/*/migrations/*.sql';
 const why = last === undefined ? ' (skipped: there is no release yet, so no older service to support)' : '';
 
 (last === undefined ? test.skip : test)(

@@ -5,10 +5,12 @@ import { contractList } from '../shared/contract/index.ts';
 import { llmsText } from '../shared/contract/llms.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { placeOf, TAGS } from '../shared/contract/tags.ts';
+import { resolved } from '../tools/openapi-references.ts';
 
 /** The API document is valid OpenAPI, and its examples are valid by the contract. */
 
 const document = openApiDocument({ serverUrl: 'https://api.example' });
+const { paths } = resolved(document) as { paths: Record<string, Json> };
 const operations = contractList.flatMap(({ name: service, operations: own }) =>
   Object.entries(own).map(([name, op]) => [operationId(service, name), op] as const),
 );
@@ -19,9 +21,7 @@ type Described = {
   responses: Record<string, Content>;
 };
 const described = (path: string, method: string): Described =>
-  (document.paths as Record<string, Json>)[path.replace(/:(\w+)/g, '{$1}')]![
-    method.toLowerCase()
-  ] as Described;
+  paths[path.replace(/:(\w+)/g, '{$1}')]![method.toLowerCase()] as Described;
 const exampleIn = (part: Content | undefined) => part?.content?.['application/json'].example;
 
 test('the API document is valid OpenAPI 3.1, and a broken one is not', async () => {
@@ -30,6 +30,49 @@ test('the API document is valid OpenAPI 3.1, and a broken one is not', async () 
   expect(validator.version).toBe('3.1');
   const broken = { ...structuredClone(document), paths: { '/v1/quote': { post: { responses: 'none' } } } };
   expect((await new Validator().validate(broken)).valid).toBe(false);
+});
+
+const walk = (node: unknown, visit: (object: Json) => void): void => {
+  if (typeof node !== 'object' || node === null) return;
+  if (!Array.isArray(node)) visit(node as Json);
+  for (const value of Object.values(node)) walk(value, visit);
+};
+const resolve = (ref: string) =>
+  ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, key) => (node as Json | undefined)?.[key], document);
+
+test('every reference resolves, every component is used, every operation is included', () => {
+  const refs = new Set<string>();
+  walk(document, ({ $ref }) => typeof $ref === 'string' && refs.add($ref));
+  expect([...refs].filter((ref) => !ref.startsWith('#/components/') || resolve(ref) === undefined)).toEqual(
+    [],
+  );
+  const { schemas, responses, parameters } = (document as { components: Record<string, Json> }).components;
+  const named = Object.entries({ schemas, responses, parameters }).flatMap(([kind, components]) =>
+    Object.keys(components!).map((name) => `#/components/${kind}/${name}`),
+  );
+  expect(named.filter((name) => !refs.has(name))).toEqual([]);
+  const ids: string[] = [];
+  walk(document.paths, ({ operationId: id }) => typeof id === 'string' && ids.push(id));
+  expect(ids.toSorted()).toEqual(operations.map(([id]) => id).toSorted());
+});
+
+test('settle answers 200 with a token and 202 without one', () => {
+  const { responses } = paths['/v1/settle']!.post as { responses: Record<string, Json> };
+  expect(JSON.stringify(responses[200])).toContain('settlement_token');
+  expect(JSON.stringify(responses[202])).not.toContain('settlement_token');
+  expect(Object.keys(responses)).toEqual(
+    expect.arrayContaining(['400', '401', '402', '403', '409', '410', '413', '415', '429', '500', '503']),
+  );
+});
+
+test('request schemas refuse unknown fields, and answer schemas allow new ones', () => {
+  const post = (document.paths as Record<string, Record<string, Json>>)['/v1/quote']!.post as Json;
+  expect(JSON.stringify(post.requestBody)).toContain('#/components/schemas/CreateQuoteRequest');
+  expect(resolve('#/components/schemas/CreateQuoteRequest')).toMatchObject({ additionalProperties: false });
+  expect(JSON.stringify(resolve('#/components/schemas/Quote'))).not.toContain('"additionalProperties":false');
 });
 
 test.each(operations)('%s: the contract accepts its examples of requests and answers', (_id, op) => {
@@ -51,6 +94,37 @@ test('every operation is in exactly one part of the reference', () => {
   expect(placed.toSorted()).toEqual(operations.map(([id]) => id).toSorted());
   expect(document.tags).toEqual(TAGS.map(({ name, description }) => ({ name, description })));
   expect(() => placeOf('quote.destroy')).toThrow('shared/contract/tags.ts');
+});
+
+const isNamed = ({ $ref, anyOf, oneOf }: Json): boolean =>
+  typeof $ref === 'string' || (((anyOf ?? oneOf) as Json[] | undefined)?.every(isNamed) ?? false);
+/** The schemas of bodies in a part of the document, by their place. */
+const bodySchemas = (node: unknown, place: string): [string, Json][] => {
+  if (typeof node !== 'object' || node === null) return [];
+  const { content } = node as { content?: { 'application/json': { schema: Json } } };
+  if (content !== undefined) return [[place, content['application/json'].schema]];
+  return Object.entries(node).flatMap(([key, part]) => bodySchemas(part, `${place}/${key}`));
+};
+
+test('every body of a request, an answer and an event has a name', () => {
+  const bodies = bodySchemas({ paths: document.paths, webhooks: document.webhooks }, '');
+  expect(bodies.length).toBeGreaterThan(200);
+  const unnamed = bodies.filter(([, schema]) => !isNamed(schema)).map(([place]) => place);
+  // Its sender determines its fields.
+  expect(unnamed).toEqual(['/paths//v1/providers/{provider}/{environment}/webhook/post/requestBody']);
+});
+
+/** The text of every object with at least two fields in a part of the document. */
+const objectsIn = (node: unknown): string[] => {
+  if (typeof node !== 'object' || node === null) return [];
+  const { type, properties } = node as Json;
+  const isObject = type === 'object' && Object.keys(properties ?? {}).length > 1;
+  return [...(isObject ? [JSON.stringify(node)] : []), ...Object.values(node).flatMap(objectsIn)];
+};
+
+test('no object with several fields is written twice: it has a name in the contract', () => {
+  const repeated = [...Map.groupBy(objectsIn(document), (text) => text)].filter(([, all]) => all.length > 1);
+  expect(repeated.map(([text]) => text)).toEqual([]);
 });
 
 /** Components whose description names their form only, so that each use needs its own meaning. */

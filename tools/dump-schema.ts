@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { startServers } from '../deploy/local/servers/start-servers.ts';
 import { SERVICE_NAMES, type ServiceName } from '../shared/contract/service.ts';
-import { schemaName } from '../shared/db/names.ts';
+import { MIGRATION_TABLES, schemaName } from '../shared/db/names.ts';
 import { migrateTestDatabase } from '../test/support/migrated-database.ts';
 
 /**
@@ -17,8 +17,8 @@ import { migrateTestDatabase } from '../test/support/migrated-database.ts';
  */
 const root = path.resolve(import.meta.dirname, '..');
 
-/** node-pg-migrate's tables are not part of a service's schema. */
-const NOT_OURS = ['migrations', 'migrations_shared'];
+/** They are not part of a service's schema. */
+const NOT_OURS = MIGRATION_TABLES;
 
 const COLUMNS = `
   select t.relname as table, format('  %I %s', a.attname, format_type(a.atttypid, a.atttypmod))

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
@@ -10,7 +11,8 @@ import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
-import { sdkErrors, sdkLimits, sdkOperations, sdkTypes } from './sdk-sources.ts';
+import { sdkErrors, sdkLimits, sdkOperations } from './sdk-sources.ts';
+import { sdkTypes } from './sdk-types.ts';
 
 /**
  * Writes the files that are derived from the contract, the services' settings, the catalog of
@@ -18,8 +20,18 @@ import { sdkErrors, sdkLimits, sdkOperations, sdkTypes } from './sdk-sources.ts'
  * it writes nothing, names every file that differs, and exits 1 if there is one.
  */
 const root = path.resolve(import.meta.dirname, '..');
+
+/** JSON in the layout of the tree: an object that fits has one line. */
+const formatted = (json: unknown): string =>
+  execFileSync(path.join(root, 'node_modules/.bin/biome'), ['format', '--stdin-file-path=openapi.json'], {
+    cwd: root,
+    input: JSON.stringify(json),
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+
 const outputs: Record<string, string> = {
-  'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 1)}\n`,
+  'docs/openapi.json': formatted(openApiDocument({ serverUrl: '/' })),
   'docs/errors.md': errorsPage(),
   'docs/guides/events.md': eventsGuide(),
   'docs/guides/limits.md': limitsGuide(),

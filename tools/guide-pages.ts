@@ -42,11 +42,10 @@ const time = (seconds: number): string => {
 const defaultOf = (shape: Record<string, unknown>, name: string): bigint =>
   (shape[name] as { parse: (value: undefined) => bigint }).parse(undefined);
 
-/** Lowest and highest value of a field of a request body. */
-const boundsOf = (path: string, field: string): { minimum: number; maximum: number } => {
-  const { post } = (document.paths as Record<string, { post: { requestBody: Json } }>)[path]!;
-  const { schema } = (post.requestBody.content as Record<string, { schema: Json }>)['application/json']!;
-  return (schema.properties as Record<string, { minimum: number; maximum: number }>)[field]!;
+/** Lowest and highest value of a field of a request body, by the name of the body. */
+const boundsOf = (body: string, field: string): { minimum: number; maximum: number } => {
+  const { schemas } = document.components as { schemas: Record<string, Json> };
+  return (schemas[body]!.properties as Record<string, { minimum: number; maximum: number }>)[field]!;
 };
 
 const operations: [string, HttpOperation][] = contractList.flatMap(({ operations }) =>
@@ -109,9 +108,9 @@ const caps = (): string => {
 };
 
 const periods = (): string => {
-  const expiry = boundsOf('/v1/quote', 'expires_in_seconds');
-  const redeem = boundsOf('/v1/quote', 'redeem_window_seconds');
-  const grace = boundsOf('/v1/services', 'key_grace_hours');
+  const expiry = boundsOf('CreateQuoteRequest', 'expires_in_seconds');
+  const redeem = boundsOf('CreateQuoteRequest', 'redeem_window_seconds');
+  const grace = boundsOf('CreateServiceRequest', 'key_grace_hours');
   return table(
     ['Item', 'Limit'],
     [

@@ -8,6 +8,7 @@ import {
   type HttpOperation,
   type InternalOperation,
   isForOperators,
+  SERVICE_NAMES,
   type ServiceContract,
   subjects,
 } from '../shared/contract/service.ts';
@@ -93,25 +94,34 @@ const endpoints = () =>
     ),
   );
 
+const subjectOf = (service: string, operation: string, one: InternalOperation): string =>
+  isForOperators(one)
+    ? subjects.operator('<name>', service as 'quote', operation)
+    : subjects.internal(service as 'quote', operation);
+
 const internal = () =>
   table(
     ['Subject', 'Callers', 'What', 'Handler'],
     rowsOf(({ name, internal }) =>
-      Object.entries<InternalOperation>(internal).map(([operation, one]) => [
-        code(
-          isForOperators(one)
-            ? subjects.operator('<name>', name, operation)
-            : subjects.internal(name, operation),
-        ),
-        list(one.callers),
-        one.summary,
-        code(
-          Object.hasOwn(operatorOperations, operation)
-            ? 'shared/operator/handlers.ts'
-            : handlerOf(name, operation),
-        ),
-      ]),
+      Object.entries<InternalOperation>(internal)
+        .filter(([operation]) => !Object.hasOwn(operatorOperations, operation))
+        .map(([operation, one]) => [
+          code(subjectOf(name, operation, one)),
+          list(one.callers),
+          one.summary,
+          code(handlerOf(name, operation)),
+        ]),
     ),
+  );
+
+/** The operations that every service offers operators. */
+const ofEveryService = () =>
+  table(
+    ['Subject', 'What'],
+    Object.entries<InternalOperation>(operatorOperations).map(([operation, one]) => [
+      code(subjectOf('<service>', operation, one)),
+      one.summary,
+    ]),
   );
 
 const events = () =>
@@ -150,6 +160,12 @@ ${endpoints()}
 ## Operations between services
 
 ${internal()}
+
+## Operations of every service for operators
+
+\`shared/operator/handlers.ts\` handles them for each of ${list(SERVICE_NAMES)}.
+
+${ofEveryService()}
 
 ## Events (JetStream stream EVENTS)
 

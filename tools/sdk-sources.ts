@@ -1,53 +1,19 @@
-import openapiTS, { astToString } from 'openapi-typescript';
 import { ERRORS } from '../shared/contract/errors.ts';
 import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { byName, CAPS, COUNTED_CAPS, LIMITS } from '../shared/contract/limits.ts';
-import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import { operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, type HttpOperation } from '../shared/contract/service.ts';
 import { DECLINE_REASONS, DECLINES } from '../shared/contract/settlement.ts';
+import { schemaNames } from './sdk-types.ts';
 
 /**
- * The parts of the contract that the SDK needs, written out, so that neither zod nor a schema is
- * shipped with it.
+ * The parts of the contract that the SDK needs beside the types (tools/sdk-types.ts), written out,
+ * so that neither zod nor a schema is shipped with it.
  */
 
 const HEAD = '// Generated from shared/contract/ by `npm run generate`; do not edit.\n';
-/**
- * The language uses the name of our error shape already; the SDK's classes carry the same content.
- */
-const ANY_JSON = '__schema0';
-const UNNAMED = new Set(['Error', ANY_JSON]);
 const DEFAULT_TIMEOUT_SECONDS = 5;
-
-const mapValues = <T, U>(record: Record<string, T>, make: (value: T, key: string) => U): Record<string, U> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value, key)]));
-
-/** The document with what types need: only successful answers, because errors are classes. */
-const slimDocument = (): Json => {
-  const document = openApiDocument({ serverUrl: '/' });
-  const components = document.components as Record<string, Json>;
-  const successes = (operation: Json) => ({
-    ...operation,
-    responses: Object.fromEntries(
-      Object.entries(operation.responses as Record<string, Json>)
-        .filter(([status]) => status.startsWith('2'))
-        .map(([status, { headers: _, ...response }]) => [status, response]),
-    ),
-  });
-  return {
-    ...document,
-    paths: mapValues(document.paths as Record<string, Record<string, Json>>, (path) =>
-      mapValues(path, successes),
-    ),
-    // Any JSON, which refers to itself. A type in this form cannot.
-    components: { schemas: { ...components.schemas, [ANY_JSON]: {} } },
-  };
-};
-
-/** Type declarations of everything in requests and answers. */
-export const sdkTypes = async (): Promise<string> =>
-  `${HEAD}${astToString(await openapiTS(slimDocument() as never))}`;
 
 /**
  * Services with the operations that a client may call. A provider's webhook is not one, because its
@@ -98,11 +64,6 @@ const signature = (service: string, name: string, op: HttpOperation): string => 
   ].join('\n');
 };
 
-const schemaNames = (): string[] =>
-  Object.keys((openApiDocument({ serverUrl: '/' }).components as { schemas: Json }).schemas).filter(
-    (name) => !UNNAMED.has(name),
-  );
-
 /** The client's methods: their types, and the method and path of each. */
 export const sdkOperations = (): string => {
   const services = callable();
@@ -115,7 +76,6 @@ export const sdkOperations = (): string => {
       `  ${service}: {\n${operations.map(([name, op]) => `    ${name}: ${JSON.stringify(runtime(op))},`).join('\n')}\n  },`,
   );
   return `${HEAD}import type { Answer, CallOptions, Input, Listing, OperationInfo } from '../types.ts';
-import type { components } from './types.ts';
 
 /** Every operation of the API by its name. */
 export interface Operations {
@@ -126,9 +86,11 @@ export const OPERATIONS = {
 ${table.join('\n')}
 } as const satisfies { [S in keyof Operations]: { [O in keyof Operations[S]]: OperationInfo } };
 
+export type {
 ${schemaNames()
-  .map((name) => `export type ${name} = components['schemas']['${name}'];`)
+  .map((name) => `  ${name},`)
   .join('\n')}
+} from './types.ts';
 `;
 };
 

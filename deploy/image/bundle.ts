@@ -36,7 +36,7 @@ const PROGRAMS = ['services/*/main.ts', 'shared/jobs/*.ts'];
 const ASSETS = [
   'services/*/pages/*.{html,css,js}',
   'services/*/limits/*.lua',
-  '{services/*,shared/db}/migrations/*.sql',
+  '{services,shared}/*/migrations/*.sql',
   'shared/db/*.sql',
   'console/dist/**/*.{html,js,css,svg,br,gz}',
   ...GUIDES.map(({ file }) => file),

@@ -35,22 +35,13 @@ export type OperationInfo = {
   readonly timeoutSeconds?: number;
 };
 
-type Nothing = Record<never, never>;
 type Flat<T> = { [K in keyof T]: T[K] };
-type Present<T> = [NonNullable<T>] extends [never] ? Nothing : NonNullable<T>;
-type JsonOf<T> = T extends { content: { 'application/json': infer Body } } ? Body : Nothing;
 
 /** Path, query and body fields of an operation in one object. Their names never collide. */
-export type Input<Id extends OperationId> = Flat<
-  Present<operations[Id]['parameters']['path']> &
-    Present<operations[Id]['parameters']['query']> &
-    JsonOf<Present<operations[Id] extends { requestBody?: infer Body } ? Body : never>>
->;
+export type Input<Id extends OperationId> = Flat<operations[Id]['input']>;
 
-type Successes<Responses> = Responses[keyof Responses];
-type BodyOf<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : undefined;
 /** The answer of an operation that succeeds. */
-export type Output<Id extends OperationId> = BodyOf<Successes<operations[Id]['responses']>>;
+export type Output<Id extends OperationId> = operations[Id]['output'];
 
 export type Answer<Id extends OperationId> = Promise<Output<Id>>;
 

@@ -2,14 +2,11 @@ import { fromBase64, type HmacKey, hmacKey, utf8 } from './encoding.ts';
 import { QuittanceError } from './errors.ts';
 import type { webhooks } from './generated/types.ts';
 
-type BodyOf<T> = T extends { post: { requestBody: { content: { 'application/json': infer Body } } } }
-  ? Body
-  : never;
 /**
  * An event as a webhook endpoint gets it. `type` determines the fields of `data`. The API may add
  * types, so a `switch` needs a default.
  */
-export type WebhookEvent = { [T in keyof webhooks]: BodyOf<webhooks[T]> }[keyof webhooks];
+export type WebhookEvent = webhooks[keyof webhooks];
 /** The event of one type: `WebhookEventOf<'settlement.issued'>`. */
 export type WebhookEventOf<T extends WebhookEvent['type']> = Extract<WebhookEvent, { type: T }>;
 

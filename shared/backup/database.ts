@@ -4,7 +4,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { from, to } from 'pg-copy-streams';
 import { SERVICE_NAMES } from '../contract/service.ts';
-import { roleName, schemaName } from '../db/names.ts';
+import { MIGRATION_TABLES, roleName, schemaName } from '../db/names.ts';
 
 /** A table with its stored columns, in their order. */
 type Table = { name: string; columns: string[] };
@@ -12,8 +12,6 @@ type Table = { name: string; columns: string[] };
 type Sequence = { name: string; last: string | null };
 
 const schemas = SERVICE_NAMES.map(schemaName);
-/** The tables of node-pg-migrate, which are compared and never copied. */
-const MIGRATION_TABLES = ['migrations_shared', 'migrations'];
 
 /** The services' login roles. */
 export const rolesOf = (database: string): string[] =>
@@ -22,7 +20,7 @@ export const rolesOf = (database: string): string[] =>
 export const databaseOf = async (client: pg.Client): Promise<string> =>
   (await client.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
 
-/** Every table of every service's schema, with quoted names. */
+/** Every table of every service's schema, with quoted names. Migrations are compared, not copied. */
 export const tablesOf = async (client: pg.Client): Promise<Table[]> =>
   (
     await client.query<Table>(

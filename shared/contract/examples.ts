@@ -20,13 +20,17 @@ const firstOf = ({ anyOf, oneOf, enum: values }: Json): unknown =>
  * @throws Error naming the place where the contract has no example and none can be composed
  */
 export const exampleOf = (schema: Json, components: Record<string, Json>, place = ''): unknown => {
-  const { examples, $ref, properties, items } = schema;
+  const { examples, $ref, allOf, properties, items } = schema;
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
   if ('const' in schema) return schema.const;
   if (typeof $ref === 'string') {
     const name = $ref.replace(LOCAL, '');
     return exampleOf(components[name] ?? {}, components, `${place} (${name})`);
+  }
+  if (Array.isArray(allOf)) {
+    const parts = [...allOf, { type: 'object', properties }] as Json[];
+    return Object.assign({}, ...parts.map((part) => exampleOf(part, components, place)));
   }
   if (Array.isArray(schema.enum)) return firstOf(schema);
   const member = firstOf(schema);

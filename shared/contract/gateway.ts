@@ -16,25 +16,29 @@ import { operation, service } from './service.ts';
  */
 const health = { access: [], limits: [{ points: 1200, windowSeconds: 60, per: 'ip' }], errors: [] } as const;
 
-const Key = z.strictObject({
-  kty: z.literal('OKP').describe('Key type (RFC 8037)'),
-  crv: z.literal('Ed25519').describe('Curve'),
-  alg: z.literal('EdDSA').describe('Algorithm of the signatures'),
-  use: z.literal('sig').describe('The key verifies signatures'),
-  kid: z.string().meta({
-    description: 'Id of the key: environment, use and number. A token names it',
-    examples: ['test.quote.1'],
-  }),
-  x: z.string().meta({
-    description: 'The public key, base64url',
-    examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
-  }),
-  env: Environment.describe('The environment whose tokens it verifies'),
-  retired_at: Timestamp.optional().describe('Since when it signs nothing. A token of a later time is forged'),
-  compromised_at: Timestamp.optional().describe(
-    'Since when others may have the private key. Nothing that it signed proves anything any more',
-  ),
-});
+const Key = z
+  .strictObject({
+    kty: z.literal('OKP').describe('Key type (RFC 8037)'),
+    crv: z.literal('Ed25519').describe('Curve'),
+    alg: z.literal('EdDSA').describe('Algorithm of the signatures'),
+    use: z.literal('sig').describe('The key verifies signatures'),
+    kid: z.string().meta({
+      description: 'Id of the key: environment, use and number. A token names it',
+      examples: ['test.quote.1'],
+    }),
+    x: z.string().meta({
+      description: 'The public key, base64url',
+      examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
+    }),
+    env: Environment.describe('The environment whose tokens it verifies'),
+    retired_at: Timestamp.optional().describe(
+      'Since when it signs nothing. A token of a later time is forged',
+    ),
+    compromised_at: Timestamp.optional().describe(
+      'Since when others may have the private key. Nothing that it signed proves anything any more',
+    ),
+  })
+  .meta({ id: 'SigningKey' });
 
 /** A call as its account sees it. It has no body, no header and no address of the caller. */
 export const ApiRequest = z
@@ -79,10 +83,12 @@ export const gateway = service({
       summary: 'Liveness: the process answers',
       http: { method: 'GET', path: '/v1/health', status: 200 },
       ...health,
-      output: z.strictObject({
-        status: z.literal('ok').describe('Always ok: a process that is not alive does not answer'),
-        time: Timestamp.describe('The time of the server'),
-      }),
+      output: z
+        .strictObject({
+          status: z.literal('ok').describe('Always ok: a process that is not alive does not answer'),
+          time: Timestamp.describe('The time of the server'),
+        })
+        .meta({ id: 'Health' }),
     }),
     ready: operation({
       summary: 'Readiness: the process accepts calls',
@@ -90,12 +96,14 @@ export const gateway = service({
         '503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.',
       http: { method: 'GET', path: '/v1/health/ready', status: 200 },
       ...health,
-      output: z.strictObject({
-        status: z.literal('ready').describe('Always ready: otherwise the answer is 503'),
-        environments: z
-          .record(z.string(), z.record(z.string(), z.enum(['up', 'down'])))
-          .describe('The state of each part, by environment and part'),
-      }),
+      output: z
+        .strictObject({
+          status: z.literal('ready').describe('Always ready: otherwise the answer is 503'),
+          environments: z
+            .record(z.string(), z.record(z.string(), z.enum(['up', 'down'])))
+            .describe('The state of each part, by environment and part'),
+        })
+        .meta({ id: 'Readiness' }),
     }),
     environments: operation({
       summary: 'List the environments that are served here, each with its USDC mint and its network',
@@ -104,23 +112,25 @@ export const gateway = service({
         'from another answer.',
       http: { method: 'GET', path: '/v1/environments', status: 200 },
       ...health,
-      output: z.strictObject({
-        environments: z
-          .record(
-            z.string(),
-            z.strictObject({
-              usdc_mint: SolanaAddress.describe('The mint of USDC on the network of this environment'),
-              x402_network: z
-                .string()
-                .nullable()
-                .meta({
-                  description: 'CAIP-2 id of the chain, as x402 names it. Null: not configured',
-                  examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
-                }),
-            }),
-          )
-          .describe('By the name of the environment'),
-      }),
+      output: z
+        .strictObject({
+          environments: z
+            .record(
+              z.string(),
+              z.strictObject({
+                usdc_mint: SolanaAddress.describe('The mint of USDC on the network of this environment'),
+                x402_network: z
+                  .string()
+                  .nullable()
+                  .meta({
+                    description: 'CAIP-2 id of the chain, as x402 names it. Null: not configured',
+                    examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+                  }),
+              }),
+            )
+            .describe('By the name of the environment'),
+        })
+        .meta({ id: 'Environments' }),
     }),
     requests: operation({
       summary: 'List the newest API calls of the account',
@@ -154,7 +164,9 @@ export const gateway = service({
           .optional()
           .describe('true: also keys that no longer sign, which verify old receipts'),
       }),
-      output: z.strictObject({ keys: z.array(Key).describe('The public keys (RFC 7517)') }),
+      output: z
+        .strictObject({ keys: z.array(Key).describe('The public keys (RFC 7517)') })
+        .meta({ id: 'SigningKeys' }),
       errors: [],
     }),
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { extended } from './extended.ts';
 
 /**
  * How a repeat of a call that creates something is recognized (docs/adr/0017-idempotency-keys.md).
@@ -46,20 +47,20 @@ export type CallKey = {
   begun: string | null;
 };
 
+const alreadyShown = {
+  secret_already_shown: z.literal(true).meta({
+    description: 'A repeat by Idempotency-Key. The secret was in the first answer and is not stored',
+  }),
+};
+
 /**
  * The answer of a call that returns a secret: the first answer contains it, and a repeat only
  * states that it was shown.
+ * @param base the object without its secret. It has an id
+ * @param id of the first answer in the API's document. That of a repeat is derived from it
  */
 export const shownOnce = <Shape extends z.ZodRawShape, Secret extends z.ZodRawShape>(
-  shape: Shape,
+  base: z.ZodObject<Shape>,
   secret: Secret,
-) =>
-  z.union([
-    z.strictObject({ ...shape, ...secret }),
-    z.strictObject({
-      ...shape,
-      secret_already_shown: z.literal(true).meta({
-        description: 'A repeat by Idempotency-Key. The secret was in the first answer and is not stored',
-      }),
-    }),
-  ]);
+  id: string,
+) => z.union([extended(base, secret, { id }), extended(base, alreadyShown, { id: `${id}Replayed` })]);

@@ -4,9 +4,11 @@ import { codeSamples } from './code-samples.ts';
 import { deviceText } from './device-access.ts';
 import { errorSchema, exampleReference } from './error-schema.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
-import { exampleOf, type Json } from './examples.ts';
+import type { Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
+import { shareParameters } from './openapi-parameters.ts';
+import { type Converter, createConverter } from './openapi-schemas.ts';
 import type { CredentialKind } from './principal.ts';
 import { errorsOf, type HttpOperation, type Limit, stepUpReason } from './service.ts';
 import { placeOf, TAGS } from './tags.ts';
@@ -35,61 +37,6 @@ const SECURITY: Record<CredentialKind, { scheme: string; name: string; descripti
     description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)',
   },
 };
-
-const isAmount = ({ $ref, anyOf = [] }: Json): boolean =>
-  /\/MicroUsdc(OrZero)?$/.test(String($ref)) || (anyOf as Json[]).some(isAmount);
-
-/** The description of an amount names its unit, because a reader of one field sees no other. */
-const withUnit = (node: Json): Json =>
-  typeof node.description === 'string' && isAmount(node)
-    ? { ...node, description: `${node.description}. In USDC micro-units` }
-    : node;
-
-/** Converts schemas to JSON Schema. A schema with an id becomes a component, once. */
-const createConverter = () => {
-  const components: Record<string, Json> = {};
-
-  const toComponent = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(toComponent);
-    if (typeof node !== 'object' || node === null) return node;
-    const entries = Object.entries(node).map(([key, value]) => [
-      key,
-      key === '$ref' && typeof value === 'string'
-        ? value.replace('#/$defs/', '#/components/schemas/')
-        : toComponent(value),
-    ]);
-    return withUnit(Object.fromEntries(entries) as Json);
-  };
-
-  const addComponent = (id: string, schema: unknown) => {
-    const { id: _id, $id: _uri, ...rest } = toComponent(schema) as Json;
-    const known = components[id];
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rest)) {
-      throw new Error(`two schemas are named ${id}`);
-    }
-    components[id] = rest;
-  };
-
-  /** @param open drops `additionalProperties: false`: answers may gain fields, requests may not. */
-  const convert = (schema: z.ZodType, { open }: { open: boolean }): Json => {
-    const converted = z.toJSONSchema(schema, {
-      target: 'draft-2020-12',
-      io: 'input',
-      override: ({ jsonSchema }) => {
-        if (open && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      },
-    });
-    const { $schema: _dialect, $defs = {}, ...root } = converted as Json & { $defs?: Json };
-    for (const [id, definition] of Object.entries($defs)) addComponent(id, definition);
-    if (typeof root.id !== 'string') return toComponent(root) as Json;
-    addComponent(root.id, root);
-    return { $ref: `#/components/schemas/${root.id}` };
-  };
-  const example = (schema: Json, place: string) => exampleOf(schema, components, place);
-  return { components, convert, example };
-};
-
-type Converter = ReturnType<typeof createConverter>;
 
 const jsonContent = (schema: Json, example?: unknown) => ({
   'application/json': { schema, ...(example === undefined ? {} : { example }) },
@@ -333,7 +280,7 @@ to do. [llms.txt](/llms.txt) is a short description for language models.`;
 export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
   const converter = createConverter();
   const { components } = converter;
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, Record<string, Json>> = {};
   const responses: Record<string, Json> = {};
   for (const [id, op] of operationsInOrder()) {
     const path = op.http.path.replace(/:(\w+)/g, '{$1}');
@@ -342,6 +289,10 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
     paths[path] = { ...paths[path], [op.http.method.toLowerCase()]: { ...described, ...samples } };
   }
   const webhooks = webhooksObject(converter);
+  const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((each) =>
+    Object.values(each),
+  );
+  const parameters = shareParameters(operations);
   return {
     openapi: '3.1.0',
     info: {
@@ -357,6 +308,7 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
     components: {
       schemas: { [ERROR_ID]: errorSchema(), ...sorted(components) },
       responses: sorted(responses),
+      parameters: sorted(parameters),
       headers: {
         RequestId: { description: 'Identifies this call in our logs', schema: { type: 'string' } },
         RetryAfter: {

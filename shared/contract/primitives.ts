@@ -212,6 +212,7 @@ export const failureOrNull = z
     code: z.string().describe('Why it failed, for programs'),
     message: z.string().describe('Why it failed, for people'),
   })
+  .meta({ id: 'Failure' })
   .nullable()
   .meta({ description: 'Why it failed. Null: it has not failed', examples: [null] });
 
@@ -233,12 +234,29 @@ export const pageQuery = {
     }),
 };
 
-/** The shape of every list answer, newest first. */
-export const page = <T extends z.ZodType>(item: T) =>
-  z.strictObject({
-    data: z.array(item).describe('The items of this page, newest first'),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({ description: '`cursor` of the next page. Null: this page is the last', examples: [null] }),
+const nextCursor = z
+  .string()
+  .nullable()
+  .meta({
+    id: 'NextCursor',
+    description: '`cursor` of the next page. Null: this page is the last',
+    examples: [null],
   });
+
+/** The shape of every list answer, newest first. Its id is derived from that of its items. */
+export const page = <T extends z.ZodType>(item: T) =>
+  z
+    .strictObject({
+      data: z.array(item).describe('The items of this page, newest first'),
+      next_cursor: nextCursor,
+    })
+    .meta({ id: `${item.meta()?.id}Page` });
+
+/** The body of a call that submits a prepared transaction. */
+export const signedTransaction = z
+  .strictObject({
+    transaction: WireTransaction.optional().meta({
+      description: 'Signed by the owner. Omit it to have a transaction prepared again',
+    }),
+  })
+  .meta({ id: 'SignedTransactionRequest' });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { TestDatabase } from '../../test/support/database-handle.ts';
 import { migrateTestDatabase } from '../../test/support/migrated-database.ts';
 import { SERVICE_NAMES } from '../contract/service.ts';
-import { schemaName } from './names.ts';
+import { MIGRATION_TABLES, schemaName } from './names.ts';
 
 /**
  * An attacker with the database login of one service cannot read or change the records of another.
@@ -58,8 +58,8 @@ const REFUSED = '42501'; // insufficient_privilege
 const all = (statements: readonly string[], code: string) =>
   Object.fromEntries(statements.map((statement) => [statement, code]));
 
-/** The tables of the migrations, which a service neither reads nor writes. */
-const MIGRATIONS = ['migrations', 'migrations_shared'];
+/** A service neither reads nor writes the tables of the migrations. */
+const MIGRATIONS: readonly string[] = MIGRATION_TABLES;
 const AUDIT = 'operator_actions';
 
 test.each(SERVICE_NAMES)('%s reads and writes its own schema and no other', async (service) => {

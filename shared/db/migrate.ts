@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
-import { roleName, schemaName } from './names.ts';
+import { contracts } from '../contract/index.ts';
+import { type HttpOperation, SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
+import { MIGRATION_TABLES, roleName, schemaName } from './names.ts';
 
 /**
  * A path from the repository's root, which is two folders above this file and above the bundled
@@ -12,7 +13,12 @@ import { roleName, schemaName } from './names.ts';
  */
 const folder = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-const migrateSchema = async (url: string, schema: string, dir: string, migrationsTable: string) => {
+const migrateSchema = async (
+  url: string,
+  schema: string,
+  dir: string,
+  migrationsTable: (typeof MIGRATION_TABLES)[number],
+) => {
   await runner({
     databaseUrl: url,
     dir: folder(dir),
@@ -28,8 +34,12 @@ const migrateSchema = async (url: string, schema: string, dir: string, migration
   });
 };
 
+/** Whether a call of the service accepts an Idempotency-Key. */
+const hasIdempotentCalls = (service: ServiceName): boolean =>
+  Object.values<HttpOperation>(contracts[service].operations).some(({ idempotency }) => idempotency);
+
 /** Tables of a schema whose rows the service does not change. */
-const NOT_CHANGED = ['operator_actions', 'migrations', 'migrations_shared'];
+const NOT_CHANGED = ['operator_actions', ...MIGRATION_TABLES];
 
 /**
  * Makes the table of operators' actions. The service adds rows by the columns that it decides, and
@@ -108,6 +118,10 @@ export const migrateEnvironment = async ({
         await admin.query(`alter role "${role}" in database "${database}" set ${name} = ${value}`);
 
       await migrateSchema(adminUrl, schema, 'shared/db/migrations', 'migrations_shared');
+      if (hasIdempotentCalls(service)) {
+        const dir = 'shared/idempotency/migrations';
+        await migrateSchema(adminUrl, schema, dir, 'migrations_idempotency');
+      }
       const own = `services/${service}/migrations`;
       if (existsSync(folder(own))) await migrateSchema(adminUrl, schema, own, 'migrations');
       await makeAuditTable(admin, schema, role);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { MIGRATION_TABLES } from '../../shared/db/names.ts';
 import { type Installation, runningInstallation, TRIAL_FOLDER } from './support/installation.ts';
 import type { ClusterObject } from './support/kubectl.ts';
 import { beginLoad, refusedLines } from './support/load.ts';
@@ -57,7 +58,8 @@ const completedAt = async (job: string): Promise<number> =>
 const schemaOfDatabase = async (): Promise<unknown[]> => {
   const tables = await database.query<{ schema: string; name: string }>(
     `select table_schema as schema, table_name as name from information_schema.tables
-     where table_name in ('migrations', 'migrations_shared') order by 1, 2`,
+     where table_name = any($1) order by 1, 2`,
+    [MIGRATION_TABLES],
   );
   expect(tables.rows.length).toBeGreaterThan(8);
   const runs: unknown[] = [];

@@ -5,6 +5,7 @@ import type { Json } from '../../shared/contract/examples.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
+import { resolved } from '../../tools/openapi-references.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
@@ -42,7 +43,7 @@ let paths: Record<string, Record<string, Operation>>;
 let credentials: Record<CredentialKind, string>;
 
 beforeAll(async () => {
-  paths = (await api<{ paths: typeof paths }>('GET /openapi.json')).body.paths;
+  paths = resolved((await api<Json>('GET /openapi.json')).body).paths as typeof paths;
   const [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
   const delegate = await createDelegate(api, consumer, { total: '1' });
   credentials = { jwt: consumer.token, service_key: vendor.apiKey, delegate_key: delegate.api_key };

@@ -28,7 +28,7 @@ const hashOf = (sql: string): string =>
 const formatOf = (root: string): StateFormat => ({
   format: FORMAT,
   migrations: Object.fromEntries(
-    globSync('services/*/migrations/*.sql', { cwd: root })
+    globSync('{services,shared}/*/migrations/*.sql', { cwd: root })
       .sort()
       .map((file) => [file, hashOf(readFileSync(path.join(root, file), 'utf8'))]),
   ),

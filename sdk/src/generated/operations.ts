@@ -1,6 +1,5 @@
 // Generated from shared/contract/ by `npm run generate`; do not edit.
 import type { Answer, CallOptions, Input, Listing, OperationInfo } from '../types.ts';
-import type { components } from './types.ts';
 
 /** Every operation of the API by its name. */
 export interface Operations {
@@ -374,98 +373,266 @@ export const OPERATIONS = {
   },
 } as const satisfies { [S in keyof Operations]: { [O in keyof Operations[S]]: OperationInfo } };
 
-export type AccountId = components['schemas']['AccountId'];
-export type AccountLimits = components['schemas']['AccountLimits'];
-export type AccountSettings = components['schemas']['AccountSettings'];
-export type ApiRequest = components['schemas']['ApiRequest'];
-export type Approval = components['schemas']['Approval'];
-export type ApprovalId = components['schemas']['ApprovalId'];
-export type ApprovalStatus = components['schemas']['ApprovalStatus'];
-export type ChainStatus = components['schemas']['ChainStatus'];
-export type CompactToken = components['schemas']['CompactToken'];
-export type Currency = components['schemas']['Currency'];
-export type Decline = components['schemas']['Decline'];
-export type DeclineId = components['schemas']['DeclineId'];
-export type DeclineLimit = components['schemas']['DeclineLimit'];
-export type DeclineReason = components['schemas']['DeclineReason'];
-export type Delegate = components['schemas']['Delegate'];
-export type DelegateChange = components['schemas']['DelegateChange'];
-export type DelegateId = components['schemas']['DelegateId'];
-export type DelegateLimits = components['schemas']['DelegateLimits'];
-export type DelegateUsage = components['schemas']['DelegateUsage'];
-export type Delegation = components['schemas']['Delegation'];
-export type DeliveryStatus = components['schemas']['DeliveryStatus'];
-export type Deposit = components['schemas']['Deposit'];
-export type DepositChange = components['schemas']['DepositChange'];
-export type DepositId = components['schemas']['DepositId'];
-export type DepositStatus = components['schemas']['DepositStatus'];
-export type Email = components['schemas']['Email'];
-export type EndpointId = components['schemas']['EndpointId'];
-export type Environment = components['schemas']['Environment'];
-export type Event = components['schemas']['Event'];
-export type EventId = components['schemas']['EventId'];
-export type EventType = components['schemas']['EventType'];
-export type Fees = components['schemas']['Fees'];
-export type FiatAmount = components['schemas']['FiatAmount'];
-export type FiatCurrency = components['schemas']['FiatCurrency'];
-export type IdempotencyKey = components['schemas']['IdempotencyKey'];
-export type IpBlock = components['schemas']['IpBlock'];
-export type KeyChange = components['schemas']['KeyChange'];
-export type ListedKey = components['schemas']['ListedKey'];
-export type MicroUsdc = components['schemas']['MicroUsdc'];
-export type MicroUsdcOrZero = components['schemas']['MicroUsdcOrZero'];
-export type NewKey = components['schemas']['NewKey'];
-export type OnrampProvider = components['schemas']['OnrampProvider'];
-export type OutgoingPayment = components['schemas']['OutgoingPayment'];
-export type Passkey = components['schemas']['Passkey'];
-export type PasskeyId = components['schemas']['PasskeyId'];
-export type PaymentAttemptId = components['schemas']['PaymentAttemptId'];
-export type Prepared = components['schemas']['Prepared'];
-export type PreparedRefund = components['schemas']['PreparedRefund'];
-export type PreparedWithdrawal = components['schemas']['PreparedWithdrawal'];
-export type Quote = components['schemas']['Quote'];
-export type QuoteId = components['schemas']['QuoteId'];
-export type QuoteProgress = components['schemas']['QuoteProgress'];
-export type QuoteRecord = components['schemas']['QuoteRecord'];
-export type QuoteStatus = components['schemas']['QuoteStatus'];
-export type Rail = components['schemas']['Rail'];
-export type Receipt = components['schemas']['Receipt'];
-export type ReceiptClaims = components['schemas']['ReceiptClaims'];
-export type ReceiptRefund = components['schemas']['ReceiptRefund'];
-export type RedeemId = components['schemas']['RedeemId'];
-export type Refund = components['schemas']['Refund'];
-export type RefundId = components['schemas']['RefundId'];
-export type RefundStatus = components['schemas']['RefundStatus'];
-export type RequestId = components['schemas']['RequestId'];
-export type Scope = components['schemas']['Scope'];
-export type SecurityEvent = components['schemas']['SecurityEvent'];
-export type SecurityEventId = components['schemas']['SecurityEventId'];
-export type Service = components['schemas']['Service'];
-export type ServiceId = components['schemas']['ServiceId'];
-export type Session = components['schemas']['Session'];
-export type SessionId = components['schemas']['SessionId'];
-export type Settlement = components['schemas']['Settlement'];
-export type SettlementId = components['schemas']['SettlementId'];
-export type SettlementStatus = components['schemas']['SettlementStatus'];
-export type SignIn = components['schemas']['SignIn'];
-export type SolanaAddress = components['schemas']['SolanaAddress'];
-export type SpendingSummary = components['schemas']['SpendingSummary'];
-export type Timestamp = components['schemas']['Timestamp'];
-export type Transaction = components['schemas']['Transaction'];
-export type TransactionHash = components['schemas']['TransactionHash'];
-export type TransactionId = components['schemas']['TransactionId'];
-export type TransactionType = components['schemas']['TransactionType'];
-export type UserCode = components['schemas']['UserCode'];
-export type Wallet = components['schemas']['Wallet'];
-export type WalletId = components['schemas']['WalletId'];
-export type WebhookDelivery = components['schemas']['WebhookDelivery'];
-export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
-export type WireTransaction = components['schemas']['WireTransaction'];
-export type Withdrawal = components['schemas']['Withdrawal'];
-export type WithdrawalId = components['schemas']['WithdrawalId'];
-export type WithdrawalStatus = components['schemas']['WithdrawalStatus'];
-export type X402PaymentPayload = components['schemas']['X402PaymentPayload'];
-export type X402PaymentRequirements = components['schemas']['X402PaymentRequirements'];
-export type X402Requirement = components['schemas']['X402Requirement'];
-export type X402SettleResponse = components['schemas']['X402SettleResponse'];
-export type X402VerifyResponse = components['schemas']['X402VerifyResponse'];
+export type {
+  Account,
+  AccountId,
+  AccountLimits,
+  AccountSettings,
+  ApiRequest,
+  ApiRequestPage,
+  Approval,
+  ApprovalId,
+  ApprovalPage,
+  ApprovalStatus,
+  ApprovePaymentRequest,
+  ChainStatus,
+  ClosedAccount,
+  CompactToken,
+  ConfirmedIncomingPayment,
+  ConfirmedSettlement,
+  ConsumeRequest,
+  Consumption,
+  CreateDelegateRequest,
+  CreateDepositRequest,
+  CreateQuoteRequest,
+  CreateRefundRequest,
+  CreateServiceRequest,
+  CreateWebhookEndpointRequest,
+  CreateWithdrawalRequest,
+  Currency,
+  DecideDeviceSignInRequest,
+  Decline,
+  DeclineId,
+  DeclineLimit,
+  DeclinePage,
+  DeclineReason,
+  Delegate,
+  DelegateChange,
+  DelegateId,
+  DelegateLimits,
+  DelegateOutgoing,
+  DelegateOutgoingRequest,
+  DelegatePage,
+  DelegateUsage,
+  DelegateUsages,
+  Delegation,
+  DeleteServiceRequest,
+  DeliveryAttempt,
+  DeliveryStatus,
+  Deposit,
+  DepositChange,
+  DepositId,
+  DepositPage,
+  DepositProblem,
+  DepositStatus,
+  DevFundRequest,
+  DevFunding,
+  DeviceSession,
+  DeviceSignIn,
+  DeviceSignInDecision,
+  DeviceSignInDetails,
+  Email,
+  EndpointId,
+  Environment,
+  Environments,
+  Event,
+  EventId,
+  EventPage,
+  EventType,
+  EventTypePattern,
+  Failure,
+  Fees,
+  FiatAmount,
+  FiatCurrency,
+  Health,
+  IdempotencyKey,
+  IncomingPaymentRequest,
+  IncomingTerms,
+  IpBlock,
+  KeyChange,
+  KeyRotation,
+  LinkWalletRequest,
+  ListedKey,
+  ListedKeyPage,
+  LogoutRequest,
+  MagicLink,
+  MagicLinkRequest,
+  MailSent,
+  MicroUsdc,
+  MicroUsdcOrZero,
+  NewDelegate,
+  NewDelegateReplayed,
+  NewKey,
+  NewService,
+  NewServiceReplayed,
+  NewWebhookEndpoint,
+  NewWebhookEndpointReplayed,
+  NextCursor,
+  NoteExportRequest,
+  OnboardingRequest,
+  OnrampProvider,
+  OutgoingPayment,
+  OutgoingPaymentReport,
+  OutgoingPaymentRequest,
+  Passkey,
+  PasskeyApprovalOptions,
+  PasskeyAssertion,
+  PasskeyDescriptor,
+  PasskeyId,
+  PasskeyLoginOptionsRequest,
+  PasskeyLoginVerifyRequest,
+  PasskeyOptions,
+  PasskeyPage,
+  PasskeyRegisterOptionsRequest,
+  PasskeyRegisterVerifyRequest,
+  PasskeyRegistration,
+  PasskeyRegistrationOptions,
+  PayerPaymentChange,
+  PaymentAttemptId,
+  PendingDeviceSignIn,
+  PendingIncomingPayment,
+  PendingSettlement,
+  PollDeviceSignInRequest,
+  PreparedRefund,
+  PreparedTransaction,
+  PreparedWithdrawal,
+  PriceFee,
+  ProviderReportReceived,
+  ProvisionWalletRequest,
+  Quote,
+  QuoteId,
+  QuoteProgress,
+  QuoteRecord,
+  QuoteRecordPage,
+  QuoteStatus,
+  Rail,
+  ReadDeviceSignInRequest,
+  ReadMagicLinkRequest,
+  Readiness,
+  Receipt,
+  ReceiptClaims,
+  ReceiptRefund,
+  RedeemId,
+  RedeemRequest,
+  RedeliverRequest,
+  Redelivery,
+  Redemption,
+  RefreshRequest,
+  Refund,
+  RefundId,
+  RefundPage,
+  RefundStatus,
+  Reissue,
+  ReissueRequest,
+  ReplaceWalletBackupRequest,
+  ReportOutgoingPaymentRequest,
+  RequestId,
+  RevealKeyRequest,
+  RotateKeyRequest,
+  RotatedKey,
+  RotatedKeyReplayed,
+  RotatedWebhookSecret,
+  RotatedWebhookSecretReplayed,
+  Scope,
+  SecurityEvent,
+  SecurityEventId,
+  SecurityEventPage,
+  Service,
+  ServiceId,
+  ServicePage,
+  Session,
+  SessionId,
+  SettleRequest,
+  Settlement,
+  SettlementId,
+  SettlementPage,
+  SettlementReceipt,
+  SettlementStatus,
+  SettlementVerification,
+  SignIn,
+  SignInPage,
+  SignedTransactionRequest,
+  SigningKey,
+  SigningKeys,
+  SolanaAddress,
+  SpendingSummary,
+  StartDeviceSignInRequest,
+  Timestamp,
+  Transaction,
+  TransactionHash,
+  TransactionId,
+  TransactionPage,
+  TransactionType,
+  UpdateAccountLimitsRequest,
+  UpdateAccountSettingsRequest,
+  UpdateDelegateRequest,
+  UpdateServiceRequest,
+  UpdateWebhookEndpointRequest,
+  UserCode,
+  VendorPaymentChange,
+  VerifyKeyRevealRequest,
+  VerifyMagicLinkRequest,
+  Wallet,
+  WalletBackup,
+  WalletId,
+  WalletPage,
+  WalletProof,
+  WebhookDelivery,
+  WebhookDeliveryPage,
+  WebhookEndpoint,
+  WebhookEndpointPage,
+  WebhookEnvelope,
+  WebhookEventApprovalDecided,
+  WebhookEventApprovalRequested,
+  WebhookEventDelegateCreated,
+  WebhookEventDelegateDeleted,
+  WebhookEventDelegateExhausted,
+  WebhookEventDelegateUpdated,
+  WebhookEventDepositAwaitingPayment,
+  WebhookEventDepositCancelled,
+  WebhookEventDepositCompleted,
+  WebhookEventDepositExpired,
+  WebhookEventDepositFailed,
+  WebhookEventDepositProcessing,
+  WebhookEventDepositSettling,
+  WebhookEventKeyEnded,
+  WebhookEventKeyRevealed,
+  WebhookEventKeyRotated,
+  WebhookEventQuoteExpired,
+  WebhookEventQuoteSettled,
+  WebhookEventQuoteSettling,
+  WebhookEventRefundCancelled,
+  WebhookEventRefundConfirmed,
+  WebhookEventRefundExpired,
+  WebhookEventRefundFailed,
+  WebhookEventRefundFinalized,
+  WebhookEventRefundSubmitted,
+  WebhookEventSettlementDeclined,
+  WebhookEventSettlementExpired,
+  WebhookEventSettlementFailed,
+  WebhookEventSettlementFinalized,
+  WebhookEventSettlementIssued,
+  WebhookEventSettlementRedeemed,
+  WebhookEventSettlementReversed,
+  WebhookEventWebhookTest,
+  WebhookEventWithdrawalCancelled,
+  WebhookEventWithdrawalConfirmed,
+  WebhookEventWithdrawalExpired,
+  WebhookEventWithdrawalFailed,
+  WebhookEventWithdrawalFinalized,
+  WebhookEventWithdrawalSubmitted,
+  WebhookSecretRotation,
+  WireTransaction,
+  Withdrawal,
+  WithdrawalId,
+  WithdrawalPage,
+  WithdrawalStatus,
+  X402PaymentPayload,
+  X402PaymentRequirements,
+  X402Refusal,
+  X402Request,
+  X402Requirement,
+  X402SettleResponse,
+  X402Supported,
+  X402VerifyResponse,
+} from './types.ts';

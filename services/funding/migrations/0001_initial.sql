@@ -146,23 +146,3 @@ create index refunds_open on refunds (progressed_at)
   where status in ('new', 'pending_signature', 'submitted', 'confirmed');
 create index refunds_to_release on refunds (progressed_at)
   where released_at is null and status in ('void', 'failed', 'cancelled', 'expired');
-
--- Calls with an Idempotency-Key, for 24 hours (docs/adr/0017-idempotency-keys.md).
-create table idempotency (
-  account_id text collate "C" not null,
-  operation text collate "C" not null,
-  -- SHA-256 of the key, and of the validated request with the scope of its credential.
-  key_hash bytea not null,
-  fingerprint bytea not null,
-  -- The object that a call with several steps has begun to create.
-  object_id text collate "C",
-  -- The answer of the call, without secrets; null while it is in progress. json keeps the text of
-  -- the answer; jsonb would not.
-  answer json,
-  -- Until then only the call that has begun the object may continue it.
-  leased_until timestamptz not null,
-  created_at timestamptz not null default app_now(),
-  primary key (account_id, operation, key_hash),
-  check (object_id is not null or answer is not null)
-);
-create index idempotency_by_age on idempotency (created_at);

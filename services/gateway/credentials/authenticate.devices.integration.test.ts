@@ -7,6 +7,7 @@ import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { type GatewayFixture, newSigningKey, startGatewayFixture } from '../../../test/support/gateway.ts';
 import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
+import { resolved } from '../../../tools/openapi-references.ts';
 
 /**
  * How a sign-in was made, and its age, against every operation that takes an access token, over a
@@ -21,7 +22,7 @@ type Described = {
   parameters?: { name: string; in: string; required: boolean; example?: unknown }[];
   requestBody?: { content: Record<string, { example?: unknown }> };
 };
-const { paths } = openApiDocument({ serverUrl: 'https://api.example' }) as unknown as {
+const { paths } = resolved(openApiDocument({ serverUrl: 'https://api.example' })) as unknown as {
   paths: Record<string, Record<string, Described>>;
 };
 

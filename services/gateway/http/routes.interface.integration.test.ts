@@ -11,6 +11,7 @@ import {
   newSigningKey,
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
+import { resolved } from '../../../tools/openapi-references.ts';
 
 /**
  * Every method and path of docs/spec/interface.md, by its groups, with one credential that
@@ -101,7 +102,7 @@ type Documented = {
   requestBody?: { content: { 'application/json'?: { example?: unknown } } };
   responses: Record<string, { content?: { 'application/json'?: { example?: unknown } } }>;
 };
-const document = openApiDocument({ serverUrl: '/' }) as {
+const document = resolved(openApiDocument({ serverUrl: '/' })) as {
   paths: Record<string, Record<string, Documented>>;
 };
 

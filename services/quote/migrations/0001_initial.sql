@@ -25,23 +25,3 @@ create table quotes (
 create index quotes_by_service on quotes (service_id, quote_id desc);
 create index quotes_by_account on quotes (account_id, quote_id desc);
 create index quotes_to_query on quotes (query_at) where query_at is not null;
-
--- Calls with an Idempotency-Key, for 24 hours (docs/adr/0017-idempotency-keys.md).
-create table idempotency (
-  account_id text collate "C" not null,
-  operation text collate "C" not null,
-  -- SHA-256 of the key, and of the checked request with the scope of its credential.
-  key_hash bytea not null,
-  fingerprint bytea not null,
-  -- The object that a call with several steps has begun to create.
-  object_id text collate "C",
-  -- The answer of the call without its secret; null until the call is complete. Not jsonb, so that
-  -- a repeat gets the same text.
-  answer json,
-  -- Until then only the call that began may continue.
-  leased_until timestamptz not null,
-  created_at timestamptz not null default app_now(),
-  primary key (account_id, operation, key_hash),
-  check (object_id is not null or answer is not null)
-);
-create index idempotency_by_age on idempotency (created_at);

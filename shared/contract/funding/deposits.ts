@@ -95,6 +95,7 @@ export const Deposit = z
         code: z.string().describe('What happened, for programs'),
         message: z.string().describe('What happened, for people'),
       })
+      .meta({ id: 'DepositProblem' })
       .nullable()
       .meta({
         description: 'Why it failed, or what keeps a settling deposit from completing',
@@ -118,16 +119,18 @@ export const deposits = {
     idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     timeoutSeconds: 15,
-    body: z.strictObject({
-      wallet_id: WalletId,
-      provider: OnrampProvider,
-      fiat_currency: FiatCurrency,
-      fiat_amount: FiatAmount,
-      redirect_url: RedirectUrl.optional().meta({
-        description: 'Where the browser is sent after the payment',
-        examples: ['https://shop.example.com/thanks'],
-      }),
-    }),
+    body: z
+      .strictObject({
+        wallet_id: WalletId,
+        provider: OnrampProvider,
+        fiat_currency: FiatCurrency,
+        fiat_amount: FiatAmount,
+        redirect_url: RedirectUrl.optional().meta({
+          description: 'Where the browser is sent after the payment',
+          examples: ['https://shop.example.com/thanks'],
+        }),
+      })
+      .meta({ id: 'CreateDepositRequest' }),
     output: Deposit,
     errors: ['not_found', 'conflict'],
   }),
@@ -169,7 +172,9 @@ export const deposits = {
     }),
     rawBody: true,
     body: RawBody,
-    output: z.strictObject({ received: z.literal(true).describe('The report is stored') }),
+    output: z
+      .strictObject({ received: z.literal(true).describe('The report is stored') })
+      .meta({ id: 'ProviderReportReceived' }),
     errors: ['unauthorized', 'not_found'],
   }),
 };

@@ -17,16 +17,20 @@ export const operations = {
     onlyIn: ['test'],
     withoutRedis: 'refuse',
     timeoutSeconds: 20,
-    body: z.strictObject({
-      wallet_id: WalletId,
-      amount: MicroUsdc.describe('How much, at most "10000000000"'),
-    }),
-    output: z.strictObject({
-      wallet_id: WalletId,
-      amount: MicroUsdc.describe('What arrived'),
-      tx_hash: TransactionHash.describe('The transaction on chain'),
-      balance: MicroUsdcOrZero.describe('The USDC in the wallet afterwards'),
-    }),
+    body: z
+      .strictObject({
+        wallet_id: WalletId,
+        amount: MicroUsdc.describe('How much, at most "10000000000"'),
+      })
+      .meta({ id: 'DevFundRequest' }),
+    output: z
+      .strictObject({
+        wallet_id: WalletId,
+        amount: MicroUsdc.describe('What arrived'),
+        tx_hash: TransactionHash.describe('The transaction on chain'),
+        balance: MicroUsdcOrZero.describe('The USDC in the wallet afterwards'),
+      })
+      .meta({ id: 'DevFunding' }),
     errors: ['not_found', 'conflict', 'payment_failed'],
   }),
   ...deposits,

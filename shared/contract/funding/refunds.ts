@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { extended } from '../extended.ts';
 import {
   label,
   MicroUsdc,
@@ -37,7 +38,7 @@ export const Refund = z
       .meta({ description: 'Why the vendor refunds', examples: ['The report was empty'] }),
   })
   .meta({ id: 'Refund' });
-const PreparedRefund = z.strictObject({ ...Refund.shape, ...preparedFields }).meta({ id: 'PreparedRefund' });
+const PreparedRefund = extended(Refund, preparedFields, { id: 'PreparedRefund' });
 
 const byId = z.strictObject({ refund_id: RefundId });
 
@@ -56,11 +57,13 @@ export const refunds = {
     stepUp: true,
     idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject({
-      settlement_id: SettlementId,
-      amount: MicroUsdc.optional().describe('How much to refund. Default: the rest of the net amount'),
-      reason: label(200, 'The report was empty').optional().describe('Why. Payer and vendor see it'),
-    }),
+    body: z
+      .strictObject({
+        settlement_id: SettlementId,
+        amount: MicroUsdc.optional().describe('How much to refund. Default: the rest of the net amount'),
+        reason: label(200, 'The report was empty').optional().describe('Why. Payer and vendor see it'),
+      })
+      .meta({ id: 'CreateRefundRequest' }),
     output: PreparedRefund,
     errors: ['not_found', 'conflict', 'insufficient_funds'],
     money: 'prepares',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { extended } from '../extended.ts';
 import {
   createdAt,
   failureOrNull,
@@ -6,6 +7,7 @@ import {
   page,
   pageQuery,
   SolanaAddress,
+  signedTransaction,
   Timestamp,
   txHashOrNull,
   WalletId,
@@ -34,15 +36,10 @@ export const preparedFields = {
     description: 'When the transaction expires, after 60 to 90 s. Then have it prepared again',
   }),
 };
-const signedBody = z.strictObject({
-  transaction: WireTransaction.optional().meta({
-    description: 'Signed by the owner. Omit it to have a transaction prepared again',
-  }),
-});
 /** Submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15 s). */
 export const submitting = {
   timeoutSeconds: 29,
-  body: signedBody,
+  body: signedTransaction,
   errors: ['not_found', 'conflict', 'insufficient_funds', 'payment_failed'],
   money: 'moves',
 } as const;
@@ -64,9 +61,7 @@ export const Withdrawal = z
     ...transferFields,
   })
   .meta({ id: 'Withdrawal' });
-const PreparedWithdrawal = z
-  .strictObject({ ...Withdrawal.shape, ...preparedFields })
-  .meta({ id: 'PreparedWithdrawal' });
+const PreparedWithdrawal = extended(Withdrawal, preparedFields, { id: 'PreparedWithdrawal' });
 
 const byId = z.strictObject({ withdrawal_id: WithdrawalId });
 
@@ -81,11 +76,13 @@ export const withdrawals = {
     authorisedBy: { jwt: 'wallet_signature' },
     idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject({
-      wallet_id: WalletId.describe('The wallet that pays'),
-      amount: MicroUsdc.describe('How much to withdraw'),
-      destination_address: transferFields.destination_address,
-    }),
+    body: z
+      .strictObject({
+        wallet_id: WalletId.describe('The wallet that pays'),
+        amount: MicroUsdc.describe('How much to withdraw'),
+        destination_address: transferFields.destination_address,
+      })
+      .meta({ id: 'CreateWithdrawalRequest' }),
     output: PreparedWithdrawal,
     errors: ['not_found', 'conflict', 'insufficient_funds'],
     money: 'prepares',

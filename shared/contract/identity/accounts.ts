@@ -60,14 +60,16 @@ export const accountOperations = {
     summary: 'Get the account of this sign-in',
     http: { method: 'GET', path: '/v1/accounts/me', status: 200 },
     ...me,
-    output: z.strictObject({
-      account_id: AccountId,
-      email: z
-        .string()
-        .meta({ description: 'The mail address that signs in', examples: ['ada@example.com'] }),
-      display_name: displayName,
-      created_at: createdAt,
-    }),
+    output: z
+      .strictObject({
+        account_id: AccountId,
+        email: z
+          .string()
+          .meta({ description: 'The mail address that signs in', examples: ['ada@example.com'] }),
+        display_name: displayName,
+        created_at: createdAt,
+      })
+      .meta({ id: 'Account' }),
   }),
   closeAccount: operation({
     summary: 'Close the account of this sign-in',
@@ -81,12 +83,14 @@ export const accountOperations = {
     authorisedBy: { jwt: 'step_up' },
     notes: ['account_closed'],
     stepUp: true,
-    output: z.strictObject({
-      account_id: AccountId,
-      status: z.literal('closed').describe('The account is closed'),
-      closed_at: Timestamp.describe('When it was closed'),
-      erase_at: Timestamp.describe('When its personal data are erased'),
-    }),
+    output: z
+      .strictObject({
+        account_id: AccountId,
+        status: z.literal('closed').describe('The account is closed'),
+        closed_at: Timestamp.describe('When it was closed'),
+        erase_at: Timestamp.describe('When its personal data are erased'),
+      })
+      .meta({ id: 'ClosedAccount' }),
     errors: ['conflict'],
   }),
   getSettings: operation({
@@ -117,7 +121,8 @@ export const accountOperations = {
           .nullable()
           .describe('A name that the owner’s pages and passkeys show. Null removes it'),
       })
-      .partial(),
+      .partial()
+      .meta({ id: 'UpdateAccountSettingsRequest' }),
     output: Settings,
   }),
   listPasskeys: operation({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { extended } from '../extended.ts';
 import { operation } from '../service.ts';
 import { Approval, ApprovalId } from '../settlement/approvals.ts';
-import { Assertion, Descriptor, requestOptions } from './sign-in.ts';
+import { Assertion, Descriptor, PasskeyOptions } from './webauthn.ts';
 
 const byId = z.strictObject({ approval_id: ApprovalId });
 const shared = { access: ['jwt'], withoutRedis: 'refuse', params: byId } as const;
@@ -18,10 +19,11 @@ export const approvalOperations = {
     ...shared,
     repeatable: true,
     bodyOptional: true,
-    output: z.strictObject({
-      ...requestOptions,
-      allowCredentials: z.array(Descriptor).describe('The passkeys of the account'),
-    }),
+    output: extended(
+      PasskeyOptions,
+      { allowCredentials: z.array(Descriptor).describe('The passkeys of the account') },
+      { id: 'PasskeyApprovalOptions' },
+    ),
     errors: ['not_found', 'conflict'],
   }),
   approve: operation({
@@ -31,7 +33,9 @@ export const approvalOperations = {
     authorisedBy: { jwt: 'passkey' },
     ...shared,
     repeatable: true,
-    body: z.strictObject({ response: Assertion.describe('What the browser returned, as JSON') }),
+    body: z
+      .strictObject({ response: Assertion.describe('What the browser returned, as JSON') })
+      .meta({ id: 'ApprovePaymentRequest' }),
     output: Approval,
     errors: ['not_found', 'conflict'],
   }),

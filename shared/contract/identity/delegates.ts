@@ -32,16 +32,16 @@ const Usage = z
     resets_at: Timestamp.nullable().describe('When the period ends. Null: never'),
   })
   .meta({ id: 'DelegateUsage', description: 'How much of a limit is used' });
-export const DelegateUsage = z.strictObject(
-  byName(COUNTED_CAPS, (name) => Usage.describe(LIMITS[name].cap.usage.field)),
-);
+export const DelegateUsage = z
+  .strictObject(byName(COUNTED_CAPS, (name) => Usage.describe(LIMITS[name].cap.usage.field)))
+  .meta({ id: 'DelegateUsages' });
 
 export const AllowedServices = z.array(ServiceId).min(1).max(100);
 
 /**
  * What a key may pay to vendors that do not use Quittance. `pay_to` is compared with the signed
- * bytes. `origins` is compared with the caller's word, so it only guards against mistakes. It has
- * no name in the API's document, because requests and answers differ there.
+ * bytes. `origins` is compared with the caller's word, so it only guards against mistakes. Requests
+ * and answers have a name each in the API's document, because they differ there.
  */
 export const DelegateExternal = z.strictObject({
   pay_to: z
@@ -63,10 +63,14 @@ export const DelegateExternal = z.strictObject({
     .nullable()
     .meta({ description: 'Null: any origin' }),
 });
-const external = DelegateExternal.nullable().meta({
+const OF_EXTERNAL = {
   description:
     'Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids',
-});
+};
+const external = DelegateExternal.meta({ id: 'DelegateOutgoing' }).nullable().meta(OF_EXTERNAL);
+const requestedExternal = DelegateExternal.meta({ id: 'DelegateOutgoingRequest' })
+  .nullable()
+  .meta(OF_EXTERNAL);
 const approvalAbove = MicroUsdc.nullable().meta({
   description: 'A payment above this amount waits for the owner’s approval. Null: none does',
 });
@@ -136,18 +140,25 @@ export const delegateOperations = {
           .strictObject(byName(CAPS, (name) => caps[name].optional()))
           .describe('What the key may spend. An omitted limit does not exist'),
         allowed_service_ids: AllowedServices.optional().describe(ALLOWED),
-        external: external.optional(),
+        external: requestedExternal.optional(),
         approval_above: approvalAbove.optional(),
         expires_at: expiresAt.optional().meta({ examples: [FAR] }),
       })
-      .meta({ examples: [{ ...EXAMPLE, wallet_id: 'wal_01kaj5w0c0e8h9x2m4n6p8q0rs' }] }),
-    idempotency: { secret: 'api_key' },
-    output: shownOnce(Delegate.shape, {
-      api_key: z.string().meta({
-        description: 'The key. It is shown only in this answer. Keep it secret',
-        examples: ['dk_test_Zk3mQ9'],
+      .meta({
+        id: 'CreateDelegateRequest',
+        examples: [{ ...EXAMPLE, wallet_id: 'wal_01kaj5w0c0e8h9x2m4n6p8q0rs' }],
       }),
-    }),
+    idempotency: { secret: 'api_key' },
+    output: shownOnce(
+      Delegate,
+      {
+        api_key: z.string().meta({
+          description: 'The key. It is shown only in this answer. Keep it secret',
+          examples: ['dk_test_Zk3mQ9'],
+        }),
+      },
+      'NewDelegate',
+    ),
     errors: ['not_found'],
   }),
   listDelegates: operation({
@@ -193,7 +204,7 @@ export const delegateOperations = {
         name: delegateName(label(80, 'Research agent')),
         limits: DelegateLimits.partial().describe('The limits to change. Null removes one'),
         allowed_service_ids: AllowedServices.nullable().describe(ALLOWED),
-        external,
+        external: requestedExternal,
         approval_above: approvalAbove,
         expires_at: expiresAt.nullable().meta({ examples: [FAR] }),
         paused: z.boolean().meta({
@@ -202,7 +213,7 @@ export const delegateOperations = {
         }),
       })
       .partial()
-      .meta({ examples: [EXAMPLE] }),
+      .meta({ id: 'UpdateDelegateRequest', examples: [EXAMPLE] }),
     output: Delegate,
     stepUp: {
       when: {

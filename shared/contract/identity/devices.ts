@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { extended } from '../extended.ts';
 import { Environment, label, Timestamp } from '../primitives.ts';
 import { operation } from '../service.ts';
 import { Session } from './sign-in.ts';
@@ -46,10 +47,14 @@ const askedFrom = {
     }),
 };
 
-const Authorized = z.strictObject({
-  status: z.literal('authorized').describe('The person has allowed it'),
-  ...Session.shape,
-});
+const Authorized = extended(
+  Session,
+  { status: z.literal('authorized').describe('The person has allowed it') },
+  { id: 'DeviceSession' },
+);
+const Pending = z
+  .strictObject({ status: z.literal('pending').describe('The person has not decided') })
+  .meta({ id: 'PendingDeviceSignIn' });
 
 /**
  * Sign-in of a command line or a device, confirmed in the console: the device authorization grant
@@ -67,26 +72,30 @@ export const deviceOperations = {
     environment: { field: 'environment' },
     withoutRedis: 'refuse',
     limits: [{ points: 20, windowSeconds: 600, per: 'ip' }],
-    body: z.strictObject({
-      client_name: clientName,
-      environment: Environment.optional().describe('The environment to sign in to. Default test'),
-    }),
-    output: z.strictObject({
-      device_code: DeviceCode,
-      user_code: UserCode,
-      verification_uri: z.string().meta({
-        description: 'The page where the person types the code',
-        examples: ['https://console.example.com/device'],
-      }),
-      verification_uri_complete: z.string().meta({
-        description:
-          'The same page, for this environment. It does not fill the code in: the person types what the device shows, ' +
-          'because a link is how codes are phished (RFC 8628, 5.4)',
-        examples: ['https://console.example.com/device?code=WDJB-MJHT'],
-      }),
-      expires_in: z.int().meta({ description: 'Seconds until the codes expire', examples: [600] }),
-      interval: z.int().meta({ description: 'Seconds between two polls', examples: [2] }),
-    }),
+    body: z
+      .strictObject({
+        client_name: clientName,
+        environment: Environment.optional().describe('The environment to sign in to. Default test'),
+      })
+      .meta({ id: 'StartDeviceSignInRequest' }),
+    output: z
+      .strictObject({
+        device_code: DeviceCode,
+        user_code: UserCode,
+        verification_uri: z.string().meta({
+          description: 'The page where the person types the code',
+          examples: ['https://console.example.com/device'],
+        }),
+        verification_uri_complete: z.string().meta({
+          description:
+            'The same page, for this environment. It does not fill the code in: the person types what the device shows, ' +
+            'because a link is how codes are phished (RFC 8628, 5.4)',
+          examples: ['https://console.example.com/device?code=WDJB-MJHT'],
+        }),
+        expires_in: z.int().meta({ description: 'Seconds until the codes expire', examples: [600] }),
+        interval: z.int().meta({ description: 'Seconds between two polls', examples: [2] }),
+      })
+      .meta({ id: 'DeviceSignIn' }),
     errors: [],
   }),
   pollDeviceSignIn: operation({
@@ -114,11 +123,8 @@ export const deviceOperations = {
       // The caller chooses the code. Four devices behind one address can poll at the interval.
       { points: 120, windowSeconds: 60, per: 'ip' },
     ],
-    body: z.strictObject({ device_code: DeviceCode }),
-    output: z.discriminatedUnion('status', [
-      Authorized,
-      z.strictObject({ status: z.literal('pending').describe('The person has not decided') }),
-    ]),
+    body: z.strictObject({ device_code: DeviceCode }).meta({ id: 'PollDeviceSignInRequest' }),
+    output: z.discriminatedUnion('status', [Authorized, Pending]),
     errors: ['unauthorized', 'forbidden'],
   }),
   readDeviceSignIn: operation({
@@ -129,13 +135,15 @@ export const deviceOperations = {
     withoutRedis: 'refuse',
     limits: [{ points: 20, windowSeconds: 600, per: 'account', bucket: 'device-codes' }],
     repeatable: true,
-    body: z.strictObject({ user_code: UserCode }),
-    output: z.strictObject({
-      client_name: clientName,
-      ...askedFrom,
-      created_at: Timestamp.describe('When the device asked'),
-      expires_at: Timestamp.describe('Until when it can be decided'),
-    }),
+    body: z.strictObject({ user_code: UserCode }).meta({ id: 'ReadDeviceSignInRequest' }),
+    output: z
+      .strictObject({
+        client_name: clientName,
+        ...askedFrom,
+        created_at: Timestamp.describe('When the device asked'),
+        expires_at: Timestamp.describe('Until when it can be decided'),
+      })
+      .meta({ id: 'DeviceSignInDetails' }),
     errors: ['not_found'],
   }),
   decideDeviceSignIn: operation({
@@ -152,11 +160,15 @@ export const deviceOperations = {
     withoutRedis: 'refuse',
     limits: [{ points: 20, windowSeconds: 600, per: 'account', bucket: 'device-codes' }],
     repeatable: true,
-    body: z.strictObject({
-      user_code: UserCode,
-      allow: z.boolean().describe('true signs the device in, false denies it'),
-    }),
-    output: z.strictObject({ status: z.enum(['allowed', 'denied']).describe('What was decided') }),
+    body: z
+      .strictObject({
+        user_code: UserCode,
+        allow: z.boolean().describe('true signs the device in, false denies it'),
+      })
+      .meta({ id: 'DecideDeviceSignInRequest' }),
+    output: z
+      .strictObject({ status: z.enum(['allowed', 'denied']).describe('What was decided') })
+      .meta({ id: 'DeviceSignInDecision' }),
     errors: ['not_found', 'conflict'],
   }),
 };

@@ -61,9 +61,11 @@ export const securityOperations = {
     // A frozen account may be read, so it may be exported.
     whenFrozen: 'served',
     limits: [{ points: 30, windowSeconds: 3600, per: 'account' }],
-    body: z.strictObject({
-      of: z.enum(EXPORTS).meta({ description: 'What is exported', examples: ['account'] }),
-    }),
+    body: z
+      .strictObject({
+        of: z.enum(EXPORTS).meta({ description: 'What is exported', examples: ['account'] }),
+      })
+      .meta({ id: 'NoteExportRequest' }),
     output: z.null(),
     errors: [],
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { extended } from '../extended.ts';
 import { shownOnce } from '../idempotency.ts';
 import {
   createdAt,
@@ -98,14 +99,17 @@ const apiKey = {
   }),
 };
 
-const NewKey = z
+const KeyRotation = z
   .strictObject({
-    ...apiKey,
     previous_key_expires_at: Timestamp.nullable().describe(
       'Until when the previous key works, too. Null: it works no longer',
     ),
   })
-  .meta({ id: 'NewKey', description: 'The key is shown only in this answer' });
+  .meta({ id: 'KeyRotation' });
+const NewKey = extended(KeyRotation, apiKey, {
+  id: 'NewKey',
+  description: 'The key is shown only in this answer',
+});
 
 /**
  * The three key operations, the same for services and delegates (docs/spec/interface.md, Key
@@ -119,10 +123,10 @@ export const rotating = {
   limits: ROTATE,
   withoutRedis: 'refuse',
   stepUp: true,
-  body: z.strictObject({ revoke_previous: RevokePrevious }),
+  body: z.strictObject({ revoke_previous: RevokePrevious }).meta({ id: 'RotateKeyRequest' }),
   bodyOptional: true,
   idempotency: { secret: 'api_key' },
-  output: shownOnce({ previous_key_expires_at: NewKey.shape.previous_key_expires_at }, apiKey),
+  output: shownOnce(KeyRotation, apiKey, 'RotatedKey'),
   errors: ['not_found'],
 } as const;
 export const revealing = {
@@ -133,7 +137,7 @@ export const revealing = {
   limits: REVEAL,
   withoutRedis: 'refuse',
   stepUp: true,
-  body: z.strictObject({ revoke_previous: RevokePrevious }),
+  body: z.strictObject({ revoke_previous: RevokePrevious }).meta({ id: 'RevealKeyRequest' }),
   bodyOptional: true,
   output: sent,
   errors: ['not_found'],
@@ -143,7 +147,7 @@ export const verifyingReveal = {
   access: [],
   withoutRedis: 'refuse',
   environment: { prefixOf: 'token' },
-  body: z.strictObject({ token: RevealToken }),
+  body: z.strictObject({ token: RevealToken }).meta({ id: 'VerifyKeyRevealRequest' }),
   output: NewKey,
   errors: ['unauthorized'],
 } as const;
@@ -177,9 +181,9 @@ export const serviceOperations = {
     access: ['jwt'],
     authorisedBy: 'nothing',
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject(settings),
+    body: z.strictObject(settings).meta({ id: 'CreateServiceRequest' }),
     idempotency: { secret: 'api_key' },
-    output: shownOnce(Service.shape, apiKey),
+    output: shownOnce(Service, apiKey, 'NewService'),
     errors: [],
   }),
   listServices: operation({
@@ -206,14 +210,16 @@ export const serviceOperations = {
     http: { method: 'GET', path: '/v1/services/fee', status: 200 },
     access: ['jwt'],
     query: z.strictObject({ price: MicroUsdc.describe('A price in micro-units') }),
-    output: z.strictObject({
-      price: MicroUsdc.describe('The price that was asked for'),
-      ...feeAndNet,
-      lowest_price: MicroUsdc.meta({
-        description: 'The lowest price that a service may have',
-        examples: ['10001'],
-      }),
-    }),
+    output: z
+      .strictObject({
+        price: MicroUsdc.describe('The price that was asked for'),
+        ...feeAndNet,
+        lowest_price: MicroUsdc.meta({
+          description: 'The lowest price that a service may have',
+          examples: ['10001'],
+        }),
+      })
+      .meta({ id: 'PriceFee' }),
     errors: [],
   }),
   updateService: operation({
@@ -227,7 +233,10 @@ export const serviceOperations = {
     authorisedBy: { jwt: 'step_up' },
     notes: ['payout_changed', 'allowed_ips_changed'],
     params: byId,
-    body: z.strictObject({ ...settings, allowed_ips: AllowedIps }).partial(),
+    body: z
+      .strictObject({ ...settings, allowed_ips: AllowedIps })
+      .partial()
+      .meta({ id: 'UpdateServiceRequest' }),
     output: Service,
     stepUp: {
       when: {
@@ -246,9 +255,11 @@ export const serviceOperations = {
     access: ['jwt'],
     authorisedBy: 'nothing',
     params: byId,
-    body: z.strictObject({
-      mode: z.literal('close').optional().describe('Closes the service if it cannot be deleted yet'),
-    }),
+    body: z
+      .strictObject({
+        mode: z.literal('close').optional().describe('Closes the service if it cannot be deleted yet'),
+      })
+      .meta({ id: 'DeleteServiceRequest' }),
     bodyOptional: true,
     output: z.null(),
     errors: ['not_found', 'conflict'],

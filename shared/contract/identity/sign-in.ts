@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AccountId, Environment, label } from '../primitives.ts';
 import { type Limit, operation } from '../service.ts';
 import { Passkey } from './accounts.ts';
+import { Assertion, PasskeyOptions, PasskeyRegistrationOptions, Registration } from './webauthn.ts';
 
 /** The operations of identity by which a person signs in and out. */
 
@@ -38,10 +39,14 @@ const browser_nonce = BrowserNonce.optional().meta({
 
 const environment = Environment.optional().describe('The environment to sign in to. Default test');
 /** The answer of a call that sends a mail. */
-export const sent = z.strictObject({ status: z.literal('sent').describe('The mail is on its way') });
+export const sent = z
+  .strictObject({ status: z.literal('sent').describe('The mail is on its way') })
+  .meta({ id: 'MailSent' });
 const mailed = {
   browserCookie: 'give',
-  body: z.strictObject({ email: Email.describe('Where the link is sent'), environment, browser_nonce }),
+  body: z
+    .strictObject({ email: Email.describe('Where the link is sent'), environment, browser_nonce })
+    .meta({ id: 'MagicLinkRequest' }),
   output: sent,
   environment: { field: 'environment' },
   limits: [
@@ -101,66 +106,6 @@ const refresh_in = z
       'sent only to POST /v1/auth/refresh, for pages of our own origins.',
   });
 
-// ---------- WebAuthn, in the JSON form of PublicKeyCredential.toJSON() ----------
-
-/**
- * An attestation object without attestation has about 300 bytes. One with a certificate chain is
- * refused in any case.
- */
-const bytes = (description: string, max = 4096) =>
-  z
-    .string()
-    .max(max)
-    .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url')
-    .meta({ description: `${description}, base64url`, examples: ['Zk3mQ9'] });
-const keyType = z.literal('public-key').describe('Kind of the credential');
-const credential = {
-  id: bytes('Id of the passkey', 1366),
-  rawId: bytes('The same id', 1366),
-  type: keyType,
-  // Results of extensions are accepted and dropped: they belong to the client (a PRF's output is
-  // its secret).
-  clientExtensionResults: z.record(z.string().max(64), z.unknown()).describe('Accepted and not used'),
-  authenticatorAttachment: z
-    .enum(['platform', 'cross-platform'])
-    .nullish()
-    .describe('Whether the passkey is part of the device'),
-};
-const clientData = bytes('What the browser has signed');
-const transport = z
-  .string()
-  .regex(/^[a-z-]{1,32}$/)
-  .meta({ examples: ['internal'] });
-const Registration = z.strictObject({
-  ...credential,
-  response: z
-    .strictObject({
-      clientDataJSON: clientData,
-      attestationObject: bytes('The attestation object, which has the public key', 16384),
-      authenticatorData: bytes('Accepted and not used').optional(),
-      transports: z.array(transport).max(8).optional().describe('How the passkey can be reached'),
-      publicKey: bytes('Accepted and not used').optional(),
-      publicKeyAlgorithm: z
-        .int()
-        .min(-65536)
-        .max(65536)
-        .optional()
-        .meta({ description: 'Accepted and not used', examples: [-7] }),
-    })
-    .describe('The new passkey’s answer'),
-});
-export const Assertion = z.strictObject({
-  ...credential,
-  response: z
-    .strictObject({
-      clientDataJSON: clientData,
-      authenticatorData: bytes('What the authenticator has signed'),
-      signature: bytes('The signature'),
-      userHandle: bytes('The account, as the passkey knows it', 128).nullish(),
-    })
-    .describe('The passkey’s answer'),
-});
-
 const registering = {
   access: ['jwt'],
   stepUp: true,
@@ -170,25 +115,6 @@ const registering = {
 const ofCredential = Environment.optional().meta({
   description: 'Must be the environment of the access token',
 });
-/** A known passkey in the options of a browser call. */
-export const Descriptor = z.strictObject({
-  id: z.string().meta({ description: 'Id of the passkey, base64url', examples: ['Zk3mQ9'] }),
-  type: keyType,
-  transports: z
-    .array(z.string())
-    .optional()
-    .meta({ description: 'How the passkey can be reached', examples: [['internal']] }),
-});
-const challenge = z.string().meta({ description: 'The value to sign, base64url', examples: ['Zk3mQ9'] });
-const timeout = z.int().describe('Milliseconds that the person has');
-/** The options of navigator.credentials.get. */
-export const requestOptions = {
-  challenge,
-  rpId: z.string().meta({ description: 'The domain of the passkeys', examples: ['quittance.example'] }),
-  timeout,
-  userVerification: z.literal('required').describe('The person must unlock the passkey'),
-};
-
 export const signInOperations = {
   createAccount: operation({
     summary: 'Create an account by a mailed sign-in link',
@@ -219,11 +145,15 @@ export const signInOperations = {
     environment: { prefixOf: 'token' },
     browserCookie: 'show',
     repeatable: true,
-    body: z.strictObject({ token: token('ml', LINK_TOKEN), browser_nonce }),
-    output: z.strictObject({
-      email: z.string().meta({ description: 'Whom the link signs in', examples: ['ada@example.com'] }),
-      same_browser: z.boolean().describe('Whether this browser has requested the link'),
-    }),
+    body: z
+      .strictObject({ token: token('ml', LINK_TOKEN), browser_nonce })
+      .meta({ id: 'ReadMagicLinkRequest' }),
+    output: z
+      .strictObject({
+        email: z.string().meta({ description: 'Whom the link signs in', examples: ['ada@example.com'] }),
+        same_browser: z.boolean().describe('Whether this browser has requested the link'),
+      })
+      .meta({ id: 'MagicLink' }),
     errors: ['unauthorized'],
   }),
   verifyMagicLink: operation({
@@ -238,15 +168,17 @@ export const signInOperations = {
     environment: { prefixOf: 'token' },
     refreshCookie: 'give',
     browserCookie: 'show',
-    body: z.strictObject({
-      token: token('ml', LINK_TOKEN),
-      refresh_in,
-      email: Email.optional().meta({
-        description: 'The address that the person was shown and has confirmed',
-        examples: ['ada@example.com'],
-      }),
-      browser_nonce,
-    }),
+    body: z
+      .strictObject({
+        token: token('ml', LINK_TOKEN),
+        refresh_in,
+        email: Email.optional().meta({
+          description: 'The address that the person was shown and has confirmed',
+          examples: ['ada@example.com'],
+        }),
+        browser_nonce,
+      })
+      .meta({ id: 'VerifyMagicLinkRequest' }),
     output: Session,
     errors: ['unauthorized', 'conflict'],
   }),
@@ -257,40 +189,9 @@ export const signInOperations = {
     http: { method: 'POST', path: '/v1/auth/passkey/register/options', status: 200 },
     authorisedBy: { jwt: 'step_up' },
     ...registering,
-    body: z.strictObject({ environment: ofCredential }),
+    body: z.strictObject({ environment: ofCredential }).meta({ id: 'PasskeyRegisterOptionsRequest' }),
     bodyOptional: true,
-    output: z.strictObject({
-      challenge,
-      rp: z
-        .strictObject({
-          id: z.string().meta({ description: 'The domain of the passkeys', examples: ['quittance.example'] }),
-          name: z.string().meta({ description: 'Its name, for people', examples: ['Quittance'] }),
-        })
-        .describe('Where the passkey will sign in'),
-      user: z
-        .strictObject({
-          id: z.string().meta({ description: 'The account, base64url', examples: ['Zk3mQ9'] }),
-          name: z.string().meta({ description: 'The mail address', examples: ['ada@example.com'] }),
-          displayName: z.string().meta({ description: 'The name to show', examples: ['ada@example.com'] }),
-        })
-        .describe('Whom the passkey will sign in'),
-      pubKeyCredParams: z
-        .array(z.strictObject({ type: keyType, alg: z.int().describe('Number of the algorithm (COSE)') }))
-        .describe('The accepted algorithms'),
-      timeout,
-      excludeCredentials: z.array(Descriptor).describe('The passkeys that the account has already'),
-      authenticatorSelection: z
-        .strictObject({
-          residentKey: z.literal('required').describe('The passkey must know the account'),
-          requireResidentKey: z.literal(true).describe('The same, for old browsers'),
-          userVerification: requestOptions.userVerification,
-        })
-        .describe('What the authenticator must offer'),
-      attestation: z.literal('none').describe('The make of the authenticator is not asked for'),
-      extensions: z
-        .strictObject({ credProps: z.literal(true).describe('Whether the passkey knows the account') })
-        .describe('What the browser reports besides'),
-    }),
+    output: PasskeyRegistrationOptions,
     errors: ['conflict'],
   }),
   passkeyRegisterVerify: operation({
@@ -300,11 +201,13 @@ export const signInOperations = {
     authorisedBy: { jwt: 'step_up' },
     notes: ['passkey_added'],
     ...registering,
-    body: z.strictObject({
-      environment: ofCredential,
-      response: Registration.describe('What the browser returned, as JSON'),
-      label: label(64, 'Laptop').optional().describe('A name for the owner'),
-    }),
+    body: z
+      .strictObject({
+        environment: ofCredential,
+        response: Registration.describe('What the browser returned, as JSON'),
+        label: label(64, 'Laptop').optional().describe('A name for the owner'),
+      })
+      .meta({ id: 'PasskeyRegisterVerifyRequest' }),
     output: Passkey,
     errors: ['conflict'],
   }),
@@ -316,9 +219,9 @@ export const signInOperations = {
     access: [],
     authorisedBy: 'nothing',
     environment: { field: 'environment' },
-    body: z.strictObject({ environment }),
+    body: z.strictObject({ environment }).meta({ id: 'PasskeyLoginOptionsRequest' }),
     bodyOptional: true,
-    output: z.strictObject(requestOptions),
+    output: PasskeyOptions,
     errors: [],
   }),
   passkeyLoginVerify: operation({
@@ -328,11 +231,13 @@ export const signInOperations = {
     authorisedBy: { none: 'passkey' },
     environment: { field: 'environment' },
     refreshCookie: 'give',
-    body: z.strictObject({
-      environment,
-      response: Assertion.describe('What the browser returned, as JSON'),
-      refresh_in,
-    }),
+    body: z
+      .strictObject({
+        environment,
+        response: Assertion.describe('What the browser returned, as JSON'),
+        refresh_in,
+      })
+      .meta({ id: 'PasskeyLoginVerifyRequest' }),
     output: Session,
     errors: ['unauthorized'],
   }),
@@ -346,12 +251,14 @@ export const signInOperations = {
     authorisedBy: { none: 'refresh_token' },
     environment: { prefixOf: 'refresh_token' },
     refreshCookie: 'exchange',
-    body: z.strictObject({
-      refresh_token: token('rt', 'The newest refresh token').optional(),
-      environment: Environment.optional().meta({
-        description: 'The environment of the cookie. Default test',
-      }),
-    }),
+    body: z
+      .strictObject({
+        refresh_token: token('rt', 'The newest refresh token').optional(),
+        environment: Environment.optional().meta({
+          description: 'The environment of the cookie. Default test',
+        }),
+      })
+      .meta({ id: 'RefreshRequest' }),
     bodyOptional: true,
     output: Session,
     errors: ['unauthorized'],
@@ -364,7 +271,9 @@ export const signInOperations = {
     fromDevice: 'served',
     whenFrozen: 'served',
     refreshCookie: 'clear',
-    body: z.strictObject({ refresh_token: token('rt', 'The refresh token of this sign-in').optional() }),
+    body: z
+      .strictObject({ refresh_token: token('rt', 'The refresh token of this sign-in').optional() })
+      .meta({ id: 'LogoutRequest' }),
     bodyOptional: true,
     output: z.null(),
     errors: [],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { extended } from '../extended.ts';
 import {
   CompactToken,
   Currency,
@@ -41,9 +42,9 @@ export const Quote = z
     status: QuoteStatus,
   })
   .meta({ id: 'Quote' });
-export const QuoteRecord = z
-  .strictObject({
-    ...Quote.shape,
+export const QuoteRecord = extended(
+  Quote,
+  {
     service_id: ServiceId,
     redeem_window_seconds: z
       .int()
@@ -55,8 +56,9 @@ export const QuoteRecord = z
       'The settlement that pays the quote. Null: there is none',
     ),
     created_at: createdAt,
-  })
-  .meta({ id: 'QuoteRecord', description: 'A quote as its vendor reads it' });
+  },
+  { id: 'QuoteRecord', description: 'A quote as its vendor reads it' },
+);
 
 /** How long a quote can be valid. */
 export const LONGEST_QUOTE_SECONDS = 86_400;
@@ -72,30 +74,32 @@ export const operations = {
     authorisedBy: 'nothing',
     idempotency: true,
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject({
-      service_id: ServiceId,
-      quote_amount: MicroUsdc.optional().meta({
-        description: 'What the payer pays. Default: the price of the service',
-      }),
-      currency: Currency.optional(),
-      expires_in_seconds: z
-        .int()
-        .min(1)
-        .max(LONGEST_QUOTE_SECONDS)
-        .optional()
-        .meta({ description: 'Seconds until the quote expires. Default 600', examples: [600] }),
-      redeem_window_seconds: z
-        .int()
-        .min(30)
-        .max(604800)
-        .optional()
-        .meta({
-          description:
-            'Seconds to redeem the settlement, after it is paid. Default: those of the service, 900 unless changed',
-          examples: [900],
+    body: z
+      .strictObject({
+        service_id: ServiceId,
+        quote_amount: MicroUsdc.optional().meta({
+          description: 'What the payer pays. Default: the price of the service',
         }),
-      scope: Scope.optional(),
-    }),
+        currency: Currency.optional(),
+        expires_in_seconds: z
+          .int()
+          .min(1)
+          .max(LONGEST_QUOTE_SECONDS)
+          .optional()
+          .meta({ description: 'Seconds until the quote expires. Default 600', examples: [600] }),
+        redeem_window_seconds: z
+          .int()
+          .min(30)
+          .max(604800)
+          .optional()
+          .meta({
+            description:
+              'Seconds to redeem the settlement, after it is paid. Default: those of the service, 900 unless changed',
+            examples: [900],
+          }),
+        scope: Scope.optional(),
+      })
+      .meta({ id: 'CreateQuoteRequest' }),
     output: Quote,
     errors: ['not_found', 'conflict'],
   }),

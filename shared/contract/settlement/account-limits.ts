@@ -41,7 +41,7 @@ export const accountLimitOperations = {
     authorisedBy: { jwt: 'step_up' },
     notes: ['account_limits_changed'],
     stepUp: true,
-    body: z.strictObject(limits).partial(),
+    body: z.strictObject(limits).partial().meta({ id: 'UpdateAccountLimitsRequest' }),
     output: AccountLimits,
     errors: [],
   }),

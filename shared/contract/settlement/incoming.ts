@@ -29,22 +29,26 @@ const payer = {
   source_account: SolanaAddress.meta({ description: 'Token account that paid' }),
 };
 
-const Confirmed = z.strictObject({
-  settlement_id: SettlementId,
-  status: z.literal('confirmed').describe('The payment is on chain'),
-  tx_hash: TransactionHash.describe('The transaction on chain'),
-  quote_amount: quoteAmount,
-  fee_amount: feeAmount,
-  ...payer,
-  redeemed_at: Timestamp.describe('When it was redeemed first'),
-  redeem_id: RedeemId,
-  replayed: z.boolean().describe('Whether an earlier call has redeemed it'),
-});
-const Pending = z.strictObject({
-  settlement_id: SettlementId,
-  status: z.literal('pending').describe('The payment is under way. Repeat the call'),
-  tx_hash: txHashOrNull,
-});
+const Confirmed = z
+  .strictObject({
+    settlement_id: SettlementId,
+    status: z.literal('confirmed').describe('The payment is on chain'),
+    tx_hash: TransactionHash.describe('The transaction on chain'),
+    quote_amount: quoteAmount,
+    fee_amount: feeAmount,
+    ...payer,
+    redeemed_at: Timestamp.describe('When it was redeemed first'),
+    redeem_id: RedeemId,
+    replayed: z.boolean().describe('Whether an earlier call has redeemed it'),
+  })
+  .meta({ id: 'ConfirmedIncomingPayment' });
+const Pending = z
+  .strictObject({
+    settlement_id: SettlementId,
+    status: z.literal('pending').describe('The payment is under way. Repeat the call'),
+    tx_hash: txHashOrNull,
+  })
+  .meta({ id: 'PendingIncomingPayment' });
 
 export const incomingOperations = {
   foreignTerms: operation({
@@ -54,22 +58,24 @@ export const incomingOperations = {
       'the service, and the fee. They change rarely; read them again every few minutes.',
     http: { method: 'GET', path: '/v1/settlements/foreign/terms', status: 200 },
     access: ['service_key'],
-    output: z.strictObject({
-      network: Network,
-      mpp_network: z.enum(['mainnet-beta', 'devnet', 'localnet']).describe('The chain, as MPP names it'),
-      mint: SolanaAddress.describe('The mint of USDC'),
-      decimals: z.literal(6).describe('Decimals of the mint'),
-      token_program: SolanaAddress.describe('The program that owns the mint'),
-      fee_payer: SolanaAddress.describe('Who pays the fee of the transaction, and co-signs it'),
-      payout_address: SolanaAddress.describe('The address of the service that is paid'),
-      fee: z
-        .strictObject({
-          bps: z.int().min(0).describe('Hundredths of a percent of the price'),
-          min: MicroUsdcOrZero.describe('The smallest fee'),
-          fee_wallet: SolanaAddress.describe('The address that gets the fee'),
-        })
-        .describe('What the platform gets of a payment'),
-    }),
+    output: z
+      .strictObject({
+        network: Network,
+        mpp_network: z.enum(['mainnet-beta', 'devnet', 'localnet']).describe('The chain, as MPP names it'),
+        mint: SolanaAddress.describe('The mint of USDC'),
+        decimals: z.literal(6).describe('Decimals of the mint'),
+        token_program: SolanaAddress.describe('The program that owns the mint'),
+        fee_payer: SolanaAddress.describe('Who pays the fee of the transaction, and co-signs it'),
+        payout_address: SolanaAddress.describe('The address of the service that is paid'),
+        fee: z
+          .strictObject({
+            bps: z.int().min(0).describe('Hundredths of a percent of the price'),
+            min: MicroUsdcOrZero.describe('The smallest fee'),
+            fee_wallet: SolanaAddress.describe('The address that gets the fee'),
+          })
+          .describe('What the platform gets of a payment'),
+      })
+      .meta({ id: 'IncomingTerms' }),
     errors: ['not_found'],
   }),
   acceptForeign: operation({
@@ -90,21 +96,23 @@ export const incomingOperations = {
     whenFrozen: { handler: 'a payment that was accepted before is redeemed, a new one is refused' },
     limits: [{ points: 300, windowSeconds: 60, per: 'account' }],
     refusalsApart: { points: 3000, windowSeconds: 60 },
-    body: z.strictObject({
-      rail: z.enum(['x402', 'mpp']).describe('The protocol of the client'),
-      quote_amount: MicroUsdc.describe('The price of the vendor’s offer'),
-      memo: label(256, 'b3f1…')
-        .meta({
-          description:
-            'The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none',
-        })
-        .optional(),
-      transaction: WireTransaction.describe('The transaction that the client has signed'),
-      redeem_id: RedeemId,
-      resource: label(2048, 'https://api.example.com/report')
-        .optional()
-        .describe('What the client pays for. It is shown to the vendor'),
-    }),
+    body: z
+      .strictObject({
+        rail: z.enum(['x402', 'mpp']).describe('The protocol of the client'),
+        quote_amount: MicroUsdc.describe('The price of the vendor’s offer'),
+        memo: label(256, 'b3f1…')
+          .meta({
+            description:
+              'The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none',
+          })
+          .optional(),
+        transaction: WireTransaction.describe('The transaction that the client has signed'),
+        redeem_id: RedeemId,
+        resource: label(2048, 'https://api.example.com/report')
+          .optional()
+          .describe('What the client pays for. It is shown to the vendor'),
+      })
+      .meta({ id: 'IncomingPaymentRequest' }),
     repeatable: true,
     output: z.discriminatedUnion('status', [Confirmed, Pending]),
     errors: ['conflict', 'insufficient_funds', 'payment_failed'],
@@ -123,12 +131,14 @@ export const incomingOperations = {
     authorisedBy: 'nothing',
     whenFrozen: 'served',
     params: z.strictObject({ settlement_id: SettlementId }),
-    body: z.strictObject({ redeem_id: RedeemId }),
+    body: z.strictObject({ redeem_id: RedeemId }).meta({ id: 'ReissueRequest' }),
     repeatable: { with: 'redeem_id' },
-    output: z.strictObject({
-      settlement_id: SettlementId,
-      status: z.literal('issued').describe('The success can be handed out once more'),
-    }),
+    output: z
+      .strictObject({
+        settlement_id: SettlementId,
+        status: z.literal('issued').describe('The success can be handed out once more'),
+      })
+      .meta({ id: 'Reissue' }),
     errors: ['not_found', 'conflict'],
   }),
 };

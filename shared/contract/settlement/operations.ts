@@ -43,19 +43,23 @@ const settlementToken = CompactToken.describe('Proof of the payment. The payer g
 const superseded = z
   .array(TransactionHash)
   .describe('Earlier transactions of this payment, which a fork replaced');
-const Confirmed = z.strictObject({
-  settlement_id: SettlementId,
-  settlement_token: settlementToken,
-  status: z.literal('confirmed').describe('The payment is on chain'),
-  tx_hash: TransactionHash.describe('The transaction on chain'),
-  redeem_expires_at: Timestamp.describe('Until when the vendor can redeem it'),
-  superseded_tx_hashes: superseded.optional(),
-});
-const Pending = z.strictObject({
-  settlement_id: SettlementId,
-  status: z.literal('pending').describe('The payment is under way. Repeat the call with the same id'),
-  tx_hash: txHashOrNull,
-});
+const Confirmed = z
+  .strictObject({
+    settlement_id: SettlementId,
+    settlement_token: settlementToken,
+    status: z.literal('confirmed').describe('The payment is on chain'),
+    tx_hash: TransactionHash.describe('The transaction on chain'),
+    redeem_expires_at: Timestamp.describe('Until when the vendor can redeem it'),
+    superseded_tx_hashes: superseded.optional(),
+  })
+  .meta({ id: 'ConfirmedSettlement' });
+const Pending = z
+  .strictObject({
+    settlement_id: SettlementId,
+    status: z.literal('pending').describe('The payment is under way. Repeat the call with the same id'),
+    tx_hash: txHashOrNull,
+  })
+  .meta({ id: 'PendingSettlement' });
 const presented = CompactToken.describe('The settlement token, as the payer gave it');
 const Units = z.int().min(1).max(1_000_000_000).describe('How many units to consume');
 const UnitsOrZero = z.int().min(0).max(1_000_000_000);
@@ -147,10 +151,12 @@ export const operations = {
     fromDevice: 'served',
     whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject({
-      quote_token: CompactToken.describe('The signed quote, as the vendor gave it'),
-      payment_attempt_id: PaymentAttemptId,
-    }),
+    body: z
+      .strictObject({
+        quote_token: CompactToken.describe('The signed quote, as the vendor gave it'),
+        payment_attempt_id: PaymentAttemptId,
+      })
+      .meta({ id: 'SettleRequest' }),
     repeatable: true,
     output: z.discriminatedUnion('status', [Confirmed, Pending]),
     errors: [
@@ -178,19 +184,23 @@ export const operations = {
     whenFrozen: 'served',
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
-    body: z.strictObject({ settlement_token: presented, redeem_id: RedeemId.optional() }),
+    body: z
+      .strictObject({ settlement_token: presented, redeem_id: RedeemId.optional() })
+      .meta({ id: 'RedeemRequest' }),
     // Without it, a repeat after a lost answer looks like a repeat of another replica, and no
     // replica delivers.
     repeatable: { with: 'redeem_id' },
-    output: z.strictObject({
-      settlement_id: SettlementId,
-      status: z.literal('redeemed').describe('Also of a repeat, so read `replayed`'),
-      redeemed_at: Timestamp.describe('When it was redeemed first'),
-      redeem_id: RedeemId.nullable().describe('The id that redeemed it first. Null: none was sent'),
-      replayed: z
-        .boolean()
-        .describe('Whether an earlier call has redeemed it. If it has, do not deliver again'),
-    }),
+    output: z
+      .strictObject({
+        settlement_id: SettlementId,
+        status: z.literal('redeemed').describe('Also of a repeat, so read `replayed`'),
+        redeemed_at: Timestamp.describe('When it was redeemed first'),
+        redeem_id: RedeemId.nullable().describe('The id that redeemed it first. Null: none was sent'),
+        replayed: z
+          .boolean()
+          .describe('Whether an earlier call has redeemed it. If it has, do not deliver again'),
+      })
+      .meta({ id: 'Redemption' }),
     errors: ['not_found', 'conflict', 'settlement_expired'],
   }),
   consume: operation({
@@ -205,16 +215,20 @@ export const operations = {
     whenFrozen: 'served',
     limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
-    body: z.strictObject({ settlement_token: presented, units: Units, request_id: RequestId }),
-    output: z.strictObject({
-      settlement_id: SettlementId,
-      units_consumed: Units.meta({
-        description: 'Units of the settlement consumed by this request and all earlier ones',
-      }),
-      units_remaining: UnitsOrZero.meta({
-        description: 'Units of the settlement that remain after this request',
-      }),
-    }),
+    body: z
+      .strictObject({ settlement_token: presented, units: Units, request_id: RequestId })
+      .meta({ id: 'ConsumeRequest' }),
+    output: z
+      .strictObject({
+        settlement_id: SettlementId,
+        units_consumed: Units.meta({
+          description: 'Units of the settlement consumed by this request and all earlier ones',
+        }),
+        units_remaining: UnitsOrZero.meta({
+          description: 'Units of the settlement that remain after this request',
+        }),
+      })
+      .meta({ id: 'Consumption' }),
     errors: ['not_found', 'conflict', 'settlement_exhausted', 'settlement_expired'],
   }),
   verify: operation({
@@ -228,17 +242,19 @@ export const operations = {
     params: z.strictObject({ settlement_id: SettlementId }),
     repeatable: true,
     bodyOptional: true,
-    output: z.strictObject({
-      settlement_id: SettlementId,
-      status: SettlementStatus,
-      chain_status: ChainStatus,
-      tx_hash: txHashOrNull,
-      ...amounts,
-      service_id: ServiceId,
-      scope: Scope.nullable(),
-      ...prepaid,
-      ...redemption,
-    }),
+    output: z
+      .strictObject({
+        settlement_id: SettlementId,
+        status: SettlementStatus,
+        chain_status: ChainStatus,
+        tx_hash: txHashOrNull,
+        ...amounts,
+        service_id: ServiceId,
+        scope: Scope.nullable(),
+        ...prepaid,
+        ...redemption,
+      })
+      .meta({ id: 'SettlementVerification' }),
     errors: ['not_found'],
   }),
   list: operation({

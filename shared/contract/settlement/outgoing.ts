@@ -89,24 +89,26 @@ export const outgoingOperations = {
     fromDevice: 'served',
     whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject({
-      payment_attempt_id: PaymentAttemptId,
-      resource: z
-        .string()
-        .max(2048)
-        .regex(/^https?:\/\/[^\p{C}\s]+$/u, 'must be a URL of http or https')
-        .refine((text) => URL.canParse(text), 'must be a URL of http or https')
-        .meta({
-          description:
-            'The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`',
-          examples: ['https://api.example.com/report'],
-        }),
-      x402_version: z
-        .union([z.literal(1), z.literal(2)])
-        .optional()
-        .describe('The version of x402 that the vendor speaks. Default 2'),
-      requirement: Requirement,
-    }),
+    body: z
+      .strictObject({
+        payment_attempt_id: PaymentAttemptId,
+        resource: z
+          .string()
+          .max(2048)
+          .regex(/^https?:\/\/[^\p{C}\s]+$/u, 'must be a URL of http or https')
+          .refine((text) => URL.canParse(text), 'must be a URL of http or https')
+          .meta({
+            description:
+              'The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`',
+            examples: ['https://api.example.com/report'],
+          }),
+        x402_version: z
+          .union([z.literal(1), z.literal(2)])
+          .optional()
+          .describe('The version of x402 that the vendor speaks. Default 2'),
+        requirement: Requirement,
+      })
+      .meta({ id: 'OutgoingPaymentRequest' }),
     repeatable: true,
     output: OutgoingPayment,
     errors: [
@@ -134,19 +136,23 @@ export const outgoingOperations = {
     whenFrozen: 'served',
     limits: [{ points: 60, windowSeconds: 60, per: 'account' }],
     params: byId,
-    body: z.strictObject({
-      payment_response: label(8192, 'eyJzdWNjZXNzIjp0cnVlfQ==').meta({
-        description: 'Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE)',
-      }),
-    }),
+    body: z
+      .strictObject({
+        payment_response: label(8192, 'eyJzdWNjZXNzIjp0cnVlfQ==').meta({
+          description: 'Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE)',
+        }),
+      })
+      .meta({ id: 'ReportOutgoingPaymentRequest' }),
     repeatable: true,
-    output: z.strictObject({
-      settlement_id: SettlementId,
-      status: z
-        .enum(['pending', 'confirmed', 'failed'])
-        .describe('failed: the payment can no longer be included'),
-      tx_hash: txHashOrNull,
-    }),
+    output: z
+      .strictObject({
+        settlement_id: SettlementId,
+        status: z
+          .enum(['pending', 'confirmed', 'failed'])
+          .describe('failed: the payment can no longer be included'),
+        tx_hash: txHashOrNull,
+      })
+      .meta({ id: 'OutgoingPaymentReport' }),
     errors: ['not_found'],
     timeoutSeconds: 10,
   }),

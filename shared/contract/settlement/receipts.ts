@@ -130,15 +130,17 @@ export const receiptOperations = {
     http: { method: 'GET', path: '/v1/settlements/:settlement_id/receipt', status: 200 },
     access: ['service_key', 'jwt', 'delegate_key'],
     params: z.strictObject({ settlement_id: SettlementId }),
-    output: z.strictObject({
-      receipt: Receipt,
-      receipt_url: z.string().meta({
-        description:
-          'A page that verifies and shows the receipt, for people. Its fragment is the receipt, which no server sees',
-        examples: ['https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl'],
-      }),
-      claims: ReceiptClaims.meta({ description: 'The content of the receipt' }),
-    }),
+    output: z
+      .strictObject({
+        receipt: Receipt,
+        receipt_url: z.string().meta({
+          description:
+            'A page that verifies and shows the receipt, for people. Its fragment is the receipt, which no server sees',
+          examples: ['https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl'],
+        }),
+        claims: ReceiptClaims.meta({ description: 'The content of the receipt' }),
+      })
+      .meta({ id: 'SettlementReceipt' }),
     errors: ['not_found', 'conflict'],
   }),
 };

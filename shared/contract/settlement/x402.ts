@@ -74,6 +74,7 @@ const RefusalBody = z
     message: z.string().describe('What is wrong, then what to do. For people'),
     money_moved: z.enum(['no', 'yes', 'unknown']).describe('Whether money moved'),
   })
+  .meta({ id: 'X402Refusal' })
   .optional()
   .describe('Why it was refused. Absent: it was not');
 
@@ -122,11 +123,13 @@ const SettleResponse = z
     ],
   });
 
-const body = z.object({
-  x402Version: version.optional().meta({ examples: [2] }),
-  paymentPayload: Payload,
-  paymentRequirements: Requirements,
-});
+const body = z
+  .object({
+    x402Version: version.optional().meta({ examples: [2] }),
+    paymentPayload: Payload,
+    paymentRequirements: Requirements,
+  })
+  .meta({ id: 'X402Request' });
 const LIMIT = { windowSeconds: 60, per: 'account' } as const;
 
 export const x402Operations = {
@@ -134,32 +137,34 @@ export const x402Operations = {
     summary: 'The payment kinds of this x402 facilitator',
     http: { method: 'GET', path: '/v1/x402/supported', status: 200 },
     access: ['service_key'],
-    output: z.strictObject({
-      kinds: z
-        .array(
-          z.strictObject({
-            x402Version: z.int().meta({ description: VERSION_TEXT, examples: [2] }),
-            scheme: z.string().meta({ description: 'Always `exact`', examples: ['exact'] }),
-            network: z.string().meta({ description: NETWORK_TEXT, examples: [NETWORK] }),
-            extra: z
-              .strictObject({
-                feePayer: z.string().meta({
-                  description: 'Who pays the fee of the transaction, and co-signs it',
-                  examples: [ADDRESS],
-                }),
-              })
-              .describe('What the scheme needs besides'),
-          }),
-        )
-        .describe('The accepted kinds of payment'),
-      extensions: z
-        .array(z.string())
-        .meta({ description: 'The supported extensions of x402', examples: [['payment-identifier']] }),
-      signers: z.record(z.string(), z.array(z.string())).meta({
-        description: 'Addresses that co-sign, by network',
-        examples: [{ 'solana:*': [ADDRESS] }],
-      }),
-    }),
+    output: z
+      .strictObject({
+        kinds: z
+          .array(
+            z.strictObject({
+              x402Version: z.int().meta({ description: VERSION_TEXT, examples: [2] }),
+              scheme: z.string().meta({ description: 'Always `exact`', examples: ['exact'] }),
+              network: z.string().meta({ description: NETWORK_TEXT, examples: [NETWORK] }),
+              extra: z
+                .strictObject({
+                  feePayer: z.string().meta({
+                    description: 'Who pays the fee of the transaction, and co-signs it',
+                    examples: [ADDRESS],
+                  }),
+                })
+                .describe('What the scheme needs besides'),
+            }),
+          )
+          .describe('The accepted kinds of payment'),
+        extensions: z
+          .array(z.string())
+          .meta({ description: 'The supported extensions of x402', examples: [['payment-identifier']] }),
+        signers: z.record(z.string(), z.array(z.string())).meta({
+          description: 'Addresses that co-sign, by network',
+          examples: [{ 'solana:*': [ADDRESS] }],
+        }),
+      })
+      .meta({ id: 'X402Supported' }),
     errors: [],
   }),
   x402Verify: operation({

@@ -7,6 +7,7 @@ import {
   page,
   pageQuery,
   SolanaAddress,
+  signedTransaction,
   Timestamp,
   WalletId,
   WireTransaction,
@@ -58,7 +59,10 @@ const Prepared = z
       'When the transaction expires, after 60 to 90 s. Then have it prepared again',
     ),
   })
-  .meta({ id: 'Prepared', description: 'To be signed by the wallet and sent back before it expires' });
+  .meta({
+    id: 'PreparedTransaction',
+    description: 'To be signed by the wallet and sent back before it expires',
+  });
 const Proof = z
   .strictObject({
     message: z
@@ -82,7 +86,10 @@ const Proof = z
         ],
       }),
   })
-  .describe('Shows that the caller holds the private key. Valid for 5 minutes');
+  .meta({
+    id: 'WalletProof',
+    description: 'Shows that the caller holds the private key. Valid for 5 minutes',
+  });
 const link = {
   public_key: SolanaAddress.describe('The public key of the wallet'),
   proof: Proof,
@@ -98,12 +105,8 @@ const Backup = z
     description: 'Ciphertext of the private key, which the service cannot read',
     examples: ['eyJhbGciOiJkaXIifQ..Zk3mQ9'],
   });
+const WalletBackup = z.strictObject({ wallet_id: WalletId, backup: Backup }).meta({ id: 'WalletBackup' });
 const byId = z.strictObject({ wallet_id: WalletId });
-const signed = z.strictObject({
-  transaction: WireTransaction.optional().meta({
-    description: 'Signed by the owner. Omit it to have a transaction prepared again',
-  }),
-});
 /**
  * Changes the delegation. The service prepares the transaction, the owner signs it, and the same
  * operation submits it.
@@ -113,7 +116,7 @@ const byOwnersSignature = {
   // Submit (10 s), wait for the confirmation (15 s), read the chain.
   timeoutSeconds: 29,
   params: byId,
-  body: signed,
+  body: signedTransaction,
   output: z.union([Wallet, Prepared]),
   errors: ['not_found', 'conflict', 'insufficient_funds', 'delegation_inactive', 'payment_failed'],
 } as const;
@@ -129,7 +132,7 @@ export const operations = {
     authorisedBy: { jwt: 'step_up' },
     notes: ['wallet_linked'],
     stepUp: true,
-    body: z.strictObject(link),
+    body: z.strictObject(link).meta({ id: 'LinkWalletRequest' }),
     output: Wallet,
     errors: ['conflict'],
   }),
@@ -145,10 +148,12 @@ export const operations = {
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     withoutRedis: 'refuse',
     timeoutSeconds: 20,
-    body: z.strictObject({
-      ...link,
-      backup: Backup.optional(),
-    }),
+    body: z
+      .strictObject({
+        ...link,
+        backup: Backup.optional(),
+      })
+      .meta({ id: 'ProvisionWalletRequest' }),
     output: Wallet,
     errors: ['conflict'],
   }),
@@ -169,7 +174,7 @@ export const operations = {
     notes: ['backup_read'],
     stepUp: true,
     params: byId,
-    output: z.strictObject({ wallet_id: WalletId, backup: Backup }),
+    output: WalletBackup,
     errors: ['not_found'],
   }),
   replaceBackup: operation({
@@ -182,14 +187,16 @@ export const operations = {
     notes: ['backup_replaced'],
     stepUp: true,
     params: byId,
-    body: z.strictObject({
-      proof: Proof,
-      replaces: Backup.meta({
-        description: 'The backup as it was read. If it was replaced since, the answer is conflict',
-      }),
-      backup: Backup,
-    }),
-    output: z.strictObject({ wallet_id: WalletId, backup: Backup }),
+    body: z
+      .strictObject({
+        proof: Proof,
+        replaces: Backup.meta({
+          description: 'The backup as it was read. If it was replaced since, the answer is conflict',
+        }),
+        backup: Backup,
+      })
+      .meta({ id: 'ReplaceWalletBackupRequest' }),
+    output: WalletBackup,
     errors: ['not_found', 'conflict'],
   }),
   onboarding: operation({
@@ -198,7 +205,9 @@ export const operations = {
     access: ['jwt'],
     authorisedBy: { jwt: 'wallet_signature' },
     params: byId,
-    body: z.strictObject({ allowance: MicroUsdc.describe('What the platform may spend in total') }),
+    body: z
+      .strictObject({ allowance: MicroUsdc.describe('What the platform may spend in total') })
+      .meta({ id: 'OnboardingRequest' }),
     output: Prepared,
     errors: ['not_found', 'conflict'],
   }),

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import type { Json } from '../examples.ts';
+import { extended } from '../extended.ts';
+import type { Converter } from '../openapi-schemas.ts';
 import { EventId, Timestamp } from '../primitives.ts';
 import { EVENTS_TAG } from '../tags.ts';
 import { MEANINGS } from './meanings.ts';
 import type { EventType } from './operations.ts';
 import { PAYLOADS } from './payloads.ts';
-
-type Converter = {
-  convert: (schema: z.ZodType, options: { open: boolean }) => Json;
-  example: (schema: Json, place: string) => unknown;
-};
 
 const HEADERS: Record<string, string> = {
   'webhook-id': 'The id of the event. A repeat has the same id',
@@ -24,21 +21,32 @@ const parameters = Object.entries(HEADERS).map(([name, description]) => ({
   schema: { type: 'string' },
 }));
 
+/** What every event has. */
+const Envelope = z
+  .strictObject({ id: EventId, timestamp: Timestamp.describe('When it happened') })
+  .meta({ id: 'WebhookEnvelope' });
+/** `settlement.issued` as a part of a name: `SettlementIssued`. */
+const pascal = (type: string): string =>
+  type.replace(/(?:^|[._])([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
 /**
  * The `webhooks` of the API document: what a receiver gets, by the type of the event. Payloads may
  * gain fields.
  */
-export const webhooksObject = ({ convert, example }: Converter): Json =>
+export const webhooksObject = ({ convert, example }: Converter): Record<string, Record<string, Json>> =>
   Object.fromEntries(
     Object.entries(PAYLOADS).map(([type, data]) => {
-      const body = z.strictObject({
-        id: EventId,
-        type: z.literal(type).describe('What happened'),
-        timestamp: Timestamp.describe('When it happened'),
-        data: data.describe('The object of the event, as it was then'),
-      });
+      const body = extended(
+        Envelope,
+        {
+          type: z.literal(type).describe('What happened'),
+          data: data.describe('The object of the event, as it was then'),
+        },
+        { id: `WebhookEvent${pascal(type)}` },
+      );
       const schema = convert(body, { open: true });
-      const content = { 'application/json': { schema, example: example(schema, `webhook ${type}`) } };
+      const { id, type: first, ...rest } = example(schema, `webhook ${type}`) as Json;
+      const content = { 'application/json': { schema, example: { id, type: first, ...rest } } };
       const operation = {
         tags: [EVENTS_TAG],
         summary: type,

@@ -65,7 +65,7 @@ const GROUPS = [
   'key.*',
 ] as const;
 const Wanted = z
-  .array(z.enum([...GROUPS, ...EVENT_TYPES]))
+  .array(z.enum([...GROUPS, ...EVENT_TYPES]).meta({ id: 'EventTypePattern' }))
   .min(1)
   .max(50)
   .meta({ description: 'Types, groups like `settlement.*`, or `*` for all', examples: [['settlement.*']] });
@@ -132,6 +132,13 @@ const Secret = z.string().meta({
   description: 'Shown only in this answer, in the format of standardwebhooks.com',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
 });
+const SecretRotation = z
+  .strictObject({
+    previous_secret_expires_at: Timestamp.describe(
+      'Until then deliveries are also signed with the previous secret',
+    ),
+  })
+  .meta({ id: 'WebhookSecretRotation' });
 /** Why an attempt failed, besides its HTTP status. */
 export const DELIVERY_ERRORS = [
   'timeout',
@@ -144,22 +151,24 @@ export const DELIVERY_ERRORS = [
 ] as const;
 export const DeliveryError = z.enum(DELIVERY_ERRORS);
 export type DeliveryError = z.infer<typeof DeliveryError>;
-export const Attempt = z.strictObject({
-  at: Timestamp.describe('When it was made'),
-  status_code: z
-    .int()
-    .nullable()
-    .meta({ description: 'HTTP status of the answer. Null: there was none', examples: [200] }),
-  error: DeliveryError.nullable().describe('Why it failed. Null: it succeeded'),
-  duration_ms: z
-    .int()
-    .min(0)
-    .meta({ description: 'Milliseconds until the answer or the failure', examples: [84] }),
-  response: z
-    .string()
-    .nullable()
-    .meta({ description: 'The beginning of the answer’s body, at most 200 characters', examples: ['ok'] }),
-});
+export const Attempt = z
+  .strictObject({
+    at: Timestamp.describe('When it was made'),
+    status_code: z
+      .int()
+      .nullable()
+      .meta({ description: 'HTTP status of the answer. Null: there was none', examples: [200] }),
+    error: DeliveryError.nullable().describe('Why it failed. Null: it succeeded'),
+    duration_ms: z
+      .int()
+      .min(0)
+      .meta({ description: 'Milliseconds until the answer or the failure', examples: [84] }),
+    response: z
+      .string()
+      .nullable()
+      .meta({ description: 'The beginning of the answer’s body, at most 200 characters', examples: ['ok'] }),
+  })
+  .meta({ id: 'DeliveryAttempt' });
 export type Attempt = z.infer<typeof Attempt>;
 const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
   id: 'DeliveryStatus',
@@ -197,13 +206,15 @@ export const operations = {
     notes: ['endpoint_created'],
     stepUp: true,
     timeoutSeconds: 10,
-    body: z.strictObject({
-      url: settings.url,
-      description: label(200, 'Order service').optional().describe('A note for the owner'),
-      event_types: Wanted.optional().meta({ description: 'Default all: `["*"]`' }),
-    }),
+    body: z
+      .strictObject({
+        url: settings.url,
+        description: label(200, 'Order service').optional().describe('A note for the owner'),
+        event_types: Wanted.optional().meta({ description: 'Default all: `["*"]`' }),
+      })
+      .meta({ id: 'CreateWebhookEndpointRequest' }),
     idempotency: { secret: 'secret' },
-    output: shownOnce(Endpoint.shape, { secret: Secret }),
+    output: shownOnce(Endpoint, { secret: Secret }, 'NewWebhookEndpoint'),
     errors: ['conflict'],
   }),
   listEndpoints: operation({
@@ -233,7 +244,7 @@ export const operations = {
     stepUp: { when: { 'for another url': 'endpoint_changed' } },
     timeoutSeconds: 10,
     params: byId,
-    body: z.strictObject(settings).partial(),
+    body: z.strictObject(settings).partial().meta({ id: 'UpdateWebhookEndpointRequest' }),
     output: Endpoint,
     errors: ['not_found'],
   }),
@@ -260,14 +271,7 @@ export const operations = {
     params: byId,
     bodyOptional: true,
     idempotency: { secret: 'secret' },
-    output: shownOnce(
-      {
-        previous_secret_expires_at: Timestamp.describe(
-          'Until then deliveries are also signed with the previous secret',
-        ),
-      },
-      { secret: Secret },
-    ),
+    output: shownOnce(SecretRotation, { secret: Secret }, 'RotatedWebhookSecret'),
     errors: ['not_found'],
   }),
   listDeliveries: operation({
@@ -290,18 +294,22 @@ export const operations = {
     authorisedBy: 'nothing',
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
     params: byId,
-    body: z.strictObject({
-      event_id: EventId.optional().meta({ description: 'Deliver this event, of any type' }),
-      since: Moment.optional().meta({
-        description: 'Deliver the events since this time',
-      }),
-    }),
-    output: z.strictObject({
-      redelivering: z
-        .int()
-        .min(0)
-        .meta({ description: 'Number of events that are delivered again', examples: [3] }),
-    }),
+    body: z
+      .strictObject({
+        event_id: EventId.optional().meta({ description: 'Deliver this event, of any type' }),
+        since: Moment.optional().meta({
+          description: 'Deliver the events since this time',
+        }),
+      })
+      .meta({ id: 'RedeliverRequest' }),
+    output: z
+      .strictObject({
+        redelivering: z
+          .int()
+          .min(0)
+          .meta({ description: 'Number of events that are delivered again', examples: [3] }),
+      })
+      .meta({ id: 'Redelivery' }),
     errors: ['not_found', 'conflict'],
   }),
   testEndpoint: operation({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { extended } from '../extended.ts';
 import { Deposit } from '../funding/deposits.ts';
 import { Refund } from '../funding/refunds.ts';
 import { Withdrawal } from '../funding/withdrawals.ts';
@@ -48,38 +49,39 @@ const quoteProgress = z
   })
   .meta({ id: 'QuoteProgress' });
 
+const payment = {
+  settlement_id: SettlementId,
+  rail: Rail,
+  quote_id: QuoteId.nullable().meta({ description: 'Null on another rail than `quittance`' }),
+  service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
+  ...amounts,
+  scope: Scope.nullable().meta({ description: 'The metadata of the quote, as its vendor sent it' }),
+};
+const soldPayment = z
+  .strictObject({
+    ...payment,
+    role: asVendor,
+    payer_address: SolanaAddress.optional().meta({
+      description: 'The address that signed a payment of x402 or MPP. Absent for a payer with an account',
+    }),
+  })
+  .meta({ id: 'VendorPaymentChange' });
+const ownPayment = z
+  .strictObject({
+    ...payment,
+    role: asPayer,
+    wallet_id: WalletId.nullable().describe('The wallet that paid'),
+    delegate_id: DelegateId.nullable().meta({ description: 'Null if the owner’s own sign-in has paid' }),
+  })
+  .meta({ id: 'PayerPaymentChange' });
+
 /**
  * The event of a payment, by the role that the account has in it.
- * @param both fields of either role
- * @param vendor fields of the vendor only
+ * @param both further fields of either role
+ * @param vendor further fields of the vendor only
  */
-const paymentEvent = (both: z.ZodRawShape = {}, vendor: z.ZodRawShape = {}) => {
-  const shared = {
-    settlement_id: SettlementId,
-    rail: Rail,
-    quote_id: QuoteId.nullable().meta({ description: 'Null on another rail than `quittance`' }),
-    service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
-    ...amounts,
-    scope: Scope.nullable().meta({ description: 'The metadata of the quote, as its vendor sent it' }),
-    ...both,
-  };
-  return z.discriminatedUnion('role', [
-    z.strictObject({
-      ...shared,
-      role: asVendor,
-      payer_address: SolanaAddress.optional().meta({
-        description: 'The address that signed a payment of x402 or MPP. Absent for a payer with an account',
-      }),
-      ...vendor,
-    }),
-    z.strictObject({
-      ...shared,
-      role: asPayer,
-      wallet_id: WalletId.nullable().describe('The wallet that paid'),
-      delegate_id: DelegateId.nullable().meta({ description: 'Null if the owner’s own sign-in has paid' }),
-    }),
-  ]);
-};
+const paymentEvent = (both: z.ZodRawShape, vendor: z.ZodRawShape = {}) =>
+  z.discriminatedUnion('role', [extended(soldPayment, { ...both, ...vendor }), extended(ownPayment, both)]);
 
 /** What a vendor learns about a refused payment of its quote. */
 const { decline_id, quote_id, service_id, amount, created_at } = Decline.shape;
