@@ -61,6 +61,13 @@ create table device_sign_ins (
 );
 CREATE INDEX device_sign_ins_by_expiry ON device_sign_ins USING btree (expires_at);
 
+create table handled_events (
+  event_key text collate "C" not null,
+  expires_at timestamp with time zone not null,
+  constraint handled_events_pkey PRIMARY KEY (event_key)
+);
+CREATE INDEX handled_events_by_expiry ON handled_events USING btree (expires_at);
+
 create table idempotency (
   account_id text collate "C" not null,
   operation text collate "C" not null,
@@ -109,7 +116,6 @@ CREATE INDEX known_browsers_by_age ON known_browsers USING btree (signed_in_at);
 create table known_payees (
   account_id text collate "C" not null,
   payee text collate "C" not null,
-  first_paid_at timestamp with time zone not null,
   constraint known_payees_pkey PRIMARY KEY (account_id, payee),
   constraint known_payees_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );
@@ -128,20 +134,6 @@ create table login_links (
 );
 CREATE INDEX login_links_by_email ON login_links USING btree (email);
 CREATE INDEX login_links_by_expiry ON login_links USING btree (expires_at);
-
-create table mailed_approvals (
-  approval_id text collate "C" not null,
-  expires_at timestamp with time zone not null,
-  constraint mailed_approvals_pkey PRIMARY KEY (approval_id)
-);
-CREATE INDEX mailed_approvals_by_expiry ON mailed_approvals USING btree (expires_at);
-
-create table mailed_declines (
-  account_id text collate "C" not null,
-  mailed_at timestamp with time zone not null,
-  constraint mailed_declines_pkey PRIMARY KEY (account_id),
-  constraint mailed_declines_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
-);
 
 create table mails (
   mail_id bigint generated always as identity not null,
@@ -211,13 +203,6 @@ create table passkeys (
   constraint passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );
 CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id, passkey_id DESC);
-
-create table payments (
-  settlement_id text collate "C" not null,
-  issued_at timestamp with time zone not null,
-  constraint payments_pkey PRIMARY KEY (settlement_id)
-);
-CREATE INDEX payments_by_time ON payments USING btree (issued_at);
 
 create table quarantine (
   quarantine_id bigint generated always as identity not null,
@@ -308,10 +293,8 @@ create table spending_days (
   account_id text collate "C" not null,
   day date not null,
   spent bigint not null,
-  alerted_at timestamp with time zone,
   alerted_threshold bigint,
   constraint spending_days_pkey PRIMARY KEY (account_id, day),
-  constraint spending_days_check CHECK ((alerted_at IS NULL) = (alerted_threshold IS NULL)),
   constraint spending_days_spent_check CHECK (spent > 0),
   constraint spending_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );

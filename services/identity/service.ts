@@ -27,6 +27,7 @@ import { securityNoted } from './mails/on-settlement-security-noted.ts';
 import { walletNoted } from './mails/on-wallet-security-noted.ts';
 import { endpointDisabled } from './mails/on-webhook-endpoint-disabled.ts';
 import { webhookNoted } from './mails/on-webhook-security-noted.ts';
+import { queueEventMails } from './mails/queue-event-mails.ts';
 import { accountStatusOperations } from './operator/operations.ts';
 import { purge } from './operator/purge.ts';
 import { passkeyOperations } from './passkeys/operations.ts';
@@ -106,16 +107,14 @@ const operations = (deps: Deps) => ({
 
 const consume = ({ bus, quarantine }: ServiceBase, deps: Deps, { batchWindowMs }: Timing) => {
   const record = (payments: readonly Payment[]) => recordPayments(deps.pool, payments);
-  const ofSettlement = {
-    approvalRequested: approvalRequested(deps),
-    declined: declined(deps),
-    securityNoted: securityNoted(deps),
-  };
-  const ofWebhook = { endpointDisabled: endpointDisabled(deps), securityNoted: webhookNoted(deps) };
+  const queueMails = queueEventMails(deps);
+  const atOnce = { quarantine, batchWindowMs: 0 };
   return [
     subscribeInBatches(bus, settlement, { issued }, record, { quarantine, batchWindowMs }),
-    subscribe(bus, settlement, ofSettlement, quarantine),
-    subscribe(bus, webhook, ofWebhook, quarantine),
+    subscribeInBatches(bus, settlement, { approvalRequested, declined }, queueMails, atOnce),
+    subscribeInBatches(bus, webhook, { endpointDisabled }, queueMails, atOnce),
+    subscribe(bus, settlement, { securityNoted: securityNoted(deps) }, quarantine),
+    subscribe(bus, webhook, { securityNoted: webhookNoted(deps) }, quarantine),
     subscribe(bus, wallet, { securityNoted: walletNoted(deps) }, quarantine),
     subscribe(bus, funding, { securityNoted: fundingNoted(deps) }, quarantine),
   ];

@@ -60,7 +60,7 @@ export const updateSettings =
       const changed = await updateAccountSettings(tx, after);
       if (before.mail_key_events && !after.mail_key_events) {
         const details = { at: isoTime(deps.clock()) };
-        await insertNotice(tx, { account_id, kind: 'key_mails_off', details, always: true });
+        await insertNotice(tx, { account_id, kind: 'key_mails_off', details });
       } else if (isLess) await insertNotice(tx, { account_id, kind: 'warnings_reduced', details: {} });
       if (isOtherWallet) {
         const details = { wallet_id: default_wallet_id ?? 'that was linked first' };

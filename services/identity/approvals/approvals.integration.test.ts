@@ -219,7 +219,7 @@ describe('mail', () => {
     const last = { ...stranger, approval_id: newId('apr'), service_name: 'Last' };
     await running.publish(last, 'approvalRequested');
     await running.allHandledAndMailed('approvalRequested');
-    expect(await running.count('mailed_approvals')).toBe(3);
+    expect(await running.count('handled_events', "event_key like 'apr_%'")).toBe(3);
     const mails = running.smtp.mailsTo(email).filter(({ subject }) => subject === SUBJECT);
     expect(mails).toHaveLength(2);
     expect(mails.filter(({ text }) => text.includes('“Last”'))).toHaveLength(1);

@@ -1,31 +1,24 @@
-import type { z } from 'zod';
-import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import { insertApprovalMail } from '../mails/store.ts';
+import type { EventPayload } from '../../../shared/contract/events.ts';
+import type { EventMail } from '../mails/store.ts';
 
 /**
- * Mails the owner that a payment waits for approval, at most once per approval. No setting turns
- * this mail off, because the owner has required the approval.
+ * The mail about a payment that waits for approval. No setting turns it off, because the owner has
+ * required the approval. Nobody can approve after `expires_at`, so it is not sent any more then.
  */
-export const approvalRequested =
-  ({ pool, sendMailsNow }: { pool: Pool; sendMailsNow: () => void }) =>
-  async (approval: z.infer<typeof settlement.events.approvalRequested>): Promise<void> => {
-    const { account_id, approval_id, delegate_id, amount, pay_to, expires_at } = approval;
-    const details = {
-      amount,
-      pay_to,
-      service: approval.service_name,
-      delegate_id,
-      expires_at,
-      ...(approval.service_id !== null && { service_id: approval.service_id }),
-      ...(approval.resource !== null && { resource: approval.resource }),
-    };
-    const isNew = await insertApprovalMail(pool, {
-      account_id,
-      approval_id,
-      delegate_id,
-      expires_at,
-      details,
-    });
-    if (isNew) sendMailsNow();
+export const approvalRequested = (approval: EventPayload<'settlement.approvalRequested'>): EventMail[] => {
+  const { approval_id, created_at: at, account_id, service_id, resource, expires_at } = approval;
+  const { amount, pay_to, service_name: service, delegate_id } = approval;
+  const details = {
+    amount,
+    pay_to,
+    service,
+    delegate_id,
+    expires_at,
+    ...(service_id !== null && { service_id }),
+    ...(resource !== null && { resource }),
   };
+  const link_id = approval_id;
+  return [
+    { event_key: approval_id, at, kind: 'approval_requested', account_id, details, link_id, expires_at },
+  ];
+};

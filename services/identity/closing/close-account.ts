@@ -56,12 +56,7 @@ const closeNow = async (tx: Db, accountId: string, erasureDays: number) => {
   if (times === null) throw conflict('the closure took too long; repeat the call');
   const at = isoTime(times.closed_at);
   const erase_at = isoTime(times.erase_at);
-  await insertNotice(tx, {
-    account_id: accountId,
-    kind: 'account_closed',
-    details: { at, erase_at },
-    always: true,
-  });
+  await insertNotice(tx, { account_id: accountId, kind: 'account_closed', details: { at, erase_at } });
   // The sign-ins come first, in the order of every change that locks them with their delegates.
   const sessions = await revokeSessions(tx, accountId, 'all');
   await endServicesOf(tx, accountId);

@@ -5,7 +5,6 @@ import type { Outbox } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { eraseNextAccount } from '../accounts/store.ts';
 import { eraseDelegateNames } from '../delegates/store.ts';
-import { deleteMailedDeclinesOf } from '../mails/store.ts';
 import { deleteKnownPayeesOf } from '../payments/store.ts';
 import { deleteSecurityEventsOf, eraseNamesOfServicesOf } from '../security/store.ts';
 import { eraseServiceNames } from '../services/store.ts';
@@ -27,7 +26,6 @@ export const eraseAccounts =
         await eraseServiceNames(tx, account_id);
         await eraseDelegateNames(tx, account_id);
         await deleteSessionsOf(tx, account_id);
-        await deleteMailedDeclinesOf(tx, account_id);
         await deleteSecurityEventsOf(tx, account_id);
         await eraseNamesOfServicesOf(tx, account_id);
         await deleteKnownPayeesOf(tx, account_id);

@@ -22,8 +22,7 @@ const openSession = (pool: Pool, deviceHash: string, now: number): Promise<Sessi
     // The account may have been frozen since the person confirmed. The error rolls the use back.
     if (used.frozen) throw accountFrozen();
     const details = { client_name, at: isoTime(now) };
-    // A thief of a sign-in would turn mails off before he signs a device in.
-    await insertNotice(tx, { account_id, kind: 'device_signed_in', details, always: true });
+    await insertNotice(tx, { account_id, kind: 'device_signed_in', details });
     return insertSession(tx, { session_id: newId('ses'), account_id, amr: ['device'], client_name });
   });
 

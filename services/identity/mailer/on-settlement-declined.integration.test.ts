@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
 import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
+import { purgeHandledEvents } from '../mails/store.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
@@ -77,6 +78,19 @@ test('the owner of a delegate is mailed at most once an hour, whatever the setti
     false,
     true,
   ]);
+
+  const noted = () => running.count('handled_events', `event_key like '%${ada.account_id}'`);
+  expect(await noted()).toBe(1);
+  await running.passSeconds(3700);
+  await purgeHandledEvents(running.deps.pool);
+  expect(await noted()).toBe(0);
+});
+
+test('64 declines at once send one mail', async () => {
+  const owner = await newOwner();
+  await Promise.all(Array.from({ length: 64 }, () => running.publish(declineOf(owner), 'declined')));
+  await running.allHandledAndMailed('declined');
+  expect(mailsOf(owner)).toHaveLength(1);
 });
 
 test.each([

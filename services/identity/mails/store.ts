@@ -42,6 +42,8 @@ export const insertSignInMail = async (
 
 /** How long a notice is sent after the event that it is about. */
 export const NOTICE_DAYS = 3;
+/** A day longer than an event is mailed, so that no repeated event counts as a new one. */
+export const KEEP_DAYS = NOTICE_DAYS + 1;
 
 /**
  * Queues a notice to the owner of an account, and records it as a security event if it is one, also
@@ -49,20 +51,15 @@ export const NOTICE_DAYS = 3;
  * `details` are values for the text and never a secret.
  * @param notice.security_event_id of an event that another service has noted. A repeat is not
  *   mailed
- * @param notice.always for a notice that the settings cannot turn off, because an attacker would
- *   turn mails off first. A notice with a link was requested, so it is always sent.
+ * @param notice.link_id of a notice that was requested, so the settings do not turn it off
  */
 export const insertNotice = async (
   db: Db,
-  {
-    always = false,
-    ...notice
-  }: {
+  notice: {
     account_id: string;
     kind: string;
     details: Record<string, string>;
     link_id?: string;
-    always?: boolean;
     security_event_id?: string;
     client?: Client | null;
   },
@@ -77,87 +74,81 @@ export const insertNotice = async (
     select ${kind}, email, ${notice.link_id ?? null}, ${JSON.stringify({ ...details, ...client })}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
     from accounts where account_id = ${notice.account_id} and email is not null
-      and (mail_key_events or ${always || isAlwaysMailed(notice) || notice.link_id !== undefined})`);
+      and (mail_key_events or ${isAlwaysMailed(notice) || notice.link_id !== undefined})`);
+};
+
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/**
+ * Records what is done once, so that a repeated event does nothing: `source` has the columns
+ * `event_key` and `expires_at`. Returns the keys that are new, or that had expired.
+ */
+export const insertHandledFrom = (source: Fragment) => sql.fragment`
+  insert into handled_events as earlier (event_key, expires_at) select event_key, expires_at from ${source}
+  on conflict (event_key) do update set expires_at = excluded.expires_at where earlier.expires_at <= app_now()
+  returning event_key`;
+
+/**
+ * Queues the mails that a statement computes for accounts that are open: `source` has the columns
+ * `kind`, `account_id`, `link_id`, `details` and `expires_at`. Null as `expires_at`: a notice.
+ */
+export const insertMailsFrom = (source: Fragment) => sql.fragment`
+  insert into mails (kind, to_address, link_id, details, expires_at)
+  select kind, email, link_id, details, coalesce(mail.expires_at, app_now() + ${NOTICE_DAYS} * interval '1 day')
+  from ${source} as mail join accounts using (account_id) where closed_at is null`;
+
+/** The name of a delegate of an account, or null. */
+export const delegateName = (delegateId: Fragment, accountId: Fragment) => sql.fragment`
+  (select name from delegates where delegates.delegate_id = ${delegateId} and delegates.account_id = ${accountId})`;
+/** The name of a service, or null. */
+export const serviceName = (serviceId: Fragment) => sql.fragment`
+  (select name from services where services.service_id = ${serviceId})`;
+
+/** What an event of another service mails. */
+export type EventMail = {
+  /** One mail is sent for it, */
+  event_key: string;
+  /** within this time. An older event is not mailed: it is a repeat, or came too late. */
+  once_in?: '1 hour';
+  /** When the event happened. */
+  at: string;
+  kind: string;
+  account_id: string;
+  /** The mail gets the names of the delegate and the service whose ids are among them. */
+  details: Record<string, string>;
+  /** A mail with a link is sent before those that nobody waits for. */
+  link_id?: string;
+  /** When the mail is of no use any more. */
+  expires_at?: string;
 };
 
 /**
- * Queues the mail about a payment that waits for approval, unless it was queued before. Nobody can
- * approve after `expires_at`, so the mail is not sent any more then. It has a link, so it is sent
- * before the mails that nobody waits for.
- * @returns whether it was queued now
+ * Queues the mails about events of other services, each once.
+ * @returns how many were queued now
  */
-export const insertApprovalMail = async (
-  db: Db,
-  mail: {
-    account_id: string;
-    approval_id: string;
-    delegate_id: string;
-    expires_at: string;
-    details: Record<string, string>;
-  },
-): Promise<boolean> => {
+export const insertEventMails = async (db: Db, mails: readonly EventMail[]): Promise<number> => {
+  const rows = mails.map((mail) => ({ once_in: `${KEEP_DAYS} days`, ...mail }));
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    with mailed as (
-      insert into mailed_approvals (approval_id, expires_at)
-      values (${mail.approval_id}, app_now() + ${NOTICE_DAYS + 1} * interval '1 day')
-      on conflict do nothing returning approval_id
+    with received as (
+      select distinct on (event_key) * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(event_key text,
+        once_in interval, at timestamptz, kind text, account_id text, details jsonb, link_id text, expires_at timestamptz)
+      where at > app_now() - once_in
+      order by event_key, at
+    ), handled as (
+      ${insertHandledFrom(sql.fragment`(select event_key, app_now() + once_in as expires_at from received) as event`)}
+    ), mail as (
+      select kind, account_id, link_id, expires_at, jsonb_strip_nulls(jsonb_build_object(
+        'delegate', ${delegateName(sql.fragment`details ->> 'delegate_id'`, sql.fragment`received.account_id`)},
+        'service', ${serviceName(sql.fragment`(details ->> 'service_id')::uuid`)})) || details as details
+      from received join handled using (event_key)
     )
-    insert into mails (kind, to_address, link_id, details, expires_at)
-    select 'approval_requested', email, mailed.approval_id, ${JSON.stringify(mail.details)}::jsonb
-        || jsonb_strip_nulls(jsonb_build_object('delegate', (select name from delegates
-          where delegates.delegate_id = ${mail.delegate_id} and delegates.account_id = accounts.account_id))),
-      ${mail.expires_at}::timestamptz
-    from accounts, mailed where accounts.account_id = ${mail.account_id} and closed_at is null`);
-  return rowCount === 1;
+    ${insertMailsFrom(sql.fragment`mail`)}`);
+  return rowCount;
 };
 
-/**
- * Queues the mail about a declined payment of a delegate, unless the owner was mailed about one in
- * the last hour. An older decline is not mailed: its event is a repeat, or came too late.
- * @returns whether it was queued now
- */
-export const insertDeclineMail = async (
-  db: Db,
-  mail: {
-    account_id: string;
-    delegate_id: string;
-    service_id: string;
-    created_at: string;
-    details: Record<string, string>;
-  },
-): Promise<boolean> => {
-  const anHourAgo = sql.fragment`app_now() - interval '1 hour'`;
-  const { rowCount } = await db.query(sql.typeAlias('void')`
-    with mailed as (
-      insert into mailed_declines (account_id, mailed_at)
-      select account_id, app_now() from accounts
-      where account_id = ${mail.account_id} and closed_at is null
-        and ${mail.created_at}::timestamptz > ${anHourAgo}
-      on conflict (account_id) do update set mailed_at = excluded.mailed_at
-      where mailed_declines.mailed_at <= ${anHourAgo}
-      returning account_id
-    )
-    insert into mails (kind, to_address, details, expires_at)
-    select 'payment_declined', email, ${JSON.stringify(mail.details)}::jsonb || jsonb_strip_nulls(jsonb_build_object(
-        'delegate', (select name from delegates
-          where delegates.delegate_id = ${mail.delegate_id} and delegates.account_id = accounts.account_id),
-        'service', (select name from services where services.service_id = ${mail.service_id}::uuid))),
-      app_now() + ${NOTICE_DAYS} * interval '1 day'
-    from accounts join mailed using (account_id)`);
-  return rowCount === 1;
-};
-
-/** Deletes the records of mails whose event can no longer be repeated. */
-export const purgeMailedApprovals = (db: Db): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`delete from mailed_approvals where expires_at <= app_now()`);
-
-/**
- * Queues the notices that a statement computes: `source` has the columns `kind`, `email` and
- * `details`.
- */
-export const insertNoticesFrom = (source: ReturnType<typeof sql.fragment>) => sql.fragment`
-  insert into mails (kind, to_address, details, expires_at)
-  select kind, email, details, app_now() + ${NOTICE_DAYS} * interval '1 day' from ${source}`;
+/** Deletes what no repeated event can need any more. */
+export const purgeHandledEvents = (db: Db): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from handled_events where expires_at <= app_now()`);
 
 /**
  * Mails with a link come before all others, because a user waits for them. Any number of mails
@@ -205,7 +196,3 @@ export const getMailBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
     select count(*) as mails,
       coalesce(extract(epoch from app_now() - min(login_links.created_at)), 0)::float8 as oldest_age
     from queued left join login_links on login_links.email = to_address and login_links.link_id = queued.link_id`);
-
-/** Deletes the record of when an account was mailed about a decline. */
-export const deleteMailedDeclinesOf = (tx: Db, accountId: string): Promise<unknown> =>
-  tx.query(sql.typeAlias('void')`delete from mailed_declines where account_id = ${accountId}`);

@@ -231,40 +231,24 @@ create table security_events (
 create index security_events_by_account on security_events (account_id, security_event_id desc);
 create index security_events_by_age on security_events (created_at);
 
--- Approvals whose owner was mailed, so that a repeated event mails nobody twice. The time is when
--- the row is deleted.
-create table mailed_approvals (
-  approval_id text collate "C" primary key,
+-- Events of other services that were counted or mailed. Until its key expires, a repeat does
+-- nothing (mails/store.ts): a payment by its id, an approval by its id, a disabled endpoint by its
+-- id and time, and the declines of an account by one key for an hour.
+create table handled_events (
+  event_key text collate "C" primary key,
   expires_at timestamptz not null
 );
-create index mailed_approvals_by_expiry on mailed_approvals (expires_at);
-
--- When the owner of an account was last mailed about a declined payment of a delegate: at most once
--- an hour (mails/store.ts).
-create table mailed_declines (
-  account_id text collate "C" primary key references accounts,
-  mailed_at timestamptz not null
-);
-
--- Recorded payments. Each is counted and mailed once, however often its event is delivered
--- (payments/store.ts).
-create table payments (
-  settlement_id text collate "C" primary key,
-  issued_at timestamptz not null
-);
-create index payments_by_time on payments (issued_at);
+create index handled_events_by_expiry on handled_events (expires_at);
 
 -- The spending of an account in a UTC day.
 create table spending_days (
   account_id text collate "C" not null references accounts,
   day date not null,
   spent bigint not null check (spent > 0),
-  -- When the owner was last alerted, and about which threshold. A threshold up to this one does not
-  -- alert again on that day.
-  alerted_at timestamptz,
+  -- The greatest threshold that its owner was alerted about. One up to it does not alert again on
+  -- that day.
   alerted_threshold bigint,
-  primary key (account_id, day),
-  check ((alerted_at is null) = (alerted_threshold is null))
+  primary key (account_id, day)
 );
 create index spending_days_by_day on spending_days (day);
 
@@ -273,6 +257,5 @@ create index spending_days_by_day on spending_days (day);
 create table known_payees (
   account_id text collate "C" not null references accounts,
   payee text collate "C" not null,
-  first_paid_at timestamptz not null,
   primary key (account_id, payee)
 );

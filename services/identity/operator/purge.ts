@@ -1,9 +1,9 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { purgeDeviceSignIns } from '../devices/store/device_sign_ins.ts';
 import { purgeRevealLinks } from '../keys/store/reveal_links.ts';
-import { purgeMailedApprovals, purgeMails } from '../mails/store.ts';
+import { purgeHandledEvents, purgeMails } from '../mails/store.ts';
 import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
-import { purgePayments } from '../payments/store.ts';
+import { purgeSpendingDays } from '../payments/store.ts';
 import { purgeSecurityEvents } from '../security/store.ts';
 import { purgeKnownBrowsers } from '../sessions/store/known_browsers.ts';
 import { purgeLoginLinks } from '../sessions/store/login_links.ts';
@@ -19,11 +19,11 @@ export const purge =
     await purgeLoginLinks(pool);
     await purgeKnownBrowsers(pool);
     await purgeMails(pool);
-    await purgeMailedApprovals(pool);
+    await purgeHandledEvents(pool);
     await purgeRevealLinks(pool);
     await purgeChallenges(pool);
     await purgeDeviceSignIns(pool);
     await purgeSessions(pool);
     await purgeSecurityEvents(pool);
-    await purgePayments(pool);
+    await purgeSpendingDays(pool);
   };

@@ -64,7 +64,7 @@ export const recordUse = async <T>(
   const { result, isRecorded } = await deps.pool.transaction(async (tx) => {
     if (await recordPasskeyUse(tx, use)) return { result: await work(tx), isRecorded: true };
     const details = { label, at: isoTime(deps.clock()) };
-    await insertNotice(tx, { account_id, kind: 'passkey_copied', details, always: true });
+    await insertNotice(tx, { account_id, kind: 'passkey_copied', details });
     return { result: null, isRecorded: false };
   });
   if (isRecorded) return result;

@@ -3,8 +3,8 @@ import { sql } from '../../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce } from '../../../test/support/stack.ts';
-import { claimMails, insertNotice, insertSignInMail } from '../mails/store.ts';
-import { purgePayments } from './store.ts';
+import { claimMails, insertNotice, insertSignInMail, purgeHandledEvents } from '../mails/store.ts';
+import { purgeSpendingDays } from './store.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
@@ -162,7 +162,7 @@ describe('mail_payments', () => {
     await publish({ settlement_id, quote_id, tx_hash });
     await publish({ ...payment(), quote_amount: undefined });
     expect(await running.count('quarantine')).toBe(2);
-    expect(await running.count('payments', `settlement_id = '${settlement_id}'`)).toBe(0);
+    expect(await running.count('handled_events', `event_key = '${settlement_id}'`)).toBe(0);
   });
 
   test('a mail with a link is claimed before mails about payments', async () => {
@@ -292,7 +292,7 @@ test('a payment is purged only when its event is too old to be recorded again', 
   const event = payment({ account_id: payer.account_id });
   const mails = () => running.smtp.mailsTo(payer.email).length;
   const rows = async () => [
-    await running.count('payments', `settlement_id = '${event.settlement_id}'`),
+    await running.count('handled_events', `event_key = '${event.settlement_id}'`),
     (await spentOf(payer)).length,
   ];
   await publish(event);
@@ -304,7 +304,8 @@ test('a payment is purged only when its event is too old to be recorded again', 
     [1, [0, 0]],
   ] as const) {
     await running.passSeconds(days * DAY);
-    await purgePayments(running.deps.pool);
+    await purgeHandledEvents(running.deps.pool);
+    await purgeSpendingDays(running.deps.pool);
     expect(await rows()).toEqual(stored);
     await publish(event);
     expect([mails(), await rows()]).toEqual([before, stored]);

@@ -20,7 +20,8 @@ export const isMailed = ({ kind, details }: Noted): boolean =>
 
 /** What a thief does first. Its mails cannot be turned off: a thief would begin with that. */
 const ALWAYS_MAILED: readonly SecurityEventKind[] = [
-  ...(['session_reused', 'external_allowed', 'first_payment'] as const),
+  ...(['session_reused', 'device_signed_in', 'passkey_copied', 'key_mails_off'] as const),
+  ...(['payout_changed', 'external_allowed', 'first_payment', 'account_closed'] as const),
   ...(['endpoint_created', 'endpoint_changed', 'endpoint_secret_rotated'] as const),
 ];
 export const isAlwaysMailed = ({ kind, details }: Noted): boolean =>

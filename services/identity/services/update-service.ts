@@ -67,7 +67,6 @@ export const updateService =
         await insertNotice(tx, {
           account_id: caller.account_id,
           kind: 'payout_changed',
-          always: true,
           details: {
             owner_kind: 'service',
             owner_id: service_id,
