@@ -113,7 +113,7 @@ test('the console uses the system by the SDK only: besides it, it imports its fi
  */
 const CONSOLE_PACKAGES: Record<string, RegExp> = {
   react: /./,
-  'react-dom/client': /^console\/src\/main\.tsx$/,
+  'react-dom/client': /^console\/src\/(receipt\/)?main\.tsx$/,
   'lucide-react': /^console\/src\/(ui\/|page-entry\.ts$|\w+\/pages\.ts$)/,
   'react-aria-components': /^console\/src\/ui\//,
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
@@ -274,6 +274,7 @@ test('every source is imported, started or configured', () => {
     'deploy/compose.yaml',
     'deploy/Dockerfile',
     'console/index.html',
+    'console/receipt.html',
     ...files.filter((file) => /\.(ts|mjs)$/.test(file)),
   ];
   const namedBy = (file: string) => {
@@ -323,4 +324,20 @@ test('only the configuration reads the environment', () => {
   const reading = product.filter((file) => text.get(file)!.includes('process.env'));
   // The samples of the reference read it in the program of their reader.
   expect(reading).toEqual(['shared/contract/code-samples.ts', 'shared/lib/config.ts']);
+});
+
+/** What a second renderer or parser of amounts divides by or pads to. */
+const RENDERS_MONEY =
+  /[/%] ?1_?000_?000n\b|pad(Start|End)\([67], '0'\)|(micro|amount|price|usdc)\w*\)* ?\/ ?(1e6|1_000_000)\b/i;
+/** The one place, its copy in the SDK, and numbers that are no text for people. */
+const MAY_DIVIDE = [
+  'bench/route/vendor.ts', // a price in the format of x402's packages
+  'console/src/ui/chart-bars.tsx', // the height of a bar
+  'sdk/src/generated/usdc.ts',
+  'shared/lib/usdc.ts',
+];
+
+test('amounts are rendered and parsed in one file', () => {
+  const all = files.filter((file) => !isTest(file) && RENDERS_MONEY.test(text.get(file)!));
+  expect(all).toEqual(MAY_DIVIDE);
 });

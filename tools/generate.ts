@@ -11,7 +11,7 @@ import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
-import { sdkErrors, sdkLimits, sdkOperations } from './sdk-sources.ts';
+import { sdkErrors, sdkLimits, sdkOperations, sdkUsdc } from './sdk-sources.ts';
 import { sdkTypes } from './sdk-types.ts';
 
 /**
@@ -44,6 +44,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
   'sdk/src/generated/limits.ts': sdkLimits(),
+  'sdk/src/generated/usdc.ts': sdkUsdc(),
   'console/src/generated/examples.ts': consoleExamples(),
   ...consoleTexts(),
   ...(await clusterFiles()),

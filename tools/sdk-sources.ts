@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { ERRORS } from '../shared/contract/errors.ts';
 import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
@@ -142,4 +144,10 @@ export const ERROR_CLASSES = {
 ${rows.map(([code]) => `  ${code}: ${className(code)},`).join('\n')}
 } as const;
 `;
+};
+
+/** The one renderer and parser of amounts: the SDK imports only its own files. */
+export const sdkUsdc = (): string => {
+  const source = readFileSync(path.resolve(import.meta.dirname, '../shared/lib/usdc.ts'), 'utf8');
+  return `// A copy of shared/lib/usdc.ts by \`npm run generate\`; do not edit.\n\n${source}`;
 };

@@ -1,9 +1,6 @@
 import type { Benchmark } from '../harness/run.ts';
 import { consolePages } from './console.ts';
 import { cost } from './cost.ts';
-import { credentials } from './credentials.ts';
-import { declines } from './declines.ts';
-import { ed25519 } from './ed25519.ts';
 import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
@@ -14,7 +11,6 @@ import { quote } from './quote.ts';
 import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
 import { soak } from './soak.ts';
-import { statement } from './statement.ts';
 import { visibility } from './visibility.ts';
 import { x402 } from './x402.ts';
 
@@ -29,15 +25,11 @@ export const benchmarks: Record<string, Benchmark> = {
   consume,
   prepaid,
   growth,
-  declines,
   cost,
   footprint,
   idle,
   'scale-out': scaleOut,
   soak,
-  ed25519,
-  credentials,
-  statement,
   visibility,
   console: consolePages,
 };

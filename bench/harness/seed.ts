@@ -37,22 +37,12 @@ const base32 = (value: string, digits: number): string =>
 const idOf = (prefix: string, ms: string, number: string): string =>
   `('${prefix}_' || ${base32(ms, 10)} || 'e008' || ${base32(`((${number})::bigint * 1000003)`, 12)})`;
 
-/** Every fourth settlement belongs to the vendor whose lists are measured. */
-const statements = (template: Template, now: number, step: number, accounts: number): Copied[] => {
-  const { quoteId, settlementId, vendor, payer } = template;
-  const person = (prefix: string, number: string) => idOf(prefix, `${now - ACCOUNTS_MS}`, number);
-  const ms = `(${now - FIRST_MS} + (i * ${step})::bigint)`;
-  const at = `to_timestamp(${ms} / 1000.0)`;
-  const [settlement, quote] = [idOf('stl', ms, 'i'), idOf('q', ms, 'i')];
-  const payerNumber = `(i % ${accounts})`;
-  const vendorNumber = `(i * 7919 % ${Math.max(1, accounts / 10)})`;
-  const vendorAccount = `case when i % 4 = 0 then '${vendor.accountId}' else ${person('acct', vendorNumber)} end`;
-  const service = `case when i % 4 = 0 then '${vendor.serviceId}' else md5('service' || ${vendorNumber}) end`;
-  const attempt = `('seed-' || i)`;
-  const intent = `'settle:' || ${person('acct', payerNumber)} || ':' || ${attempt}`;
-  // Base58 has no zero.
-  const signature = `rpad('seed' || translate(i::text, '0', 'z'), 88, 'x')`;
-  const all = (size: number) => size;
+const personsOf = (now: number) => (prefix: string, number: string) =>
+  idOf(prefix, `${now - ACCOUNTS_MS}`, number);
+
+/** Accounts, their wallets, and the services of every tenth of them. */
+const accountStatements = ({ vendor, payer }: Template, now: number, accounts: number): Copied[] => {
+  const person = personsOf(now);
   const everyAccount = () => accounts;
   const vendors = () => accounts / 10;
   const account = person('acct', 'i');
@@ -112,6 +102,26 @@ const statements = (template: Template, now: number, step: number, accounts: num
       count: everyAccount,
       set: { account_id: account, wallet_id: person('wal', 'i'), held: '0' },
     },
+  ];
+};
+
+/** Every fourth settlement belongs to the vendor whose lists are measured. */
+const paymentStatements = (template: Template, now: number, step: number, accounts: number): Copied[] => {
+  const { quoteId, settlementId, vendor } = template;
+  const person = personsOf(now);
+  const ms = `(${now - FIRST_MS} + (i * ${step})::bigint)`;
+  const at = `to_timestamp(${ms} / 1000.0)`;
+  const [settlement, quote] = [idOf('stl', ms, 'i'), idOf('q', ms, 'i')];
+  const payerNumber = `(i % ${accounts})`;
+  const vendorNumber = `(i * 7919 % ${Math.max(1, accounts / 10)})`;
+  const vendorAccount = `case when i % 4 = 0 then '${vendor.accountId}' else ${person('acct', vendorNumber)} end`;
+  const service = `case when i % 4 = 0 then '${vendor.serviceId}' else md5('service' || ${vendorNumber}) end`;
+  const attempt = `('seed-' || i)`;
+  const intent = `'settle:' || ${person('acct', payerNumber)} || ':' || ${attempt}`;
+  // Base58 has no zero.
+  const signature = `rpad('seed' || translate(i::text, '0', 'z'), 88, 'x')`;
+  const all = (size: number) => size;
+  return [
     {
       table: 'quote.quotes',
       where: 'quote_id = $1',
@@ -210,7 +220,11 @@ export const seedSettlements = async (
   try {
     // Only for this session, whose data can be created again.
     await db.query("set synchronous_commit = off; set maintenance_work_mem = '512MB'");
-    const copied = statements(template, Date.now(), FIRST_MS / size, accounts);
+    const now = Date.now();
+    const copied = [
+      ...accountStatements(template, now, accounts),
+      ...paymentStatements(template, now, FIRST_MS / size, accounts),
+    ];
     for (const each of copied) {
       const indexes = await dropIndexes(db, each.table);
       const total = each.count(size, accounts);

@@ -64,7 +64,7 @@ test('an error of the API is shown with its fields, code, request id and next st
 
 test('the next step of a price above the maximum is the command that pays it', () => {
   expect(failureOf(new PriceAboveCapError('maxAmount', quote)).next).toBe(
-    'To pay it, repeat the command with --max 0.050000.',
+    'To pay it, repeat the command with --max 0.05.',
   );
 });
 

@@ -1,7 +1,7 @@
+import { plainUsdc } from '../../sdk/src/generated/usdc.ts';
 import { ApiError, NoAnswerError, PaidElsewhereError, PaymentUndecidedError } from '../../sdk/src/main.ts';
 import { NotDeliveredError, PaymentOpenError, PriceAboveCapError } from '../../sdk/src/pay/main.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { formatUsdc } from './usdc.ts';
 
 /** What a person or a program is told about an error: what is wrong, and what to do next. */
 
@@ -26,8 +26,7 @@ const BY_CODE: Record<string, string> = {
 
 const nextOf = (error: unknown): string | null => {
   if (error instanceof PriceAboveCapError) {
-    const price = formatUsdc(error.quote.quote_amount).replace(' USDC', '');
-    return `To pay it, repeat the command with --max ${price}.`;
+    return `To pay it, repeat the command with --max ${plainUsdc(error.quote.quote_amount)}.`;
   }
   if (error instanceof PaidElsewhereError)
     return 'Read the payment with the key that made it, or with the owner’s sign-in. Do not pay again.';

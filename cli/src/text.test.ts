@@ -3,11 +3,11 @@ import { plain, properties, table } from './text.ts';
 
 test('columns are aligned to the left, or to the right for amounts', () => {
   const rows = [
-    ['Weather API', '0.100000 USDC'],
-    ['News', '12.500000 USDC'],
+    ['Weather API', '0.10 USDC'],
+    ['News', '12.50 USDC'],
   ];
   expect(table(['NAME', 'PRICE'], rows, [1])).toBe(
-    ['NAME                  PRICE', 'Weather API   0.100000 USDC', 'News         12.500000 USDC'].join('\n'),
+    ['NAME              PRICE', 'Weather API   0.10 USDC', 'News         12.50 USDC'].join('\n'),
   );
 });
 

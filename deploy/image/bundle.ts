@@ -34,7 +34,7 @@ const PROGRAMS = ['services/*/main.ts', 'shared/jobs/*.ts'];
  * not shipped.
  */
 const ASSETS = [
-  'services/*/pages/*.{html,css,js}',
+  'services/*/pages/*.{html,css}',
   'services/*/limits/*.lua',
   '{services,shared}/*/migrations/*.sql',
   'shared/db/*.sql',

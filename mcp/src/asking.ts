@@ -8,10 +8,10 @@ import {
   type McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import type { Approve, Price } from '../../sdk/src/pay/main.ts';
 import type { Payees } from './payees.ts';
 import { shown } from './shown.ts';
-import { inUsdc } from './usdc.ts';
 
 /**
  * Asks the person before a payment above a threshold, or to a new payee. The client shows the
@@ -59,15 +59,15 @@ const LONGEST_URL = 300;
 const textOf = (price: Price, { method, url }: Question, isNew: boolean) => {
   const name = `"${shown(price.service_name, LONGEST_NAME)}" (${shown(price.payout_address, LONGEST_NAME)})`;
   const payee = isNew ? `the new payee ${name}` : name;
-  return `Pay ${inUsdc(price.quote_amount)} to ${payee} for ${method} ${shown(url, LONGEST_URL)}?`;
+  return `Pay ${displayUsdc(price.quote_amount)} to ${payee} for ${method} ${shown(url, LONGEST_URL)}?`;
 };
 
 const cannotAsk = (amount: string, isNew: boolean): NotApprovedError =>
   new NotApprovedError(
     isNew
-      ? `The payee of ${inUsdc(amount)} is new, and this client cannot ask the person. ` +
+      ? `The payee of ${displayUsdc(amount)} is new, and this client cannot ask the person. ` +
           'The person can list its origin or its address in QUITTANCE_PAYEES.'
-      : `The payment of ${inUsdc(amount)} is above QUITTANCE_ASK_ABOVE, and this client cannot ask the person.`,
+      : `The payment of ${displayUsdc(amount)} is above QUITTANCE_ASK_ABOVE, and this client cannot ask the person.`,
   );
 
 export const createAsking = (askAboveMicro: bigint, payees: Payees) => {

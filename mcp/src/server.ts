@@ -1,6 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { createPaymentFiles } from '../../cli/src/payment-files.ts';
 import { createClient } from '../../sdk/src/client.ts';
+import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import { type PayingFetch, PriceAboveCapError, payingFetch } from '../../sdk/src/pay/main.ts';
 import type { Fetch } from '../../sdk/src/transport.ts';
 import { createAsking } from './asking.ts';
@@ -15,7 +16,6 @@ import { PriceError, registerPrice } from './tools/price.ts';
 import { registerReceipt } from './tools/receipt.ts';
 import { registerSettleStatus } from './tools/settle-status.ts';
 import type { Tools } from './tools/tools.ts';
-import { inUsdc } from './usdc.ts';
 
 /** Every amount of the API is below it. For prices, which are only shown. */
 const ANY_AMOUNT = 2n ** 63n - 1n;
@@ -59,7 +59,7 @@ const payingFromFiles =
       if (error instanceof PriceAboveCapError && BigInt(error.quote.quote_amount) > maxAmountMicro)
         throw new AboveSettingError(
           'QUITTANCE_MAX_AMOUNT',
-          `The price of ${inUsdc(error.quote.quote_amount)} is above ${inUsdc(String(maxAmountMicro))}.`,
+          `The price of ${displayUsdc(error.quote.quote_amount)} is above ${displayUsdc(maxAmountMicro)}.`,
         );
       throw error;
     } finally {

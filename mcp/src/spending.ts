@@ -1,6 +1,6 @@
+import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../sdk/src/types.ts';
 import { type Settings, SettingsError } from './settings.ts';
-import { inUsdc } from './usdc.ts';
 
 /**
  * The day's maximum of this server. What was paid today is read from the API for each payment, so
@@ -53,7 +53,7 @@ export const createSpending = (
       underWay.delete(call);
       throw new AboveSettingError(
         'QUITTANCE_MAX_PER_DAY',
-        `A payment of ${inUsdc(amount)} would make more than ${inUsdc(String(maxPerDayMicro))} today, with what this key has paid and holds.`,
+        `A payment of ${displayUsdc(amount)} would make more than ${displayUsdc(maxPerDayMicro)} today, with what this key has paid and holds.`,
       );
     },
     release: (call: symbol): void => {

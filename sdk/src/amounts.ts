@@ -1,38 +1,27 @@
+import { displayUsdc, parseUsdc } from './generated/usdc.ts';
+
 /** Amounts of money as callers write them: USDC micro-units, as a string or as a bigint. */
 
 const AMOUNT = /^[1-9][0-9]{0,18}$/;
 const LARGEST = 2n ** 63n - 1n;
 const EXAMPLE = "'50000' is 0.05 USDC";
 
-/** `50000n` → `0.05 USDC`, without rounding. */
-export const usdcText = (micro: bigint): string => {
-  const digits = String(micro).padStart(7, '0');
-  const decimals = digits.slice(-6).replace(/0+$/, '');
-  return `${digits.slice(0, -6)}${decimals === '' ? '' : `.${decimals}`} USDC`;
-};
-
-/** Micro-units of a decimal text of USDC. Null: it is none, or it has more than six decimals. */
-const microIn = (text: string): bigint | null => {
-  const [, whole, decimals = ''] = /^([0-9]{1,12})(?:\.([0-9]{1,6}))?$/.exec(text) ?? [];
-  return whole === undefined ? null : BigInt(whole + decimals.padEnd(6, '0'));
-};
-
 const faultOfNumber = (value: number): string => {
-  const asUsdc = microIn(String(value));
-  if (asUsdc === null || asUsdc === 0n) return `use micro-units as a string, not a number: ${EXAMPLE}`;
-  const inUsdc = `'${asUsdc}' is ${usdcText(asUsdc)}`;
+  const asUsdc = parseUsdc(String(value));
+  if (asUsdc === null) return `use micro-units as a string, not a number: ${EXAMPLE}`;
+  const inUsdc = `'${asUsdc}' is ${displayUsdc(asUsdc)}`;
   if (!Number.isInteger(value)) return `use micro-units as a string: ${inUsdc}`;
-  return `use micro-units as a string, not a number: '${value}' is ${usdcText(BigInt(value))}, and ${inUsdc}`;
+  return `use micro-units as a string, not a number: '${value}' is ${displayUsdc(BigInt(value))}, and ${inUsdc}`;
 };
 
 const faultOfText = (value: string): string | null => {
   if (AMOUNT.test(value))
     return BigInt(value) > LARGEST ? `is too large: the largest amount is '${LARGEST}' micro-units` : null;
   if (value === '') return `is empty; use micro-units as a string: ${EXAMPLE}`;
-  const asUsdc = microIn(value);
-  if (asUsdc !== null && asUsdc > 0n && value.includes('.'))
-    return `use micro-units as a string: '${asUsdc}' is ${usdcText(asUsdc)}`;
-  if (asUsdc === 0n) return `must be more than 0: ${EXAMPLE}`;
+  const asUsdc = parseUsdc(value);
+  if (asUsdc !== null && value.includes('.'))
+    return `use micro-units as a string: '${asUsdc}' is ${displayUsdc(asUsdc)}`;
+  if (/^0+(\.0+)?$/.test(value)) return `must be more than 0: ${EXAMPLE}`;
   if (/^0[0-9]+$/.test(value)) return `must not begin with 0: ${EXAMPLE}`;
   if (value.includes(',')) return `leave out commas; use micro-units as digits: ${EXAMPLE}`;
   if (/^[+-]/.test(value)) return `leave out the sign; use micro-units as digits: ${EXAMPLE}`;
@@ -54,9 +43,9 @@ export const amountFault = (value: unknown): string | null => {
 export const bigintFault = (value: unknown): string | null => {
   if (typeof value === 'bigint') return value < 0n ? 'must not be negative' : null;
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
-  if (AMOUNT.test(text)) return `use a bigint of micro-units: ${text}n is ${usdcText(BigInt(text))}`;
-  const asUsdc = microIn(text);
-  return asUsdc === null || asUsdc === 0n
+  if (AMOUNT.test(text)) return `use a bigint of micro-units: ${text}n is ${displayUsdc(BigInt(text))}`;
+  const asUsdc = parseUsdc(text);
+  return asUsdc === null
     ? 'use a bigint of micro-units: 50000n is 0.05 USDC'
-    : `use a bigint of micro-units: ${asUsdc}n is ${usdcText(asUsdc)}`;
+    : `use a bigint of micro-units: ${asUsdc}n is ${displayUsdc(asUsdc)}`;
 };

@@ -42,11 +42,6 @@ const pagesOf = (config: Config) => ({
   guides: new Map(GUIDES.map(({ name, file }) => [name, readText(`../../${file}`)])),
   security: { contacts: config.SECURITY_CONTACTS, policy: config.SECURITY_POLICY_URL },
   consoleFolder,
-  receiptPage: {
-    html: readText('./pages/receipt.html'),
-    css: readText('./pages/receipt.css'),
-    js: readText('./pages/receipt.js'),
-  },
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   corsOrigins: config.CORS_ORIGINS,
 });

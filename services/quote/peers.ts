@@ -24,25 +24,27 @@ const RESERVATION_STEP_MS = 300_000;
 export const createPeers = (bus: Bus): Peers => {
   // A changed price or payout address takes effect within this time ("at once" is 2 s in
   // docs/spec/decisions.md).
-  const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
+  const findService = cached((service_id: string) => call(bus, identity, 'findService', { service_id }), {
     maxAgeMs: 1000,
   });
   // This is how soon a closed token account is noticed, also one that was granted and created in
   // the meantime, because a grant is never revoked. A refusal is not cached.
   const reserve = cached(
-    (key) => {
-      const [account_id, owner, until] = key.split('/') as [string, string, string];
-      return call(bus, chainSubmitter, 'reserveTokenAccount', {
-        ...{ account_id, owner, until: isoTime(Number(until)) },
-      });
+    (account: { account_id: string; owner: string; until: string }) =>
+      call(bus, chainSubmitter, 'reserveTokenAccount', account),
+    {
+      keyOf: ({ account_id, owner, until }) => `${account_id}/${owner}/${until}`,
+      maxAgeMs: 15_000,
+      isCacheable: ({ status }) => status !== 'refused',
     },
-    { maxAgeMs: 15_000, isCacheable: ({ status }) => status !== 'refused' },
   );
   return {
     findService,
     // Up to five minutes later than necessary, so that many quotes of one lifetime share a call.
-    reserveTokenAccount: (accountId, owner, until) =>
-      reserve(`${accountId}/${owner}/${Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS}`),
+    reserveTokenAccount: (account_id, owner, until) => {
+      const latest = Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS;
+      return reserve({ account_id, owner, until: isoTime(latest) });
+    },
     listByQuotes: (quotes) => call(bus, settlement, 'listByQuotes', { quotes: [...quotes] }),
   };
 };

@@ -3,7 +3,7 @@ import { call, callsFrom } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { chainSubmitter, funding, identity, quote, wallet } from '../../shared/contract/index.ts';
 import type { Handler } from '../../shared/contract/service.ts';
-import { cached } from '../../shared/lib/cached.ts';
+import { cached, cachedValue } from '../../shared/lib/cached.ts';
 
 type ChainSubmitter = typeof chainSubmitter.internal;
 type Output<O extends { output: z.ZodType }> = Promise<z.infer<O['output']>>;
@@ -57,18 +57,18 @@ const CHAIN_TIMEOUT_MS = 2000;
 
 const chainCondition = (bus: Bus): Pick<Peers, 'isChainReadable' | 'budgetRefillsInSeconds'> => {
   // Read at most once a second under any load, and refreshed in advance while settles come in.
-  const observeChain = cached(
+  const observeChain = cachedValue(
     () => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: CHAIN_TIMEOUT_MS }),
     { maxAgeMs: 1000, refreshAheadForMs: 60_000 },
   );
   return {
     isChainReadable: () =>
-      observeChain('chain').then(
+      observeChain().then(
         ({ readable }) => readable,
         () => true,
       ),
     budgetRefillsInSeconds: () =>
-      observeChain('chain').then(
+      observeChain().then(
         ({ budget_refills_in_seconds }) => budget_refills_in_seconds,
         () => null,
       ),
@@ -79,14 +79,14 @@ const walletsOf = (
   bus: Bus,
   { walletMaxAgeMs, observedMaxAgeMs }: PeerTiming,
 ): Pick<Peers, 'findWallet' | 'observeWallet'> => {
-  const findDefault = cached((account_id) => call(bus, wallet, 'find', { account_id }), {
+  const findDefault = cached((account_id: string) => call(bus, wallet, 'find', { account_id }), {
     maxAgeMs: walletMaxAgeMs,
     isCacheable: (found) => found !== null,
   });
   return {
     findWallet: (account_id, wallet_id) =>
       wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),
-    observeWallet: cached((owner) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
+    observeWallet: cached((owner: string) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
       maxAgeMs: observedMaxAgeMs,
     }),
   };
@@ -96,26 +96,36 @@ const accountsOf = (bus: Bus): Pick<Peers, 'isFrozen' | 'findService'> => {
   // An operator's change takes effect within this time (the limit of docs/spec/decisions.md is
   // 2 s), and a vendor's changed payout address too.
   const atMostASecond = { maxAgeMs: 1000 };
-  const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), atMostASecond);
+  const readFrozen = cached(
+    (account_id: string) => call(bus, identity, 'isFrozen', { account_id }),
+    atMostASecond,
+  );
   return {
     isFrozen: async (accountId) => (await readFrozen(accountId)).frozen,
-    findService: cached((service_id) => call(bus, identity, 'findService', { service_id }), atMostASecond),
+    findService: cached(
+      (service_id: string) => call(bus, identity, 'findService', { service_id }),
+      atMostASecond,
+    ),
   };
 };
 
 const payoutsOf = (bus: Bus): Pick<Peers, 'getFeePayers' | 'createPayoutAccount'> => {
-  const readFeePayers = cached(() => call(bus, chainSubmitter, 'getFeePayers', {}), { maxAgeMs: 60_000 });
+  const readFeePayers = cachedValue(() => call(bus, chainSubmitter, 'getFeePayers', {}), {
+    maxAgeMs: 60_000,
+  });
   // Called whenever a vendor reads the terms. Only an existing account is remembered for long.
   const createPayoutAccount = cached(
-    (key) => {
-      const [account_id, owner] = key.split('/') as [string, string];
-      return call(bus, chainSubmitter, 'createPayoutAccount', { account_id, owner });
+    (account: { account_id: string; owner: string }) =>
+      call(bus, chainSubmitter, 'createPayoutAccount', account),
+    {
+      keyOf: ({ account_id, owner }) => `${account_id}/${owner}`,
+      maxAgeMs: 600_000,
+      isCacheable: ({ exists }) => exists,
     },
-    { maxAgeMs: 600_000, isCacheable: ({ exists }) => exists },
   );
   return {
-    getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
-    createPayoutAccount: ({ account_id, owner }) => createPayoutAccount(`${account_id}/${owner}`),
+    getFeePayers: async () => (await readFeePayers()).fee_payers,
+    createPayoutAccount,
   };
 };
 

@@ -5,7 +5,7 @@ import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, type HourlyLimits, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import { subscribe } from '../../shared/events/consume.ts';
-import { cached } from '../../shared/lib/cached.ts';
+import { cachedValue } from '../../shared/lib/cached.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
@@ -77,9 +77,9 @@ const termsOf = (config: Config) => ({
 /** The pause of the operators and the last restore, read once a second under any load. */
 const createReads = (pool: Pool, maxAgeMs: number) => {
   const ahead = { maxAgeMs, refreshAheadForMs: maxAgeMs === 0 ? 0 : 60_000 };
-  const readPaused = cached(async () => (await getPausedAt(pool)) !== null, ahead);
-  const readLostSince = cached(() => findLostSince(pool), ahead);
-  return { isPaused: () => readPaused('intake'), lostSince: () => readLostSince('since') };
+  const isPaused = cachedValue(async () => (await getPausedAt(pool)) !== null, ahead);
+  const lostSince = cachedValue(() => findLostSince(pool), ahead);
+  return { isPaused, lostSince };
 };
 
 /** The calls about incoming payments, which name since when records may be lost. */

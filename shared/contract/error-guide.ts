@@ -349,7 +349,12 @@ export const errorPages = ({ serverUrl }: { serverUrl: string }): ErrorPage[] =>
       };
       const { http, meaning, retryable } = ERRORS[code];
       return {
-        ...{ code, http, meaning, retryable, ...guide, calls: callsWith(code) },
+        code,
+        http,
+        meaning,
+        retryable,
+        ...guide,
+        calls: callsWith(code),
         example: { error: { code, ...example, ...reference } },
       };
     });

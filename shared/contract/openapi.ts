@@ -62,9 +62,12 @@ const parametersOf = (
     // exclude each other.
     const shown = place === 'path' || !optional ? { example: example(converted, name) } : {};
     return {
-      ...{ name, in: place, required: !optional },
+      name,
+      in: place,
+      required: !optional,
       ...(text === undefined ? {} : { description: text }),
-      ...{ schema: converted, ...shown },
+      schema: converted,
+      ...shown,
     };
   });
 

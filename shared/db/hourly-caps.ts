@@ -118,7 +118,10 @@ type HourlyCap<Name> = Budget & { name: Name };
  * @param cap in micro-units
  */
 export const hourlyCap = <Name extends string>(name: Name, scope: string, cap: bigint): HourlyCap<Name> => ({
-  ...{ name, scope, period: 'hour', cap },
+  name,
+  scope,
+  period: 'hour',
+  cap,
 });
 
 /**

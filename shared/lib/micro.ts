@@ -1,3 +1,5 @@
+import { parseUsdc } from './usdc.ts';
+
 /**
  * Amounts are bigint micro-units (1 USDC = 1,000,000) between the wire and the database, never
  * floats.
@@ -16,19 +18,8 @@ export const parseMicro = (digits: string): bigint => {
 export const formatMicro = (micro: bigint): string => micro.toString();
 
 /**
- * Parses a provider's decimal text digit by digit, because floats are not exact. Digits below a
- * micro-unit do not exist on chain and are cut off. Null for anything but plain positive decimals;
- * exponents are refused.
+ * Parses a provider's decimal text, because floats are not exact. Digits below a micro-unit do not
+ * exist on chain and are cut off. Null for anything but plain positive decimals.
  */
-export const microFromDecimal = (text: string): bigint | null => {
-  const match = /^([0-9]{1,12})(?:\.([0-9]{1,30}))?$/.exec(text);
-  if (match === null) return null;
-  const micro = BigInt(match[1]! + (match[2] ?? '').slice(0, 6).padEnd(6, '0'));
-  return micro > 0n ? micro : null;
-};
-
-/** The text for people: 2500000n → "2.5 USDC". */
-export const displayUsdc = (micro: bigint): string => {
-  const fraction = (micro % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
-  return `${micro / 1_000_000n}${fraction === '' ? '' : `.${fraction}`} USDC`;
-};
+export const microFromDecimal = (text: string): bigint | null =>
+  parseUsdc(text.replace(/^([0-9]+\.[0-9]{6})[0-9]{1,24}$/, '$1'));

@@ -76,11 +76,11 @@ test('payments are mailed to payer and vendor once each, the first one once more
     waitFor(both, (texts) => texts.some((text) => text.includes(phrase)));
 
   const first = await pay();
-  await untilMailed('your account paid 2.5 USDC to the service “Weather API”');
-  await untilMailed('was paid 2.5 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.');
+  await untilMailed('your account paid 2.50 USDC to the service “Weather API”');
+  await untilMailed('was paid 2.50 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.');
   expect((await both()).filter((text) => text.includes('of your alert'))).toEqual([]);
   await pay();
-  await untilMailed('has paid 5 USDC so far, more than the 4 USDC of your alert.');
+  await untilMailed('has paid 5.00 USDC so far, more than the 4.00 USDC of your alert.');
   const last = await pay();
   await waitFor(both, (texts) => texts.filter((text) => text.includes(last.settlement_id)).length >= 2);
   const count = async (phrase: string) => (await both()).filter((text) => text.includes(phrase)).length;

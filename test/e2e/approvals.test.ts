@@ -97,7 +97,7 @@ test('an agent asks, its owner is mailed and approves with a passkey, and the re
   };
   const [mail] = await waitFor(mails, (found) => found.length === 1, 20_000);
   expect(mail!.text).toContain(`${ada.origin}/console/approvals/${approval_id}\n`);
-  expect(mail!.text).toContain('3 USDC');
+  expect(mail!.text).toContain('3.00 USDC');
 
   expect(refusalOf(await again())).toMatchObject({ ...required, approval_id });
   expect((await must(approve(ada, approval_id), 'approve')).status).toBe('approved');

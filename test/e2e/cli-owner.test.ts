@@ -147,12 +147,12 @@ describe('services and delegates', () => {
     const { out } = await quittance(['services', 'list']);
     expect(out).toMatch(
       new RegExp(
-        `^SERVICE +NAME +PRICE +YOU RECEIVE +STATUS\n${created.service_id} +Maps +0\\.500000 USDC +0\\.490000 USDC +active`,
+        `^SERVICE +NAME +PRICE +YOU RECEIVE +STATUS\n${created.service_id} +Maps +0\\.50 USDC +0\\.49 USDC +active`,
       ),
     );
     const shown = await quittance(['services', 'show', created.service_id]);
     expect(shown.out).toMatch(/Name +Maps/);
-    expect(shown.out).toMatch(/You receive +0\.490000 USDC/);
+    expect(shown.out).toMatch(/You receive +0\.49 USDC/);
     expect(`${out}${shown.out}`).not.toContain('vendor_test_');
     expect(await json(['whoami'], { key: created.api_key })).toMatchObject({ kind: 'service_key' });
   });
@@ -181,10 +181,8 @@ describe('services and delegates', () => {
       expect.stringMatching(/only with a limit per_payment of at most 10 USDC.*in the console/s),
     ]);
     const { out } = await fresh.quittance(['whoami'], { key: created.api_key });
-    expect(out).toMatch(/Daily +5\.000000 USDC, 5\.000000 USDC left/);
-    expect((await fresh.quittance(['delegates', 'list'])).out).toMatch(
-      /Agent +0\.000000 USDC +5\.000000 USDC/,
-    );
+    expect(out).toMatch(/Daily +5\.00 USDC, 5\.00 USDC left/);
+    expect((await fresh.quittance(['delegates', 'list'])).out).toMatch(/Agent +0\.00 USDC +5\.00 USDC/);
     fresh.remove();
   });
 });

@@ -144,7 +144,7 @@ describe('pay', () => {
       key: delegate.api_key,
     });
     expect([code, JSON.parse(out)]).toMatchObject([0, { report: 'All is well in Ulm.' }]);
-    expect(err).toMatch(/^Paid 0\.050000 USDC to Weather API\nSettlement stl_\w+\nTransaction \w+\n$/);
+    expect(err).toMatch(/^Paid 0\.05 USDC to Weather API\nSettlement stl_\w+\nTransaction \w+\n$/);
     expect((await spent()) - before).toBe(50_000n);
   });
 
@@ -181,7 +181,7 @@ describe('pay', () => {
     expect(refused).toMatchObject({
       code: 4,
       out: '',
-      err: expect.stringContaining('repeat the command with --max 0.050000'),
+      err: expect.stringContaining('repeat the command with --max 0.05'),
     });
     expect(await spent()).toBe(before);
   });
@@ -217,9 +217,7 @@ describe('pay', () => {
     expect([code, error.code]).toEqual([7, 'approval_required']);
     const { data } = await json<{ data: { approval_id: string; status: string }[] }>(['approvals', 'list']);
     expect(data[0]).toMatchObject({ approval_id: error.approval_id, status: 'awaiting_approval' });
-    expect((await quittance(['approvals', 'deny', error.approval_id])).out).toMatch(
-      /^Denied: 0\.050000 USDC/,
-    );
+    expect((await quittance(['approvals', 'deny', error.approval_id])).out).toMatch(/^Denied: 0\.05 USDC/);
     expect((await quittance(['approvals', 'approve', error.approval_id])).out).toContain(
       `${stack.gateway_url}/console/approvals/${error.approval_id}`,
     );

@@ -55,7 +55,9 @@ test('a delegate above its daily limit: the refusal, the list, the events and th
     expect(body).toMatchObject({
       error: {
         code: 'limit_exceeded',
-        message: expect.stringMatching(/^daily: this payment of 3 USDC .* 2 USDC of 2 USDC are left until /),
+        message: expect.stringMatching(
+          /^daily: this payment of 3.00 USDC .* 2.00 USDC of 2.00 USDC are left until /,
+        ),
         safe_action: 'raise_limit',
         limit: { name: 'daily', ...limit },
       },
@@ -101,5 +103,5 @@ test('a delegate above its daily limit: the refusal, the list, the events and th
     ({ length }) => length > 0,
   );
   expect(mails).toHaveLength(1);
-  expect(mails[0]!.text).toContain('Of its daily limit 2 USDC of 2 USDC are left until ');
+  expect(mails[0]!.text).toContain('Of its daily limit 2.00 USDC of 2.00 USDC are left until ');
 });

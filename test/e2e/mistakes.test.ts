@@ -248,7 +248,7 @@ const PAYMENTS: Row[] = [
   ['a wallet with too little USDC', async () => settle(await newQuote(), otherBuyer.token),
     '402 insufficient_funds top_up', /balance/],
   ['a wallet that allows no spending', async () => settle(await newQuote(), newcomer.token),
-    '409 delegation_inactive raise_limit', /^the wallet allows no spending, so this payment of 2.5 USDC is not possible/],
+    '409 delegation_inactive raise_limit', /^the wallet allows no spending, so this payment of 2.50 USDC is not possible/],
 ];
 
 // biome-ignore format: a table

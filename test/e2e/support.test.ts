@@ -156,7 +156,7 @@ test('the text has a line for each entry with amounts in USDC, and an unknown id
   expect(shown.code).toBe(0);
   expect(shown.out).toMatch(/^at +service +object +what +details\n/);
   expect(shown.out).toMatch(
-    new RegExp(`settlement +${paid.settlement_id} +attempt accepted .*amount=2\\.5 USDC`),
+    new RegExp(`settlement +${paid.settlement_id} +attempt accepted .*amount=2\\.50 USDC`),
   );
   expect(shown.out).not.toContain(paid.settlement_token);
   const unknown = await ops('payment', 'show', 'stl_01m7zawn2pencsx84ydvzgdp8q');

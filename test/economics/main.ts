@@ -1,7 +1,9 @@
 // `npm run economics`: every attack on the fee payer's spending, each over a separate
 // chain-submitter and local chain.
+
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { startServers } from '../../deploy/local/servers/start-servers.ts';
+import { displayUsdc } from '../../shared/lib/usdc.ts';
 import { createTemplate } from '../support/migrated-database.ts';
 import { startSubmitterFixture } from '../support/submitter.ts';
 import { testStateDir } from '../support/test-state.ts';
@@ -29,10 +31,9 @@ const HEAD = [
   ...['Attack', 'Rounds', 'Created', 'Refused', 'Rent lost', 'Fees lost'],
   ...['Cost to the attacker', 'Others meanwhile'],
 ];
-const usdc = (micro: bigint) => (Number(micro) / 1e6).toFixed(2);
 const cells = (result: Result): (string | number | bigint)[] => [
   ...[result.attack, result.rounds, result.created, result.refused, result.rent, result.fees],
-  `${usdc(result.attackerMicro)} USDC and ${result.attackerLamports}`,
+  `${displayUsdc(result.attackerMicro)} and ${result.attackerLamports}`,
   `${result.bystanders} paid, slowest ${result.slowestMs} ms; new vendors ${result.newVendors.granted} of ${result.newVendors.granted + result.newVendors.refused}`,
 ];
 const print = (row: readonly unknown[]) => console.log(`| ${row.map(String).join(' | ')} |`);

@@ -301,6 +301,29 @@ export const findLongFunctions = (files: readonly string[], lines: number): stri
       return found;
     });
 
+/**
+ * A literal that is spread into another of its kind: `{ ...{ a, b } }`. A reader asks what it
+ * overrides, and it overrides nothing.
+ */
+export const findSpreadLiterals = (files: readonly string[]): string[] =>
+  files
+    .filter((file) => isSource(file) && !isTest(file) && !isGenerated(file))
+    .flatMap((file) => {
+      const source = parse(file);
+      const found: string[] = [];
+      const visit = (node: ts.Node) => {
+        const isSpread =
+          (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
+          (ts.isSpreadElement(node) &&
+            ts.isArrayLiteralExpression(node.parent) &&
+            ts.isArrayLiteralExpression(node.expression));
+        if (isSpread) found.push(`${file}:${lineOf(source, node.getStart(source))}`);
+        ts.forEachChild(node, visit);
+      };
+      visit(source);
+      return found;
+    });
+
 /** `await sleep(…)` of a test outside a loop: it waits for time instead of a condition. */
 export const findFixedSleeps = (files: readonly string[]): string[] =>
   files

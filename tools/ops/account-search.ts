@@ -54,8 +54,13 @@ export const accountSearchCommands: readonly Command[] = [
         return { json, text: `No account in ${operator.environment} has this id, address or key.`, code: 1 };
       const rows = json.map(
         ({ account_status: { account_id, email, frozen_at, limit_factor }, ...found }) => [
-          ...[account_id, emailText({ email }), frozen_at ?? 'no', `×${limit_factor}`],
-          ...[found.matched, found.id, found.state],
+          account_id,
+          emailText({ email }),
+          frozen_at ?? 'no',
+          `×${limit_factor}`,
+          found.matched,
+          found.id,
+          found.state,
         ],
       );
       const head = ['account', 'e-mail', 'frozen', 'limits', 'found by', 'id', 'state'];

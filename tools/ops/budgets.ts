@@ -16,8 +16,12 @@ const outputOf = (
   text: tableText([
     ['account', 'factor', 'co-signed today', 'of', 'revoked today', 'of'],
     [
-      ...[account_id, `×${factor}`, String(cosignatures.used), String(cosignatures.per_day)],
-      ...[String(revokes.used), String(revokes.per_day)],
+      account_id,
+      `×${factor}`,
+      String(cosignatures.used),
+      String(cosignatures.per_day),
+      String(revokes.used),
+      String(revokes.per_day),
     ],
   ]),
 });

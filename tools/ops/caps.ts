@@ -2,24 +2,22 @@ import type { z } from 'zod';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import type { getCapsOperation } from '../../shared/contract/operator.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
+import { formatUsdc } from '../../shared/lib/usdc.ts';
 import type { Command } from './command.ts';
 import { tableText } from './table.ts';
 
 type Caps = z.infer<typeof getCapsOperation.output>;
 
-const MICRO = 1e6;
-const usdc = (micro: string) => (Number(micro) / MICRO).toFixed(2);
-
 const rowsOf = (what: string, { environment_cap, account_cap, wallet_cap, used }: Caps): string[][] => [
-  [what, 'each wallet', '', '', usdc(wallet_cap), ''],
-  [what, 'each account', '', '', usdc(account_cap), ''],
-  [what, 'environment', '', '', usdc(environment_cap), ''],
+  [what, 'each wallet', '', '', formatUsdc(wallet_cap), ''],
+  [what, 'each account', '', '', formatUsdc(account_cap), ''],
+  [what, 'environment', '', '', formatUsdc(environment_cap), ''],
   ...used.map(({ of, id, reserved, cap, resets_at }) => [
     what,
     of,
     id ?? '',
-    usdc(reserved),
-    usdc(cap),
+    formatUsdc(reserved),
+    formatUsdc(cap),
     resets_at,
   ]),
 ];

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { MAX_REFERENCES, type RecordEntry, type References } from '../../shared/contract/operator.ts';
 import { AccountId, PaymentAttemptId } from '../../shared/contract/primitives.ts';
-import { displayUsdc } from '../../shared/lib/micro.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
+import { displayUsdc } from '../../shared/lib/usdc.ts';
 import type { Command } from './command.ts';
 import type { Operator } from './connect.ts';
 import { type ServiceName, serviceContracts, serviceNames } from './service-contracts.ts';

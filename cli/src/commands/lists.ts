@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import { CAP_NAMES, CAPS } from '../../../sdk/src/generated/limits.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Client, Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
 import { plain, properties } from '../text.ts';
-import { formatUsdc, parseUsdc } from '../usdc.ts';
+import { microOption } from '../usdc.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
 
 /** A new key is shown once, and apart from what may be copied into a log. */
@@ -20,9 +21,9 @@ const serviceText = (service: Output<'identity.getService'>): string =>
   properties([
     ['Service', service.service_id],
     ['Name', service.name],
-    ['Price', formatUsdc(service.price)],
-    ['Fee', formatUsdc(service.fee_amount)],
-    ['You receive', formatUsdc(service.net_amount)],
+    ['Price', displayUsdc(service.price)],
+    ['Fee', displayUsdc(service.fee_amount)],
+    ['You receive', displayUsdc(service.net_amount)],
     ['Paid to', service.payout_address],
     ['Status', service.status],
     ['Created', service.created_at],
@@ -46,8 +47,8 @@ export const addServices = (program: Command, io: Io): void => {
         row: ({ service_id, name, price, net_amount, status }) => [
           service_id,
           name,
-          formatUsdc(price),
-          formatUsdc(net_amount),
+          displayUsdc(price),
+          displayUsdc(net_amount),
           status,
         ],
       });
@@ -110,12 +111,12 @@ const rightsOf = ({
 }: Created): [string, string | null][] => [
   ...LIMITS.map(({ field, option }): [string, string | null] => {
     const limit = limits[field];
-    return [option.name(), limit === null ? null : formatUsdc(limit)];
+    return [option.name(), limit === null ? null : displayUsdc(limit)];
   }),
   ['services', allowed_service_ids?.join(' ') ?? null],
   ['external', external === null ? null : [external.pay_to].flat().join(' ')],
   ['origins', external?.origins?.join(' ') ?? null],
-  ['approval-above', approval_above === null ? null : formatUsdc(approval_above)],
+  ['approval-above', approval_above === null ? null : displayUsdc(approval_above)],
   ['expires', expires_at],
 ];
 
@@ -124,14 +125,16 @@ const createDelegate = async (context: Context, command: Command): Promise<void>
   const limits = Object.fromEntries(
     LIMITS.flatMap(({ field, option }) => {
       const text: string | undefined = command.getOptionValue(option.attributeName());
-      return text === undefined ? [] : [[field, parseUsdc(text, option.long!)]];
+      return text === undefined ? [] : [[field, microOption(text, option.long!)]];
     }),
   );
   const { name, services, approvalAbove, expires } = options;
   const rights = {
     ...(services === undefined ? {} : { allowed_service_ids: services }),
     ...externalOf(options),
-    ...(approvalAbove === undefined ? {} : { approval_above: parseUsdc(approvalAbove, '--approval-above') }),
+    ...(approvalAbove === undefined
+      ? {}
+      : { approval_above: microOption(approvalAbove, '--approval-above') }),
     ...(expires === undefined ? {} : { expires_at: expires }),
   };
   const client = await context.signedIn();
@@ -168,8 +171,8 @@ export const addDelegates = (program: Command, io: Io): void => {
         row: ({ delegate_id, name, usage: { daily }, status }) => [
           delegate_id,
           name,
-          formatUsdc(daily.spent),
-          daily.remaining === null ? 'no limit' : formatUsdc(daily.remaining),
+          displayUsdc(daily.spent),
+          daily.remaining === null ? 'no limit' : displayUsdc(daily.remaining),
           status,
         ],
       });
@@ -230,7 +233,7 @@ export const addPayments = (program: Command, io: Io): void => {
           created_at,
           settlement_id,
           service_name,
-          formatUsdc(quote_amount),
+          displayUsdc(quote_amount),
           status,
         ],
       });
@@ -255,9 +258,9 @@ export const addDeclines = (program: Command, io: Io): void => {
         row: ({ created_at, quote_id, amount, code, reason, limit }) => [
           created_at,
           quote_id,
-          formatUsdc(amount),
+          displayUsdc(amount),
           reason ?? code,
-          limit ? formatUsdc(limit.left) : '',
+          limit ? displayUsdc(limit.left) : '',
         ],
       });
     });
@@ -285,7 +288,7 @@ export const addApprovals = (program: Command, io: Io): void => {
           created_at,
           approval_id,
           service_name,
-          formatUsdc(amount),
+          displayUsdc(amount),
           status,
         ],
       });
@@ -297,7 +300,7 @@ export const addApprovals = (program: Command, io: Io): void => {
     .action(async (approval_id: string, _options, command: Command) => {
       const context = contextOf(io, command);
       const denied = await (await context.signedIn()).settlement.denyApproval({ approval_id });
-      print(context, denied, () => `Denied: ${formatUsdc(denied.amount)} to ${plain(denied.service_name)}.`);
+      print(context, denied, () => `Denied: ${displayUsdc(denied.amount)} to ${plain(denied.service_name)}.`);
     });
   approvals
     .command('approve')

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { payingFetch, type Receipt, receiptOf } from '../../../sdk/src/pay/main.ts';
 import { type Context, contextOf } from '../context.ts';
 import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
@@ -9,7 +10,7 @@ import { receiptFields } from '../receipt-fields.ts';
 import { requestOf } from '../request.ts';
 import { configFolder } from '../sign-ins.ts';
 import { plain } from '../text.ts';
-import { formatUsdc, parseUsdc } from '../usdc.ts';
+import { microOption } from '../usdc.ts';
 
 const DEFAULT_MAX = '1';
 
@@ -39,7 +40,7 @@ const receiptLines = (io: Io, receipt: Receipt): string => {
   const { amountMicro, vendorName, settlementId, transaction, confirmed } = receipt;
   const source = confirmed ? '' : ' (as the vendor says)';
   return [
-    `${styled(io, 'green', 'Paid')} ${formatUsdc(amountMicro)} to ${plain(vendorName)}`,
+    `${styled(io, 'green', 'Paid')} ${displayUsdc(amountMicro)} to ${plain(vendorName)}`,
     `Settlement ${settlementId}`,
     ...(transaction === null ? [] : [`Transaction ${plain(transaction)}${source}`]),
     '',
@@ -93,7 +94,7 @@ const refuseStatus = (response: Response): void => {
 
 const pay = async (context: Context, address: string, options: Options): Promise<void> => {
   const { io, url, environment } = context;
-  const maxAmount = BigInt(parseUsdc(options.max, '--max'));
+  const maxAmount = BigInt(microOption(options.max, '--max'));
   const { url: target, init } = await requestOf(io, address, options);
   const { credential, payer } = await payerOf(context);
   const files = createPaymentFiles(configFolder(io.env), { url, environment, payer }, io.signal);

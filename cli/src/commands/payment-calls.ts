@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { contextOf, print } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, withProgress } from '../io.ts';
 import { plain, properties } from '../text.ts';
-import { formatUsdc, parseUsdc } from '../usdc.ts';
+import { microOption } from '../usdc.ts';
 
 /**
  * The three calls of a payment: a vendor's quote, the payer's settlement, the vendor's redemption.
@@ -61,7 +62,7 @@ const addQuote = (program: Command, io: Io): void => {
       const { amount, expiresIn, redeemWindow, scope } = command.opts<Record<string, string | undefined>>();
       const quote = await context.vendor().quote.create({
         service_id,
-        ...(amount === undefined ? {} : { quote_amount: parseUsdc(amount, '--amount') }),
+        ...(amount === undefined ? {} : { quote_amount: microOption(amount, '--amount') }),
         ...(expiresIn === undefined ? {} : { expires_in_seconds: integer(expiresIn, '--expires-in') }),
         ...(redeemWindow === undefined
           ? {}
@@ -71,8 +72,8 @@ const addQuote = (program: Command, io: Io): void => {
       print(context, quote, () =>
         properties([
           ['Quote', quote.quote_id],
-          ['Amount', formatUsdc(quote.quote_amount)],
-          ['Fee', formatUsdc(quote.fee_amount)],
+          ['Amount', displayUsdc(quote.quote_amount)],
+          ['Fee', displayUsdc(quote.fee_amount)],
           ['Expires', quote.expires_at],
           ['Token', quote.quote_token],
         ]),

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { type ReceiptClaims, verifyReceipt } from '../../../sdk/src/main.ts';
 import { contextOf, print } from '../context.ts';
 import type { Io } from '../io.ts';
 import { properties } from '../text.ts';
-import { formatUsdc } from '../usdc.ts';
 
 const receiptText = (claims: ReceiptClaims, receiptUrl: string): string => {
   const { amount, vendor, transaction } = claims;
   return properties([
-    ['Paid', formatUsdc(amount.gross)],
+    ['Paid', displayUsdc(amount.gross)],
     ['To', `${vendor.service_name} (${vendor.payout_address})`],
     ['From', claims.payer_address],
-    ['Fee', formatUsdc(amount.fee)],
-    ['Refunded', claims.refunded === '0' ? null : formatUsdc(claims.refunded)],
+    ['Fee', displayUsdc(amount.fee)],
+    ['Refunded', claims.refunded === '0' ? null : displayUsdc(claims.refunded)],
     ['Confirmed', claims.confirmed_at],
     [
       'On chain',

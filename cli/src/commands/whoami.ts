@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { type Context, contextOf, print } from '../context.ts';
 import type { Io } from '../io.ts';
 import { properties } from '../text.ts';
-import { formatUsdc } from '../usdc.ts';
 
 const limitText = (limit: string | null, remaining: string | null): string | null =>
-  limit === null ? null : `${formatUsdc(limit)}, ${formatUsdc(remaining ?? '0')} left`;
+  limit === null ? null : `${displayUsdc(limit)}, ${displayUsdc(remaining ?? '0')} left`;
 
 const ofDelegate = async (context: Context): Promise<void> => {
   const { environment, url } = context;
@@ -16,7 +16,7 @@ const ofDelegate = async (context: Context): Promise<void> => {
     properties([
       ['Key', `of the delegate “${name}” (${delegate_id}), ${status}`],
       ['Environment', `${environment} at ${url}`],
-      ['Per payment', limits.per_payment === null ? null : formatUsdc(limits.per_payment)],
+      ['Per payment', limits.per_payment === null ? null : displayUsdc(limits.per_payment)],
       ...COUNTED_NAMES.map((name): [string, string | null] => [
         `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`,
         limitText(limits[name], usage[name].remaining),

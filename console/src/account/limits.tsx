@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Input, Output } from '../../../sdk/src/main.ts';
 import { useAction, useRead } from '../lib/data.ts';
-import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import {
   Button,
   ErrorNotice,
@@ -32,13 +33,13 @@ export const Limits = () => {
 
 /** An amount above zero in micro-units, or null. */
 const amountOf = (text: string): string | null => {
-  const micro = parseUsdc(text);
-  return micro === null || micro === 0n ? null : micro.toString();
+  const micro = typedUsdc(text);
+  return micro === null ? null : micro.toString();
 };
 
 const Form = ({ values }: { values: Values }) => {
-  const [perPayment, setPerPayment] = useState(formatUsdc(BigInt(values.per_payment)));
-  const [daily, setDaily] = useState(formatUsdc(BigInt(values.daily)));
+  const [perPayment, setPerPayment] = useState(plainUsdc(values.per_payment));
+  const [daily, setDaily] = useState(plainUsdc(values.daily));
   const change = useAction(
     (client, input: Input<'settlement.updateAccountLimits'>) => client.settlement.updateAccountLimits(input),
     { changes: [['limits'], ['security-events']], done: () => toast(LIMITS.saved) },
@@ -57,7 +58,7 @@ const Form = ({ values }: { values: Values }) => {
           onChange={setPerPayment}
           numeric
           suffix="USDC"
-          error={per_payment === null ? LIMITS.wrong : null}
+          error={per_payment === null ? NOT_AN_AMOUNT : null}
         />
         <TextField
           label={LIMITS.daily}
@@ -65,7 +66,7 @@ const Form = ({ values }: { values: Values }) => {
           onChange={setDaily}
           numeric
           suffix="USDC"
-          error={per_day === null ? LIMITS.wrong : null}
+          error={per_day === null ? NOT_AN_AMOUNT : null}
         />
         <Properties of={[[LIMITS.used, <Money key="used" micro={values.used_today} />]]} />
         <Row>

@@ -1,6 +1,6 @@
+import { formatUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
-import { formatUsdc } from '../lib/money.ts';
 import { Ago, Empty, Section, Table } from '../ui/index.ts';
 import { SECURITY } from './texts.ts';
 
@@ -39,7 +39,7 @@ const sentenceOf = ({ kind, details }: SecurityEvent): string =>
     const detail = details[name] ?? '';
     if (name === 'method') return SECURITY.methods[detail] ?? detail;
     if (name === 'payee') return payeeOf(details);
-    return AMOUNTS.has(name) && detail !== '' ? formatUsdc(BigInt(detail)) : detail;
+    return AMOUNTS.has(name) && detail !== '' ? formatUsdc(detail) : detail;
   });
 
 /** The details that are amounts in micro-units. */

@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Input, Output } from '../../../sdk/src/main.ts';
 import { useAction, useRead } from '../lib/data.ts';
-import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import { Button, ErrorNotice, Loading, Row, Section, Stack, Switch, TextField, toast } from '../ui/index.ts';
 
 type Values = Output<'identity.getSettings'>;
@@ -23,14 +24,14 @@ export const Settings = () => {
 
 const Form = ({ values }: { values: Values }) => {
   const shownThreshold =
-    values.spending_alert_threshold === null ? '' : formatUsdc(BigInt(values.spending_alert_threshold));
+    values.spending_alert_threshold === null ? '' : plainUsdc(values.spending_alert_threshold);
   const [name, setName] = useState(values.display_name ?? '');
   const [threshold, setThreshold] = useState(shownThreshold);
   const change = useAction(
     (client, input: Input<'identity.updateSettings'>) => client.identity.updateSettings(input),
     { changes: [['settings'], ['account']], done: () => toast('Saved.') },
   );
-  const micro = parseUsdc(threshold);
+  const micro = typedUsdc(threshold);
   const wrong = threshold.trim() !== '' && micro === null;
   const save = (event: FormEvent) => {
     event.preventDefault();
@@ -51,7 +52,7 @@ const Form = ({ values }: { values: Values }) => {
           numeric
           suffix="USDC"
           hint="Once per UTC day. Leave it empty for no such mail."
-          error={wrong ? 'An amount such as 25 or 12.50, with at most six decimals.' : null}
+          error={wrong ? NOT_AN_AMOUNT : null}
         />
         <Row>
           <Button type="submit" busy={change.isBusy && 'Saving…'}>

@@ -53,6 +53,5 @@ export const LIMITS = {
   perPayment: 'For one payment',
   daily: 'For a UTC day',
   used: 'Used today',
-  wrong: 'An amount such as 25 or 12.50, with at most six decimals, above zero.',
   saved: 'Saved. A mail reports it if a limit was raised.',
 } as const;

@@ -1,5 +1,6 @@
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
-import { csvRow, exactDecimal } from '../lib/csv.ts';
+import { csvRow } from '../lib/csv.ts';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
 type Names = { service: (id: string) => string | null; delegate: (id: string) => string | null };
@@ -11,9 +12,9 @@ const COLUMNS: readonly (readonly [string, (row: Transaction, names: Names) => s
   ['direction', ({ direction }) => direction],
   ['status', ({ status }) => status],
   ['amount_micro', ({ amount }) => amount],
-  ['amount_usdc', ({ amount }) => exactDecimal(BigInt(amount))],
+  ['amount_usdc', ({ amount }) => plainUsdc(amount)],
   ['fee_micro', ({ fee_amount }) => fee_amount],
-  ['fee_usdc', ({ fee_amount }) => exactDecimal(BigInt(fee_amount))],
+  ['fee_usdc', ({ fee_amount }) => plainUsdc(fee_amount)],
   ['object_id', ({ object_id }) => object_id],
   ['service_id', ({ service_id }) => service_id ?? ''],
   ['service_name', ({ service_id }, names) => (service_id === null ? '' : (names.service(service_id) ?? ''))],

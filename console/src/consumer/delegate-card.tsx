@@ -24,8 +24,7 @@ import { ServiceName } from './names.tsx';
 
 /** One delegate: its limits, what it has spent and holds, and its actions. */
 export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
-  const { delegate_id, name, status, limits, usage, allowed_service_ids, external, expires_at, created_at } =
-    delegate;
+  const { delegate_id, name, status } = delegate;
   const [shown, setShown] = useState<'edit' | 'key' | 'revoke' | null>(null);
   const close = () => setShown(null);
   const revoke = useAction((client) => client.identity.deleteDelegate({ delegate_id }), {
@@ -41,63 +40,11 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
     },
   );
   const isPaused = status === 'paused';
-  const limited = COUNTED_NAMES.filter((name) => limits[name] !== null);
-  const { spent, held } = usage.total;
   return (
     <Section title={name} actions={<Badge state={status} />}>
       <Stack>
-        {limited.map((name) => (
-          <Meter
-            key={name}
-            label={COUNTED_CAPS[name]}
-            spent={BigInt(usage[name].spent)}
-            held={BigInt(usage[name].held)}
-            limit={BigInt(limits[name]!)}
-            note={
-              usage[name].resets_at === null ? undefined : (
-                <>
-                  resets <Time at={usage[name].resets_at} />
-                </>
-              )
-            }
-          />
-        ))}
-        {limits.total === null && (
-          <p className="quiet">
-            In total: <Money micro={spent} /> spent
-            {held !== '0' && (
-              <>
-                , <Money micro={held} /> held
-              </>
-            )}
-            {limited.length === 0 && ', limited only by the wallet’s allowance'}
-          </p>
-        )}
-        <Properties
-          of={[
-            [
-              'Per payment',
-              limits.per_payment === null ? 'no limit' : <Money key="cap" micro={limits.per_payment} />,
-            ],
-            [
-              'Pays',
-              allowed_service_ids === null ? 'any service' : <Allowed key="ids" ids={allowed_service_ids} />,
-            ],
-            ['Other vendors', external !== null && <OtherVendors key="others" external={external} />],
-            [
-              'Asks you above',
-              delegate.approval_above !== null && <Money key="ask" micro={delegate.approval_above} />,
-            ],
-            ['Works until', <Time key="until" at={expires_at} never="you revoke it" />],
-            [
-              'Made',
-              <span key="made">
-                <Time at={created_at} date /> as{' '}
-                <Copyable text={delegate_id} shown={14} label={`the id of ${name}`} />
-              </span>,
-            ],
-          ]}
-        />
+        <Limits delegate={delegate} />
+        <Rights delegate={delegate} />
         <Row>
           <Button
             size="small"
@@ -137,6 +84,75 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
         Completed payments stay paid, and accepted payments continue.
       </ConfirmDialog>
     </Section>
+  );
+};
+
+/** How much of each limit is used. */
+const Limits = ({ delegate: { limits, usage } }: { delegate: Delegate }) => {
+  const limited = COUNTED_NAMES.filter((name) => limits[name] !== null);
+  const { spent, held } = usage.total;
+  return (
+    <>
+      {limited.map((name) => (
+        <Meter
+          key={name}
+          label={COUNTED_CAPS[name]}
+          spent={BigInt(usage[name].spent)}
+          held={BigInt(usage[name].held)}
+          limit={BigInt(limits[name]!)}
+          note={
+            usage[name].resets_at === null ? undefined : (
+              <>
+                resets <Time at={usage[name].resets_at} />
+              </>
+            )
+          }
+        />
+      ))}
+      {limits.total === null && (
+        <p className="quiet">
+          In total: <Money micro={spent} /> spent
+          {held !== '0' && (
+            <>
+              , <Money micro={held} /> held
+            </>
+          )}
+          {limited.length === 0 && ', limited only by the wallet’s allowance'}
+        </p>
+      )}
+    </>
+  );
+};
+
+/** What it may pay, and until when. */
+const Rights = ({ delegate }: { delegate: Delegate }) => {
+  const { delegate_id, name, limits, allowed_service_ids, external, expires_at, created_at } = delegate;
+  return (
+    <Properties
+      of={[
+        [
+          'Per payment',
+          limits.per_payment === null ? 'no limit' : <Money key="cap" micro={limits.per_payment} />,
+        ],
+        [
+          'Pays',
+          allowed_service_ids === null ? 'any service' : <Allowed key="ids" ids={allowed_service_ids} />,
+        ],
+        ['Other vendors', external !== null && <OtherVendors key="others" external={external} />],
+        [
+          'Asks you above',
+          delegate.approval_above !== null && <Money key="ask" micro={delegate.approval_above} />,
+        ],
+        ['Works until', <Time key="until" at={expires_at} never="you revoke it" />],
+        [
+          'Made',
+          <span key="made">
+            <Time at={created_at} date /> as{' '}
+            <Copyable text={delegate_id} shown={14} label={`the id of ${name}`} />
+          </span>,
+        ],
+      ]}
+    />
   );
 };
 

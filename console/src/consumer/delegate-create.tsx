@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { formatUsdc } from '../lib/money.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Notice, Select, Stack } from '../ui/index.ts';
 import { DelegateFields, useTyped } from './delegate-fields.tsx';
 import { newBody, typedOf } from './delegate-form.ts';
@@ -51,7 +51,7 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
               onChange={setWalletId}
               options={wallets.map(({ wallet_id, label, address, balance }) => [
                 wallet_id,
-                `${label ?? `${address.slice(0, 8)}…`} (${formatUsdc(BigInt(balance))} USDC)`,
+                `${label ?? `${address.slice(0, 8)}…`} (${displayUsdc(balance)})`,
               ])}
             />
           )}

@@ -1,6 +1,7 @@
 import { CAP_NAMES, type CapName } from '../../../sdk/src/generated/limits.ts';
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
-import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 
 export type Delegate = Output<'identity.listDelegates'>['data'][number];
 
@@ -42,7 +43,7 @@ const byCap = <T>(make: (name: CapName) => T): Record<CapName, T> =>
 export const typedOf = (delegate: Delegate | null): Typed => {
   const cap = (name: CapName) => {
     const micro = delegate?.limits[name] ?? null;
-    return micro === null ? '' : formatUsdc(BigInt(micro));
+    return micro === null ? '' : plainUsdc(micro);
   };
   const external = delegate?.external ?? null;
   return {
@@ -53,7 +54,7 @@ export const typedOf = (delegate: Delegate | null): Typed => {
     others: external === null ? 'no' : external.pay_to === 'any' ? 'any' : 'list',
     payTo: external === null || external.pay_to === 'any' ? '' : external.pay_to.join('\n'),
     origins: (external?.origins ?? []).join('\n'),
-    ask: delegate?.approval_above == null ? '' : formatUsdc(BigInt(delegate.approval_above)),
+    ask: delegate?.approval_above == null ? '' : plainUsdc(delegate.approval_above),
   };
 };
 
@@ -63,7 +64,6 @@ export const partsOf = (text: string): string[] => [
 ];
 
 type Faults = Partial<Record<keyof Typed, string>>;
-const NO_AMOUNT = 'An amount above zero with at most six decimals, or nothing.';
 
 /** The errors of the fields about vendors that do not use Quittance. */
 const faultsOfOthers = ({ others, services, payTo, origins }: Typed): Faults => {
@@ -89,7 +89,7 @@ const faultsOfOthers = ({ others, services, payTo, origins }: Typed): Faults => 
 export const faultsOf = (typed: Typed): Faults => {
   const faults = faultsOfOthers(typed);
   for (const name of [...CAP_NAMES, 'ask'] as const)
-    if (typed[name].trim() !== '' && parseUsdc(typed[name]) === null) faults[name] = NO_AMOUNT;
+    if (typed[name].trim() !== '' && typedUsdc(typed[name]) === null) faults[name] = NOT_AN_AMOUNT;
   const ids = partsOf(typed.services);
   const bad = ids.find((id) => !SERVICE_ID.test(id));
   if (bad !== undefined) faults.services = `“${bad.slice(0, 40)}” is not the id of a service.`;
@@ -114,10 +114,10 @@ const bodyOf = (typed: Typed) => {
   const ids = partsOf(typed.services);
   return {
     name: typed.name.trim(),
-    limits: byCap((name) => parseUsdc(typed[name])?.toString() ?? null),
+    limits: byCap((name) => typedUsdc(typed[name])?.toString() ?? null),
     allowed_service_ids: ids.length === 0 ? null : ids,
     external: externalOf(typed),
-    approval_above: parseUsdc(typed.ask)?.toString() ?? null,
+    approval_above: typedUsdc(typed.ask)?.toString() ?? null,
     expires_at: typed.until === '' ? null : new Date(typed.until).toISOString(),
   };
 };

@@ -20,6 +20,7 @@ import {
 import { railName } from '../vendor/rail.ts';
 import { refundsOf } from '../vendor/settlement-history.ts';
 import { Timeline } from '../vendor/settlement-timeline.tsx';
+import '../ui/print.css';
 import './receipt.css';
 import './approval.css';
 import { DeclinesOf } from './declines.tsx';
@@ -104,9 +105,89 @@ const statusText = ({ rail, status, chain_status }: Payment): string =>
     ? `${OUT_STATUS[status] ?? ''} ${status === 'issued' ? CHAIN[chain_status] : ''}`
     : `${STATUS[status]} ${CHAIN[chain_status]}`;
 
-const Receipt = ({ payment }: { payment: Payment }) => {
+/** What was paid, and how it stands. */
+const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) => {
   const { environment } = useSession();
-  const { quote_amount, fee_amount, net_amount, chain_status, failure } = payment;
+  const { quote_amount, fee_amount, net_amount, failure } = payment;
+  const isPayer = payment.payment_attempt_id !== undefined;
+  const isOut = payment.rail === 'x402_out';
+  return (
+    <Section
+      title={`${isOut ? 'Payment to' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
+      actions={<StateOf payment={payment} />}
+      about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
+    >
+      <Stack>
+        {failure !== null && (
+          <Notice tone="bad" title="The payment failed">
+            {failure.message} <code>{failure.code}</code>
+          </Notice>
+        )}
+        <Properties
+          of={[
+            [isOut ? 'Amount' : 'Quote', <Money key="quote" micro={quote_amount} large />],
+            ['Fee included', !isOut && <Money key="fee" micro={fee_amount} />],
+            ['Net to vendor', !isOut && <Money key="net" micro={net_amount} />],
+            ['Refunded', refunded > 0n && <Money key="refunded" micro={refunded} />],
+            [
+              'Address',
+              payment.pay_to !== undefined && (
+                <Copyable key="address" block text={payment.pay_to} label="the address" />
+              ),
+            ],
+            [
+              'Paid for',
+              isOut && payment.resource !== undefined && (
+                <span key="resource">
+                  <bdi className="claimed">{payment.resource}</bdi>
+                  <span className="quiet"> — the payer’s own word</span>
+                </span>
+              ),
+            ],
+            [
+              'Units',
+              payment.units_total !== undefined &&
+                `${payment.units_remaining?.toLocaleString('en')} of ${payment.units_total.toLocaleString('en')} left`,
+            ],
+          ]}
+        />
+      </Stack>
+    </Section>
+  );
+};
+
+const Names = ({ payment }: { payment: Payment }) => (
+  <Section title="Names">
+    <Properties
+      of={[
+        ['Payment', <Copyable key="id" text={payment.settlement_id} label="the payment’s id" />],
+        [
+          'Quote',
+          payment.quote_id !== null && (
+            <Copyable key="quote" text={payment.quote_id} label="the quote’s id" />
+          ),
+        ],
+        [
+          'Service',
+          payment.service_id !== null && (
+            <Copyable key="service" text={payment.service_id} label="the service’s id" />
+          ),
+        ],
+        ['Rail', railName(payment.rail)],
+        ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
+        ['Delegate', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
+        [
+          'Attempt',
+          payment.payment_attempt_id !== undefined && <code key="attempt">{payment.payment_attempt_id}</code>,
+        ],
+        ['Bought', payment.scope !== null && <pre key="scope">{JSON.stringify(payment.scope, null, 2)}</pre>],
+      ]}
+    />
+  </Section>
+);
+
+const Receipt = ({ payment }: { payment: Payment }) => {
+  const { net_amount, chain_status } = payment;
   const isPayer = payment.payment_attempt_id !== undefined;
   const isOut = payment.rail === 'x402_out';
   const { settlement_id } = payment;
@@ -116,47 +197,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
   const { refunded, left } = refundsOf(BigInt(net_amount), refunds.data);
   return (
     <Stack>
-      <Section
-        title={`${isOut ? 'Payment to' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
-        actions={<StateOf payment={payment} />}
-        about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
-      >
-        <Stack>
-          {failure !== null && (
-            <Notice tone="bad" title="The payment failed">
-              {failure.message} <code>{failure.code}</code>
-            </Notice>
-          )}
-          <Properties
-            of={[
-              [isOut ? 'Amount' : 'Quote', <Money key="quote" micro={quote_amount} large />],
-              ['Fee included', !isOut && <Money key="fee" micro={fee_amount} />],
-              ['Net to vendor', !isOut && <Money key="net" micro={net_amount} />],
-              ['Refunded', refunded > 0n && <Money key="refunded" micro={refunded} />],
-              [
-                'Address',
-                payment.pay_to !== undefined && (
-                  <Copyable key="address" block text={payment.pay_to} label="the address" />
-                ),
-              ],
-              [
-                'Paid for',
-                isOut && payment.resource !== undefined && (
-                  <span key="resource">
-                    <bdi className="claimed">{payment.resource}</bdi>
-                    <span className="quiet"> — the payer’s own word</span>
-                  </span>
-                ),
-              ],
-              [
-                'Units',
-                payment.units_total !== undefined &&
-                  `${payment.units_remaining?.toLocaleString('en')} of ${payment.units_total.toLocaleString('en')} left`,
-              ],
-            ]}
-          />
-        </Stack>
-      </Section>
+      <Summary payment={payment} refunded={refunded} />
       {!isOut && <ReceiptTokens payment={payment} />}
       <Columns>
         <Section title="Story">
@@ -191,38 +232,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
       {payment.quote_id !== null && (
         <DeclinesOf quoteId={payment.quote_id} side={isPayer ? 'payer' : 'vendor'} />
       )}
-      <Section title="Names">
-        <Properties
-          of={[
-            ['Payment', <Copyable key="id" text={payment.settlement_id} label="the payment’s id" />],
-            [
-              'Quote',
-              payment.quote_id !== null && (
-                <Copyable key="quote" text={payment.quote_id} label="the quote’s id" />
-              ),
-            ],
-            [
-              'Service',
-              payment.service_id !== null && (
-                <Copyable key="service" text={payment.service_id} label="the service’s id" />
-              ),
-            ],
-            ['Rail', railName(payment.rail)],
-            ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
-            ['Delegate', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
-            [
-              'Attempt',
-              payment.payment_attempt_id !== undefined && (
-                <code key="attempt">{payment.payment_attempt_id}</code>
-              ),
-            ],
-            [
-              'Bought',
-              payment.scope !== null && <pre key="scope">{JSON.stringify(payment.scope, null, 2)}</pre>,
-            ],
-          ]}
-        />
-      </Section>
+      <Names payment={payment} />
     </Stack>
   );
 };

@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction, useItems } from '../lib/data.ts';
-import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import {
   Ago,
   Badge,
@@ -114,7 +115,7 @@ const NewWithdrawal = ({
   const [typed, setTyped] = useState('');
   const [to, setTo] = useState('');
   const [tried, setTried] = useState(false);
-  const amount = parseUsdc(typed);
+  const amount = typedUsdc(typed);
   const destination = to.trim();
   const create = useAction(
     async (client, micro: bigint) => {
@@ -139,7 +140,7 @@ const NewWithdrawal = ({
     },
   );
   const problem = (): string | null => {
-    if (amount === null) return 'An amount above zero, with at most six decimals: 25 or 12.50.';
+    if (amount === null) return NOT_AN_AMOUNT;
     return amount > BigInt(wallet.balance) ? 'That is more than the wallet holds.' : null;
   };
   const submit = (event: FormEvent) => {
@@ -157,11 +158,7 @@ const NewWithdrawal = ({
             BigInt(wallet.balance) > 0n && (
               <>
                 The wallet holds <Money micro={wallet.balance} />{' '}
-                <Button
-                  size="small"
-                  variant="quiet"
-                  onPress={() => setTyped(formatUsdc(BigInt(wallet.balance)))}
-                >
+                <Button size="small" variant="quiet" onPress={() => setTyped(plainUsdc(wallet.balance))}>
                   All of it
                 </Button>
               </>

@@ -1,15 +1,6 @@
 /** CSV files (RFC 4180). */
 
 /**
- * Micro-units as exact USDC with all six decimals, for programs: no grouping, an ASCII minus, never
- * a float.
- */
-export const exactDecimal = (micro: bigint): string => {
-  const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0');
-  return `${micro < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-};
-
-/**
  * One cell of a CSV file (RFC 4180). A spreadsheet treats text that begins with one of these
  * characters as a formula, also after white space, and vendors choose names. Such text gets a
  * leading apostrophe (OWASP, CSV Injection).

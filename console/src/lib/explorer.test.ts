@@ -6,7 +6,7 @@ const HASH = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF
 test.each([
   ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', `https://explorer.solana.com/tx/${HASH}`],
   ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', `https://explorer.solana.com/tx/${HASH}?cluster=devnet`],
-  ['solana:4uhcVJyU9pJkvQyS88uRDiswHScSCkY3', `https://explorer.solana.com/tx/${HASH}?cluster=testnet`],
+  ['solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', `https://explorer.solana.com/tx/${HASH}?cluster=testnet`],
   ['solana:aLocalChainThatNoExplorerKnows00', null],
   ['', null],
 ])('a transaction of %s', (network, expected) => {

@@ -6,7 +6,7 @@
 const CLUSTERS: Record<string, string> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': '',
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': '?cluster=devnet',
-  'solana:4uhcVJyU9pJkvQyS88uRDiswHScSCkY3': '?cluster=testnet',
+  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': '?cluster=testnet',
 };
 
 /**

@@ -1,7 +1,8 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { ErrorNotice, Notice } from '../ui/error-notice.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
 import { TextField } from '../ui/field.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { signInWithPasskey } from './passkeys.ts';
 import { session } from './store.ts';
 import { useSession } from './use-session.tsx';

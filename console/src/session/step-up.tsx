@@ -2,7 +2,8 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ReauthenticationRequiredError } from '../../../sdk/src/main.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { ErrorNotice, Notice } from '../ui/error-notice.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { signInWithPasskey } from './passkeys.ts';
 import { OtherAccountError, session } from './store.ts';
 

@@ -1,6 +1,7 @@
 import {
   type Client,
   createClient,
+  type Fetch,
   type Output,
   type Tokens,
   UnauthorizedError,
@@ -47,6 +48,25 @@ export class OtherAccountError extends Error {
 const storedEnvironment = (): Environment =>
   localStorage.getItem(ENVIRONMENT_KEY) === 'live' ? 'live' : 'test';
 
+/**
+ * Ends a sign-in that another one of the same account replaces. Its refresh token was overwritten
+ * in the cookie.
+ */
+const endReplaced = (client: Client, before: string, after: string): void => {
+  const [old, now] = [claimsOf(before), claimsOf(after)];
+  // If this fails, the old sign-in expires by itself.
+  if (old.sub === now.sub && old.sid !== now.sid)
+    void client.identity.deleteSession({ session_id: old.sid }).catch(() => undefined);
+};
+
+/** All tabs share one refresh token, which works once. Concurrent exchanges look like theft. */
+const fetchOf =
+  (environment: Environment): Fetch =>
+  async (url, init) =>
+    url.endsWith(REFRESH_PATH)
+      ? await navigator.locks.request(`quittance-refresh-${environment}`, () => fetch(url, init))
+      : await fetch(url, init);
+
 const createStore = () => {
   const listeners = new Set<() => void>();
   let tokens: Tokens | null = null;
@@ -74,27 +94,15 @@ const createStore = () => {
           } else tokens = next;
         },
       },
-      // A refresh token works once, and all tabs share it. Concurrent exchanges would look like
-      // theft.
-      fetch: async (url, init) =>
-        url.endsWith(REFRESH_PATH)
-          ? await navigator.locks.request(`quittance-refresh-${environment}`, () => fetch(url, init))
-          : await fetch(url, init),
+      fetch: fetchOf(environment),
     });
 
-  /**
-   * Adopts a sign-in. It revokes the previous one, whose refresh token was overwritten in the
-   * cookie.
-   */
+  /** Adopts a sign-in, and ends the one that it replaces. */
   const adopt = ({ access_token, account }: Pick<SignedIn, 'access_token' | 'account'>) => {
     const before = tokens;
     tokens = { access_token };
     set({ status: 'signed-in', account });
-    if (before === null) return;
-    const [old, now] = [claimsOf(before.access_token), claimsOf(access_token)];
-    // If this fails, the old sign-in expires by itself.
-    if (old.sub === now.sub && old.sid !== now.sid)
-      void state.client.identity.deleteSession({ session_id: old.sid }).catch(() => undefined);
+    if (before !== null) endReplaced(state.client, before.access_token, access_token);
   };
 
   /** Signs in with the cookie, if it holds a sign-in. */

@@ -1,5 +1,5 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { formatUsdc } from '../lib/money.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Point } from './chart-point.ts';
 
 /** Heights are only drawn, so this is the one place where an amount becomes a float, in USDC. */
@@ -10,7 +10,7 @@ const text = (
   { payload, dataKey }: { payload?: Point; dataKey?: string },
 ) => {
   const micro = dataKey === 'onTop' ? payload?.more : payload?.micro;
-  return [micro === undefined ? '' : `${formatUsdc(micro)} USDC`, name === 'usdc' ? '' : `${name} `];
+  return [micro === undefined ? '' : `${displayUsdc(micro)}`, name === 'usdc' ? '' : `${name} `];
 };
 
 /** The part of `Chart` that needs Recharts. `Chart` loads it. */

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { formatUsdc } from '../lib/money.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Point } from './chart-point.ts';
 import { Loading } from './layout.tsx';
 import { Money } from './show.tsx';
@@ -72,5 +72,5 @@ export const Chart = ({
 
 const summary = (points: readonly Point[]): string => {
   const all = points.reduce((sum, { micro, more = 0n }) => sum + micro + more, 0n);
-  return `${formatUsdc(all)} USDC in ${points.length} bars`;
+  return `${displayUsdc(all)} in ${points.length} bars`;
 };

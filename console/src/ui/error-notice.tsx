@@ -1,7 +1,7 @@
-import type { ReactNode } from 'react';
 import { ApiError, type MoneyMoved, NoAnswerError, type SafeAction } from '../../../sdk/src/main.ts';
 import { passkeyProblem } from '../session/passkeys.ts';
 import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
 
 const MONEY: Record<MoneyMoved, string> = {
   no: 'No money moved.',
@@ -27,22 +27,6 @@ const TEXTS: Record<string, string> = {
   internal_error:
     'Something went wrong on our side. Try again; if it happens again, write to support with the request id.',
 };
-
-/** The notice box. `tone` colours its edge; the text carries the same information. */
-export const Notice = ({
-  tone,
-  title,
-  children,
-}: {
-  tone?: 'good' | 'wait' | 'bad';
-  title?: string;
-  children?: ReactNode;
-}) => (
-  <div className="notice" data-tone={tone} role={tone === 'bad' ? 'alert' : 'note'}>
-    {title !== undefined && <strong>{title}</strong>}
-    {children !== undefined && <div>{children}</div>}
-  </div>
-);
 
 /**
  * An error of a call as text: what happened, whether money moved, what is safe to do

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Meter as AriaMeter } from 'react-aria-components';
+import { displayUsdc, formatUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { useNow } from '../lib/clock.ts';
-import { exactUsdc, formatUsdc } from '../lib/money.ts';
+import { exactUsdc } from '../lib/money.ts';
 import { relativeTime } from '../lib/relative-time.ts';
 import { Button } from './button.tsx';
 
@@ -168,7 +169,7 @@ export const Meter = ({
     limit === 0n ? 1000 : Number((part * 1000n) / limit > 1000n ? 1000n : (part * 1000n) / limit);
   const [used, both] = [share(spent), share(spent + held)];
   const left = limit > spent + held ? limit - spent - held : 0n;
-  const text = `${formatUsdc(spent)} spent, ${formatUsdc(held)} held, ${formatUsdc(left)} left of ${formatUsdc(limit)} USDC`;
+  const text = `${formatUsdc(spent)} spent, ${formatUsdc(held)} held, ${formatUsdc(left)} left of ${displayUsdc(limit)}`;
   return (
     <AriaMeter aria-label={label} value={both} maxValue={1000} valueLabel={text}>
       <div className="meter-head">

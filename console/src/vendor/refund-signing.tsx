@@ -100,32 +100,9 @@ export const SignRefund = ({
   const deed = read?.deed;
   if (deed?.kind !== 'transfer' || read === null) return <Loading>Preparing the transaction…</Loading>;
   const error = sign.error ?? signOwn.error ?? submit.error;
-  const toOwner = deed.destination !== deed.tokenAccount;
   return (
     <Stack>
-      <p>
-        <Money micro={deed.amount} large /> go from your payout address back to the payer.
-      </p>
-      <Properties
-        of={[
-          [
-            'To',
-            // The refund of another protocol goes to the token account that paid.
-            toOwner && <Copyable key="to" text={deed.destination} label="address of the payer" />,
-          ],
-          [
-            'Token account',
-            <Copyable
-              key="at"
-              text={deed.tokenAccount}
-              label="token account"
-              {...(toOwner && { shown: 16 })}
-            />,
-          ],
-          ['Signed by', <Copyable key="by" text={payout_address} label="payout address" />],
-        ]}
-      />
-      <ReadFromIt deed={deed} />
+      <WhatIsSigned deed={deed} payoutAddress={payout_address} />
       {own === null && (
         <BrowserWallets
           wallets={wallets}
@@ -155,6 +132,40 @@ export const SignRefund = ({
         </DialogActions>
       )}
     </Stack>
+  );
+};
+
+type TransferDeed = Extract<Read['deed'], { kind: 'transfer' }>;
+
+/** The content of the transaction, as this page has read it. */
+const WhatIsSigned = ({ deed, payoutAddress }: { deed: TransferDeed; payoutAddress: string }) => {
+  const toOwner = deed.destination !== deed.tokenAccount;
+  return (
+    <>
+      <p>
+        <Money micro={deed.amount} large /> go from your payout address back to the payer.
+      </p>
+      <Properties
+        of={[
+          [
+            'To',
+            // The refund of another protocol goes to the token account that paid.
+            toOwner && <Copyable key="to" text={deed.destination} label="address of the payer" />,
+          ],
+          [
+            'Token account',
+            <Copyable
+              key="at"
+              text={deed.tokenAccount}
+              label="token account"
+              {...(toOwner && { shown: 16 })}
+            />,
+          ],
+          ['Signed by', <Copyable key="by" text={payoutAddress} label="payout address" />],
+        ]}
+      />
+      <ReadFromIt deed={deed} />
+    </>
   );
 };
 

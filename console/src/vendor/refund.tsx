@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
+import { displayUsdc, plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Money, Notice, Stack, TextField } from '../ui/index.ts';
 import { SignRefund } from './refund-signing.tsx';
 import type { Settlement } from './sales-figures.ts';
@@ -62,7 +63,7 @@ const Prepare = ({
   onPrepared: (refund: Prepared) => void;
   onClose: () => void;
 }) => {
-  const [amount, setAmount] = useState(formatUsdc(left));
+  const [amount, setAmount] = useState(plainUsdc(left));
   const [reason, setReason] = useState('');
   const [wrong, setWrong] = useState<string | null>(null);
   const prepare = useAction(
@@ -74,11 +75,11 @@ const Prepare = ({
     },
     { changes, done: onPrepared },
   );
-  const micro = parseUsdc(amount);
+  const micro = typedUsdc(amount);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (micro === null) return setWrong('An amount above zero with at most six decimals.');
-    if (micro > left) return setWrong(`At most ${formatUsdc(left)} USDC are left of the net amount.`);
+    if (micro === null) return setWrong(NOT_AN_AMOUNT);
+    if (micro > left) return setWrong(`At most ${displayUsdc(left)} are left of the net amount.`);
     const why = reason.trim();
     void prepare.run({ amount: micro.toString(), ...(why !== '' && { reason: why }) });
   };

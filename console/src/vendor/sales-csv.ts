@@ -1,12 +1,26 @@
-import { csvRow, exactDecimal } from '../lib/csv.ts';
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
+import { csvRow } from '../lib/csv.ts';
 import { isPaid, type Refunded, type Sale } from './sales-figures.ts';
 
 /** Sales as a CSV file. Amounts are exact, in micro-units and in USDC. */
 
 const HEAD = [
-  ...['created_at', 'settlement_id', 'quote_id', 'service_id', 'service_name', 'rail', 'stage'],
-  ...['price_micro', 'price_usdc', 'fee_micro', 'refunded_micro', 'net_micro', 'net_usdc'],
-  ...['payer', 'resource', 'tx_hash'],
+  'created_at',
+  'settlement_id',
+  'quote_id',
+  'service_id',
+  'service_name',
+  'rail',
+  'stage',
+  'price_micro',
+  'price_usdc',
+  'fee_micro',
+  'refunded_micro',
+  'net_micro',
+  'net_usdc',
+  'payer',
+  'resource',
+  'tx_hash',
 ];
 
 /** The lines of the file. A sale that is not paid has no fee, refund and net. */
@@ -30,11 +44,11 @@ export const salesCsv = (
       settlement?.rail ?? 'quittance',
       stage,
       String(price),
-      exactDecimal(price),
+      plainUsdc(price),
       paid?.fee_amount ?? '',
       paid === null ? '' : String(refunded),
       net === null ? '' : String(net),
-      net === null ? '' : exactDecimal(net),
+      net === null ? '' : plainUsdc(net),
       settlement?.payer_address ?? '',
       settlement?.resource ?? '',
       settlement?.tx_hash ?? '',

@@ -1,8 +1,9 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { displayUsdc, plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Input, Output } from '../../../sdk/src/main.ts';
 import { useItems, useRead } from '../lib/data.ts';
 import { formatDuration, parseWhole } from '../lib/duration.ts';
-import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import { Columns, ErrorNotice, Select, Stack, Switch, TextField } from '../ui/index.ts';
 import { nameOf } from '../wallet/select-wallet.tsx';
 
@@ -20,7 +21,7 @@ export type FirstDraft = Pick<Typed, 'name' | 'price' | 'payout'>;
 
 const draftOf = (service?: Service, first?: FirstDraft): Draft => ({
   name: service?.name ?? first?.name ?? '',
-  price: service === undefined ? (first?.price ?? '') : formatUsdc(BigInt(service.price)),
+  price: service === undefined ? (first?.price ?? '') : plainUsdc(service.price),
   payout: service?.payout_address ?? first?.payout ?? '',
   window: String(service?.redeem_window_seconds ?? 900),
   grace: String(service?.key_grace_hours ?? 24),
@@ -30,7 +31,7 @@ const draftOf = (service?: Service, first?: FirstDraft): Draft => ({
 type Fee = Output<'identity.showFee'>;
 /** The fee of a typed price. The API computes it, so that there is one rule. */
 const useFee = (typed: string): Fee | undefined => {
-  const price = parseUsdc(typed);
+  const price = typedUsdc(typed);
   return useRead(
     ['fee', String(price)],
     (client, options) => client.identity.showFee({ price: String(price) }, options),
@@ -38,9 +39,9 @@ const useFee = (typed: string): Fee | undefined => {
   ).data;
 };
 const belowFee = ({ fee_amount, lowest_price }: Fee) =>
-  `The fee is ${formatUsdc(BigInt(fee_amount))} USDC, so nothing is left. The lowest price is ${formatUsdc(BigInt(lowest_price))} USDC.`;
+  `The fee is ${displayUsdc(fee_amount)}, so nothing is left. The lowest price is ${displayUsdc(lowest_price)}.`;
 const received = ({ fee_amount, net_amount }: Fee) =>
-  `You receive ${formatUsdc(BigInt(net_amount))} USDC of each call. The fee is ${formatUsdc(BigInt(fee_amount))} USDC.`;
+  `You receive ${displayUsdc(net_amount)} of each call. The fee is ${displayUsdc(fee_amount)}.`;
 
 type Wrong = Partial<Record<keyof Typed, string | undefined>>;
 /**
@@ -48,13 +49,13 @@ type Wrong = Partial<Record<keyof Typed, string | undefined>>;
  * @param fee the fee of the price and what it leaves, undefined until the API has answered
  */
 const readDraft = (draft: Draft, fee: Fee | undefined): { settings: Settings } | { wrong: Wrong } => {
-  const price = parseUsdc(draft.price);
+  const price = typedUsdc(draft.price);
   const window = parseWhole(draft.window, 30, 604_800);
   const grace = parseWhole(draft.grace, 0, 168);
   const payout = draft.payout.trim();
   const wrong: Wrong = {
     ...(draft.name.trim() === '' && { name: 'Give it a name.' }),
-    ...(price === null && { price: 'An amount above zero with at most six decimals, like 0.05.' }),
+    ...(price === null && { price: NOT_AN_AMOUNT }),
     ...(fee?.net_amount === '0' && { price: belowFee(fee) }),
     ...(!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(payout) && {
       payout: 'A Solana address: 32 to 44 characters.',

@@ -105,33 +105,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
       }
       actions={<LinkButton to="/sales">All sales</LinkButton>}
     >
-      {settlement.payment_attempt_id !== undefined && (
-        <Notice title="You made this payment yourself">
-          This is the vendor’s view. As the payer you have{' '}
-          <Link href={`/payments/${settlement_id}`}>the receipt</Link>.
-        </Notice>
-      )}
-      {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
-        <Notice tone="wait" title="Paid, and not redeemed yet">
-          {isShut ? (
-            'It cannot be redeemed while its whole net amount is refunded or reserved for a refund.'
-          ) : (
-            <>
-              Your server can redeem it for <Countdown until={settlement.redeem_expires_at} over="a moment" />
-              .
-            </>
-          )}{' '}
-          After its window it expires. The remaining money stays with you.
-        </Notice>
-      )}
-      {settlement.rail !== 'quittance' && settlement.status === 'issued' && isPaid && (
-        <UndeliveredNotice isShut={isShut} />
-      )}
-      {settlement.failure !== null && (
-        <Notice tone="bad" title="The payment failed">
-          {settlement.failure.message} (<code>{settlement.failure.code}</code>)
-        </Notice>
-      )}
+      <Notices settlement={settlement} isShut={isShut} />
       <Columns>
         <Section title="Amounts">
           <Stack>
@@ -183,6 +157,38 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
     </Page>
   );
 };
+
+/** What a vendor must know about this payment. */
+const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boolean }) => (
+  <>
+    {settlement.payment_attempt_id !== undefined && (
+      <Notice title="You made this payment yourself">
+        This is the vendor’s view. As the payer you have{' '}
+        <Link href={`/payments/${settlement.settlement_id}`}>the receipt</Link>.
+      </Notice>
+    )}
+    {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
+      <Notice tone="wait" title="Paid, and not redeemed yet">
+        {isShut ? (
+          'It cannot be redeemed while its whole net amount is refunded or reserved for a refund.'
+        ) : (
+          <>
+            Your server can redeem it for <Countdown until={settlement.redeem_expires_at} over="a moment" />.
+          </>
+        )}{' '}
+        After its window it expires. The remaining money stays with you.
+      </Notice>
+    )}
+    {settlement.rail !== 'quittance' && settlement.status === 'issued' && isSettlementPaid(settlement) && (
+      <UndeliveredNotice isShut={isShut} />
+    )}
+    {settlement.failure !== null && (
+      <Notice tone="bad" title="The payment failed">
+        {settlement.failure.message} (<code>{settlement.failure.code}</code>)
+      </Notice>
+    )}
+  </>
+);
 
 const Details = ({ settlement }: { settlement: Settlement }) => {
   const { units_total, units_remaining, scope, tx_hash, payer_address, resource } = settlement;

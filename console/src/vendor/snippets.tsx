@@ -13,6 +13,33 @@ const FRAMEWORKS = [
 /** Quotes a text for a shell script. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
+const YourService = ({ own, serviceId }: { own: ReturnType<typeof useOwnServices>; serviceId: string }) => {
+  const { environment } = useSession();
+  return (
+    <Section title="Your service">
+      <Stack>
+        <ChooseService {...own} />
+        <Properties
+          of={[
+            [
+              'Service id',
+              own.service !== undefined && <Copyable key="id" label="the service id" text={serviceId} />,
+            ],
+            ['Gateway', <Copyable key="url" label="the gateway’s address" text={location.origin} />],
+            ['Environment', environment],
+          ]}
+        />
+        {own.service !== undefined && (
+          <Notice>
+            The service key was shown when it was created, and is not shown again. Store it in the environment
+            of your server, never in code or in a page.
+          </Notice>
+        )}
+      </Stack>
+    </Section>
+  );
+};
+
 /**
  * Code for the user's service, from the SDK's README and the examples, with the known values on
  * top.
@@ -46,27 +73,7 @@ const SnippetsPage = () => {
       about="Code to copy, with your service and this gateway filled in. It is the code of the manual and of the examples that our tests run."
       actions={<LinkButton to="/try">Try it first</LinkButton>}
     >
-      <Section title="Your service">
-        <Stack>
-          <ChooseService {...own} />
-          <Properties
-            of={[
-              [
-                'Service id',
-                own.service !== undefined && <Copyable key="id" label="the service id" text={serviceId} />,
-              ],
-              ['Gateway', <Copyable key="url" label="the gateway’s address" text={baseUrl} />],
-              ['Environment', environment],
-            ]}
-          />
-          {own.service !== undefined && (
-            <Notice>
-              The service key was shown when it was created, and is not shown again. Store it in the
-              environment of your server, never in code or in a page.
-            </Notice>
-          )}
-        </Stack>
-      </Section>
+      <YourService own={own} serviceId={serviceId} />
       <Section
         title="Sell a route"
         about="A paywall answers 402 with a quote, checks the payment and delivers once."

@@ -24,8 +24,13 @@ export const monthsOf = (settlements: readonly Settlement[], refundedOf: Refunde
     if (!isPaid(settlement)) continue;
     const month = settlement.created_at.slice(0, 7);
     const sum = months.get(month) ?? {
-      ...{ month, payments: 0, gross: 0n, fees: 0n },
-      ...{ refunded: 0n, net: 0n, accrued: 0n },
+      month,
+      payments: 0,
+      gross: 0n,
+      fees: 0n,
+      refunded: 0n,
+      net: 0n,
+      accrued: 0n,
     };
     const refunded = refundedOf.get(settlement.settlement_id) ?? 0n;
     months.set(month, {

@@ -1,6 +1,7 @@
 import { useState } from 'react';
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Client } from '../../../sdk/src/main.ts';
-import { csvRow, exactDecimal } from '../lib/csv.ts';
+import { csvRow } from '../lib/csv.ts';
 import { useAction } from '../lib/data.ts';
 import { useExport } from '../lib/export.ts';
 import { useSession } from '../session/use-session.tsx';
@@ -42,7 +43,7 @@ const readSince = async (client: Client, since: string, onRead: (count: number) 
 const csvOf = (months: readonly Month[]): string[] => [
   csvRow(['month', 'payments', 'gross_usdc', 'fees_usdc', 'refunded_usdc', 'net_usdc', 'accrued_fees_usdc']),
   ...months.map(({ month, payments, gross, fees, refunded, net, accrued }) =>
-    csvRow([month, String(payments), ...[gross, fees, refunded, net, accrued].map(exactDecimal)]),
+    csvRow([month, String(payments), ...[gross, fees, refunded, net, accrued].map(plainUsdc)]),
   ),
 ];
 

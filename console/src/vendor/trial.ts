@@ -71,14 +71,8 @@ const reasonOf = (exchanged: Exchanged): string => {
   return REASONS[reason] ?? `The vendor answered ${exchanged.answer?.status} ${reason}`.trim();
 };
 
-export const createTrial = ({
-  baseUrl,
-  environment,
-  service,
-  serviceKey,
-  payer,
-  onSecret,
-}: TrialOptions): Trial => {
+/** Records the calls of each step, and replaces secrets that the API returns. */
+const createRecorder = (onSecret: TrialOptions['onSecret']) => {
   let api: Exchanged[] = [];
   const record: Fetch = async (url, init) => {
     const body = typeof init.body === 'string' ? init.body : null;
@@ -93,10 +87,24 @@ export const createTrial = ({
     into[place] = await recorded(request, body, response);
     return response;
   };
-  let quoteToken = '';
-  let settlement: { settlement_id: string; settlement_token: string } | null = null;
-  let attempt = crypto.randomUUID();
-  let redeemed: Exchanged[] = [];
+  /** Each step records its own calls, and its error is its problem. */
+  const step = async (run: () => Promise<Partial<Step>>): Promise<Step> => {
+    api = [];
+    const mine = api;
+    try {
+      return { exchanged: [], problem: null, ...(await run()), api: mine };
+    } catch (problem) {
+      return { exchanged: [], problem, api: mine };
+    }
+  };
+  return { record, step, addFirst: (calls: readonly Exchanged[]): void => void api.unshift(...calls) };
+};
+
+/** A vendor with one report, behind the SDK's paywall. */
+const createShop = (
+  { baseUrl, environment, service, serviceKey }: Omit<TrialOptions, 'payer' | 'onSecret'>,
+  record: Fetch,
+) => {
   const paywall = createPaywall({
     baseUrl,
     serviceKey,
@@ -108,20 +116,25 @@ export const createTrial = ({
     log: () => {},
     fetch: record,
   });
-  const serve = paywall.protect({ price: service.price }, () =>
+  return paywall.protect({ price: service.price }, () =>
     Response.json({ report: 'All is well.', delivered_at: new Date().toISOString() }),
   );
+};
 
-  /** Each step records its own calls, and its error is its problem. */
-  const step = async (run: () => Promise<Partial<Step>>): Promise<Step> => {
-    api = [];
-    const mine = api;
-    try {
-      return { exchanged: [], problem: null, ...(await run()), api: mine };
-    } catch (problem) {
-      return { exchanged: [], problem, api: mine };
-    }
-  };
+export const createTrial = ({
+  baseUrl,
+  environment,
+  service,
+  serviceKey,
+  payer,
+  onSecret,
+}: TrialOptions): Trial => {
+  const { record, step, addFirst } = createRecorder(onSecret);
+  let quoteToken = '';
+  let settlement: { settlement_id: string; settlement_token: string } | null = null;
+  let attempt = crypto.randomUUID();
+  let redeemed: Exchanged[] = [];
+  const serve = createShop({ baseUrl, environment, service, serviceKey }, record);
   const callShop = async (): Promise<Exchanged> => {
     const shown = settlement ?? { settlement_id: '', settlement_token: '' };
     const paid = { 'x-settlement-id': shown.settlement_id, 'x-settlement-token': shown.settlement_token };
@@ -190,7 +203,7 @@ export const createTrial = ({
           redeem_id: crypto.randomUUID(),
         });
         const again = await callShop();
-        api.unshift(...redeemed);
+        addFirst(redeemed);
         return {
           exchanged: [again],
           problem: replayed ? null : 'The settlement could be redeemed a second time.',

@@ -57,12 +57,110 @@ const freshAccessToken = async (): Promise<string> => {
   return session.accessToken() ?? '';
 };
 
+/** The vendor's key, and who pays. */
+const Participants = ({
+  service,
+  serviceKey,
+  onServiceKey,
+  by,
+  onBy,
+  delegateKey,
+  onDelegateKey,
+  isVendorFixed,
+  isBuyerFixed,
+}: {
+  service: Service;
+  serviceKey: string;
+  onServiceKey: (key: string) => void;
+  by: PayBy;
+  onBy: (by: PayBy) => void;
+  delegateKey: string;
+  onDelegateKey: (key: string) => void;
+  isVendorFixed: boolean;
+  isBuyerFixed: boolean;
+}) => (
+  <Section
+    title="Who takes part"
+    about={
+      <>
+        The vendor sells one report for <Money micro={service.price} />.
+      </>
+    }
+  >
+    <Columns>
+      <Stack>
+        <h3>The vendor</h3>
+        <ServiceKey service={service} value={serviceKey} onChange={onServiceKey} isDisabled={isVendorFixed} />
+      </Stack>
+      <Stack>
+        <h3>The buyer</h3>
+        <Payer
+          by={by}
+          onBy={onBy}
+          delegateKey={delegateKey}
+          onDelegateKey={onDelegateKey}
+          price={BigInt(service.price)}
+          isDisabled={isBuyerFixed}
+        />
+      </Stack>
+    </Columns>
+  </Section>
+);
+
+type Busy = 'one' | 'all' | null;
+
+/** Runs the next step, or all remaining ones, or begins again. */
+const StepButtons = ({
+  next,
+  taken,
+  done,
+  busy,
+  isReady,
+  onGo,
+  onStartAgain,
+}: {
+  next: Next;
+  taken: number;
+  done: number;
+  busy: Busy;
+  isReady: boolean;
+  onGo: (all: boolean) => void;
+  onStartAgain: () => void;
+}) => (
+  <Row>
+    {next !== undefined && (
+      <>
+        <Button
+          variant="primary"
+          isDisabled={!isReady || busy === 'all'}
+          busy={busy === 'one' && 'Running the step…'}
+          onPress={() => onGo(false)}
+        >
+          {taken > done ? 'Repeat the step' : next.next}
+        </Button>
+        <Button
+          isDisabled={!isReady || busy === 'one'}
+          busy={busy === 'all' && 'Running all steps…'}
+          onPress={() => onGo(true)}
+        >
+          {done === 0 ? 'Run all steps' : 'Run the rest'}
+        </Button>
+      </>
+    )}
+    {taken > 0 && (
+      <Button variant="quiet" isDisabled={busy !== null} onPress={onStartAgain}>
+        Start again
+      </Button>
+    )}
+  </Row>
+);
+
 const Exchange = ({ service }: { service: Service }) => {
   const [serviceKey, setServiceKey] = useState('');
   const [by, setBy] = useState<PayBy>('account');
   const [delegateKey, setDelegateKey] = useState('');
   const [taken, setTaken] = useState<readonly Step[]>([]);
-  const [busy, setBusy] = useState<'one' | 'all' | null>(null);
+  const [busy, setBusy] = useState<Busy>(null);
   const [secrets, setSecrets] = useState<ReadonlyMap<string, string>>(new Map());
   const trial = useRef<Trial | null>(null);
 
@@ -115,69 +213,32 @@ const Exchange = ({ service }: { service: Service }) => {
   const isPaid = done > STEPS.findIndex(({ run }) => run === 'settle');
   return (
     <Stack>
-      <Section
-        title="Who takes part"
-        about={
-          <>
-            The vendor sells one report for <Money micro={service.price} />.
-          </>
-        }
-      >
-        <Columns>
-          <Stack>
-            <h3>The vendor</h3>
-            <ServiceKey
-              service={service}
-              value={serviceKey}
-              onChange={setServiceKey}
-              isDisabled={done > 0 || busy !== null}
-            />
-          </Stack>
-          <Stack>
-            <h3>The buyer</h3>
-            <Payer
-              by={by}
-              onBy={setBy}
-              delegateKey={delegateKey}
-              onDelegateKey={setDelegateKey}
-              price={BigInt(service.price)}
-              isDisabled={isPaid || busy !== null}
-            />
-          </Stack>
-        </Columns>
-      </Section>
+      <Participants
+        service={service}
+        serviceKey={serviceKey}
+        onServiceKey={setServiceKey}
+        by={by}
+        onBy={setBy}
+        delegateKey={delegateKey}
+        onDelegateKey={setDelegateKey}
+        isVendorFixed={done > 0 || busy !== null}
+        isBuyerFixed={isPaid || busy !== null}
+      />
       {taken.map((step, index) => (
         <TakenStep key={STEPS[index]!.run} step={step} of={STEPS[index]!} secrets={secrets} />
       ))}
       <Section title={headingOf(next, hasFailed)} about={aboutOf(next, hasFailed)}>
         <Stack>
           {!isReady && <p className="quiet">To begin, enter a service key and select who pays.</p>}
-          <Row>
-            {next !== undefined && (
-              <>
-                <Button
-                  variant="primary"
-                  isDisabled={!isReady || busy === 'all'}
-                  busy={busy === 'one' && 'Running the step…'}
-                  onPress={() => void go(false)}
-                >
-                  {hasFailed ? 'Repeat the step' : next.next}
-                </Button>
-                <Button
-                  isDisabled={!isReady || busy === 'one'}
-                  busy={busy === 'all' && 'Running all steps…'}
-                  onPress={() => void go(true)}
-                >
-                  {done === 0 ? 'Run all steps' : 'Run the rest'}
-                </Button>
-              </>
-            )}
-            {taken.length > 0 && (
-              <Button variant="quiet" isDisabled={busy !== null} onPress={startAgain}>
-                Start again
-              </Button>
-            )}
-          </Row>
+          <StepButtons
+            next={next}
+            taken={taken.length}
+            done={done}
+            busy={busy}
+            isReady={isReady}
+            onGo={(all) => void go(all)}
+            onStartAgain={startAgain}
+          />
         </Stack>
       </Section>
     </Stack>

@@ -5,6 +5,7 @@ import {
   Badge,
   Button,
   Code,
+  type Column,
   Dialog,
   DialogActions,
   Empty,
@@ -43,17 +44,6 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
     done: ({ redelivering }) =>
       toast(redelivering === 0 ? 'It is on its way already.' : 'It is delivered again.'),
   });
-  const redeliver = ({ event_id, type }: Delivery) => (
-    <Button
-      size="small"
-      variant="quiet"
-      isDisabled={!enabled}
-      aria-label={`Redeliver ${type} ${event_id}`}
-      onPress={() => void again.run(event_id)}
-    >
-      Redeliver
-    </Button>
-  );
   return (
     <Section
       title="Deliveries"
@@ -93,35 +83,7 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
               <Empty title={`None is ${filter}`} />
             )
           }
-          columns={[
-            { heading: 'Event', show: ({ type }) => <code className="unbroken">{type}</code> },
-            { heading: 'State', show: ({ status }) => <Badge state={status} /> },
-            { heading: 'Last try', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
-            { heading: 'Tries', align: 'end', show: ({ attempts }) => attempts.length },
-            {
-              heading: 'Next try',
-              show: ({ next_attempt_at, status }) =>
-                status === 'pending' ? <Time at={next_attempt_at} never="now" /> : null,
-            },
-            { heading: 'Happened', show: ({ created_at }) => <Ago at={created_at} /> },
-            {
-              heading: '',
-              align: 'end',
-              show: (delivery) => (
-                <>
-                  <Button
-                    size="small"
-                    variant="quiet"
-                    aria-label={`Show ${delivery.type} ${delivery.event_id}`}
-                    onPress={() => setShown(delivery)}
-                  >
-                    Show
-                  </Button>
-                  {redeliver(delivery)}
-                </>
-              ),
-            },
-          ]}
+          columns={columnsOf({ enabled, onShow: setShown, onAgain: (id) => void again.run(id) })}
         />
       </Stack>
       {shown !== null && (
@@ -131,6 +93,52 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
     </Section>
   );
 };
+
+const columnsOf = ({
+  enabled,
+  onShow,
+  onAgain,
+}: {
+  enabled: boolean;
+  onShow: (delivery: Delivery) => void;
+  onAgain: (eventId: string) => void;
+}): readonly Column<Delivery>[] => [
+  { heading: 'Event', show: ({ type }) => <code className="unbroken">{type}</code> },
+  { heading: 'State', show: ({ status }) => <Badge state={status} /> },
+  { heading: 'Last try', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
+  { heading: 'Tries', align: 'end', show: ({ attempts }) => attempts.length },
+  {
+    heading: 'Next try',
+    show: ({ next_attempt_at, status }) =>
+      status === 'pending' ? <Time at={next_attempt_at} never="now" /> : null,
+  },
+  { heading: 'Happened', show: ({ created_at }) => <Ago at={created_at} /> },
+  {
+    heading: '',
+    align: 'end',
+    show: (delivery) => (
+      <>
+        <Button
+          size="small"
+          variant="quiet"
+          aria-label={`Show ${delivery.type} ${delivery.event_id}`}
+          onPress={() => onShow(delivery)}
+        >
+          Show
+        </Button>
+        <Button
+          size="small"
+          variant="quiet"
+          isDisabled={!enabled}
+          aria-label={`Redeliver ${delivery.type} ${delivery.event_id}`}
+          onPress={() => onAgain(delivery.event_id)}
+        >
+          Redeliver
+        </Button>
+      </>
+    ),
+  },
+];
 
 const LastTry = ({ attempt }: { attempt: Attempt | undefined }) =>
   attempt === undefined ? (

@@ -110,19 +110,7 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
       >
         <Stack>
           {failed !== null && <ErrorNotice error={failed} />}
-          <Properties
-            of={[
-              ['Address', <Copyable key="url" label="the address" text={endpoint.url} />],
-              ['What for', endpoint.description],
-              [
-                'State',
-                <Badge key="state" state={enabled ? 'on' : 'off'} tone={enabled ? 'good' : 'none'} />,
-              ],
-              ['Events', wantedText(endpoint.event_types)],
-              ['Id', <Copyable key="id" label="the endpoint id" text={endpoint_id} />],
-              ['Made', <Time key="made" at={endpoint.created_at} />],
-            ]}
-          />
+          <EndpointProperties endpoint={endpoint} />
         </Stack>
       </Section>
       <Deliveries endpoint={endpoint} />
@@ -151,6 +139,22 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
       </ConfirmDialog>
       {rotated !== null && <SecretDialog answer={rotated} onClose={() => setRotated(null)} />}
     </Stack>
+  );
+};
+
+const EndpointProperties = ({ endpoint }: { endpoint: Endpoint }) => {
+  const { endpoint_id, enabled } = endpoint;
+  return (
+    <Properties
+      of={[
+        ['Address', <Copyable key="url" label="the address" text={endpoint.url} />],
+        ['What for', endpoint.description],
+        ['State', <Badge key="state" state={enabled ? 'on' : 'off'} tone={enabled ? 'good' : 'none'} />],
+        ['Events', wantedText(endpoint.event_types)],
+        ['Id', <Copyable key="id" label="the endpoint id" text={endpoint_id} />],
+        ['Made', <Time key="made" at={endpoint.created_at} />],
+      ]}
+    />
   );
 };
 

@@ -1,13 +1,13 @@
 import { type FormEvent, useState } from 'react';
+import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { useAction } from '../lib/data.ts';
-import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import { session } from '../session/store.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Stack, TextField, toast } from '../ui/index.ts';
 import type { Prepared } from './prepared.ts';
 import { SignDialog, type Wallet } from './signing.tsx';
 
 const CHANGES = [['wallets'], ['wallet']];
-const NOT_AN_AMOUNT = 'An amount above zero, with at most six decimals: 25 or 12.50.';
 
 /**
  * Approves an allowance for the platform: entered, shown as it will be signed, signed, submitted.
@@ -23,7 +23,7 @@ export const AllowanceDialog = ({
   onClose: () => void;
 }) => {
   const { allowance: now } = wallet.delegation;
-  const [typed, setTyped] = useState(now === '0' ? '' : formatUsdc(BigInt(now)));
+  const [typed, setTyped] = useState(now === '0' ? '' : plainUsdc(now));
   const [tried, setTried] = useState(false);
   const [allowance, setAllowance] = useState<bigint | null>(given);
   const submitted = useSubmit('delegate', 'Spending is allowed now.');
@@ -43,7 +43,7 @@ export const AllowanceDialog = ({
   const choose = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    setAllowance(parseUsdc(typed));
+    setAllowance(typedUsdc(typed));
   };
   return (
     <Dialog title={now === '0' ? 'Allow spending' : 'Change the allowance'} isOpen onClose={onClose}>
@@ -54,7 +54,7 @@ export const AllowanceDialog = ({
             hint="For all payments until you change it. It replaces the present allowance, and may exceed the balance."
             value={typed}
             onChange={setTyped}
-            error={tried && parseUsdc(typed) === null ? NOT_AN_AMOUNT : null}
+            error={tried && typedUsdc(typed) === null ? NOT_AN_AMOUNT : null}
             suffix="USDC"
             numeric
             autoFocus
@@ -100,7 +100,7 @@ const useSubmit = (name: 'delegate' | 'revoke', text: string) =>
 /** Test funds, in the test environment. */
 export const TestMoneyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
   const [typed, setTyped] = useState('100');
-  const amount = parseUsdc(typed);
+  const amount = typedUsdc(typed);
   const fund = useAction(
     (client, micro: bigint) =>
       client.funding.devFund({ wallet_id: wallet.wallet_id, amount: micro.toString() }),

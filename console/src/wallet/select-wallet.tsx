@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { useItems } from '../lib/data.ts';
-import { formatUsdc } from '../lib/money.ts';
 import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts';
 import type { Wallet } from './signing.tsx';
 
@@ -70,7 +70,7 @@ export const WalletSelect = ({
     value={value.wallet_id}
     onChange={onChange}
     options={wallets.map(
-      (each) => [each.wallet_id, `${nameOf(each)} · ${formatUsdc(BigInt(each.balance))} USDC`] as const,
+      (each) => [each.wallet_id, `${nameOf(each)} · ${displayUsdc(each.balance)}`] as const,
     )}
   />
 );

@@ -7,6 +7,7 @@ import type {
 import { type TransactionError, toTransactionError } from './errors.ts';
 import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from './keys.ts';
 import { type Staged, stagedData } from './staged.ts';
+import { createUndoLog } from './undo-log.ts';
 import { isWritable, type Transaction } from './wire.ts';
 
 // The raw class, not the wrapper for kit, because it accepts bytes and is twice as fast.
@@ -15,6 +16,7 @@ const { LiteSvm, Account, Clock } = createRequire(import.meta.url)(
 ) as typeof import('litesvm/dist/internal.js');
 
 export type Account = NativeAccount;
+type Runtime = InstanceType<typeof LiteSvm>;
 type Keys = { all: Key[]; staticCount: number; loadedWritable: number };
 
 /** The result of a transaction. `before` and `after` are in the order of `keys.all`. */
@@ -34,10 +36,63 @@ export type Bank = ReturnType<typeof createBank>;
 const LOOKUP_TABLE_HEADER_BYTES = 56;
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
+const bytesOf = (name: string): Uint8Array => keyNamed(name)!.bytes;
+
+const put = (svm: Runtime, name: string, account: Account | null): void => {
+  // LiteSVM removes an account that is set to nothing.
+  const gone = () => new Account(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
+  svm.setAccount(bytesOf(name), account ?? gone());
+};
+
+const storedOf = (name: string, account: Account): StoredAccount => [
+  name,
+  account.lamports().toString(),
+  Buffer.from(account.data()).toString('base64'),
+  keyOf(account.owner()).name,
+  account.executable(),
+];
+
+/** Puts an account into the staged state. Returns the function that puts it back. */
+const stage = (svm: Runtime, staged: Staged | undefined): (() => void) => {
+  const real = staged && svm.getAccount(bytesOf(staged.account));
+  if (!real) return () => {};
+  const data = stagedData(real.data(), staged);
+  put(svm, staged.account, new Account(real.lamports(), data, real.owner(), false, RENT_EXEMPT_EPOCH));
+  return () => put(svm, staged.account, real);
+};
+
+const sendTo = (svm: Runtime, { message: { version }, bytes }: Transaction) =>
+  version === 'legacy' ? svm.sendLegacyTransaction(bytes) : svm.sendVersionedTransaction(bytes);
+
+const simulateIn = (svm: Runtime, { message: { version }, bytes }: Transaction) =>
+  version === 'legacy' ? svm.simulateLegacyTransaction(bytes) : svm.simulateVersionedTransaction(bytes);
+
+/** The keys of a transaction, those of its lookup tables included. */
+const resolveKeys = (svm: Runtime, { message }: Transaction): Keys => {
+  const writable: Key[] = [];
+  const readonly: Key[] = [];
+  for (const lookup of message.lookups) {
+    const table = svm.getAccount(lookup.table.bytes);
+    if (!table || keyOf(table.owner()) !== LOOKUP_TABLE_PROGRAM) continue;
+    const data = table.data();
+    const pick = (indexes: Uint8Array, into: Key[]) => {
+      for (const index of indexes) {
+        const start = LOOKUP_TABLE_HEADER_BYTES + 32 * index;
+        if (start + 32 <= data.length) into.push(keyOf(data.subarray(start, start + 32)));
+      }
+    };
+    pick(lookup.writable, writable);
+    pick(lookup.readonly, readonly);
+  }
+  return {
+    all: [...message.staticKeys, ...writable, ...readonly],
+    staticCount: message.staticKeys.length,
+    loadedWritable: writable.length,
+  };
+};
+
 /**
- * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs. The bank
- * also keeps what accounts held before the slots that are not final yet, for forks and for reads at
- * older commitments.
+ * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs.
  */
 export const createBank = () => {
   const svm = new LiteSvm();
@@ -45,9 +100,7 @@ export const createBank = () => {
   svm.setBlockhashCheck(false);
   svm.setTransactionHistory(0n);
 
-  /** Per account, oldest first: its content before its first change in that slot. */
-  const undo = new Map<string, { slot: number; before: Account | null }[]>();
-  const changedIn = new Map<number, Set<string>>();
+  const undo = createUndoLog();
   const touched = new Set<string>();
 
   let clock = { slot: 0, unixSeconds: 0 };
@@ -62,62 +115,12 @@ export const createBank = () => {
     isClockSet = true;
   };
 
-  const bytesOf = (name: string): Uint8Array => keyNamed(name)!.bytes;
-
-  const put = (name: string, account: Account | null): void => {
-    // LiteSVM removes an account that is set to nothing.
-    const gone = () => new Account(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
-    svm.setAccount(bytesOf(name), account ?? gone());
-  };
-
-  /** Puts an account into the staged state. Returns the function that puts it back. */
-  const stage = (staged: Staged | undefined): (() => void) => {
-    const real = staged && svm.getAccount(bytesOf(staged.account));
-    if (!real) return () => {};
-    const data = stagedData(real.data(), staged);
-    put(staged.account, new Account(real.lamports(), data, real.owner(), false, RENT_EXEMPT_EPOCH));
-    return () => put(staged.account, real);
-  };
-
-  const remember = (name: string, slot: number, before: Account | null): void => {
-    touched.add(name);
-    const entries = undo.get(name) ?? [];
-    if (entries.at(-1)?.slot === slot) return;
-    entries.push({ slot, before });
-    undo.set(name, entries);
-    const names = changedIn.get(slot) ?? new Set();
-    changedIn.set(slot, names.add(name));
-  };
-
   const accountAt = (key: Key, slot: number): Account | null => {
-    const entry = undo.get(key.name)?.find((one) => one.slot > slot);
-    if (entry) return entry.before;
+    const before = undo.contentAt(key.name, slot);
+    if (before !== undefined) return before;
     // The clock is an account, too.
     applyClock();
     return svm.getAccount(key.bytes);
-  };
-
-  const resolveKeys = ({ message }: Transaction): Keys => {
-    const writable: Key[] = [];
-    const readonly: Key[] = [];
-    for (const lookup of message.lookups) {
-      const table = svm.getAccount(lookup.table.bytes);
-      if (!table || keyOf(table.owner()) !== LOOKUP_TABLE_PROGRAM) continue;
-      const data = table.data();
-      const pick = (indexes: Uint8Array, into: Key[]) => {
-        for (const index of indexes) {
-          const start = LOOKUP_TABLE_HEADER_BYTES + 32 * index;
-          if (start + 32 <= data.length) into.push(keyOf(data.subarray(start, start + 32)));
-        }
-      };
-      pick(lookup.writable, writable);
-      pick(lookup.readonly, readonly);
-    }
-    return {
-      all: [...message.staticKeys, ...writable, ...readonly],
-      staticCount: message.staticKeys.length,
-      loadedWritable: writable.length,
-    };
   };
 
   return {
@@ -143,34 +146,30 @@ export const createBank = () => {
       { verify = true, staged }: { verify?: boolean; staged?: Staged | undefined } = {},
     ): Outcome | undefined => {
       applyClock();
-      const { message, bytes } = transaction;
-      const keys = resolveKeys(transaction);
+      const keys = resolveKeys(svm, transaction);
       const read = (key: Key) => svm.getAccount(key.bytes);
       const before = keys.all.map(read);
       svm.setSigverify(verify);
-      const unstage = stage(staged);
-      const result =
-        message.version === 'legacy' ? svm.sendLegacyTransaction(bytes) : svm.sendVersionedTransaction(bytes);
+      const unstage = stage(svm, staged);
+      const result = sendTo(svm, transaction);
       unstage();
       const err = 'err' in result ? toTransactionError(result) : null;
       if (typeof err === 'string') return undefined;
       const after = keys.all.map((key, index) => {
-        if (!isWritable(message, index, keys.loadedWritable)) return before[index]!;
-        remember(key.name, slot, before[index]!);
+        if (!isWritable(transaction.message, index, keys.loadedWritable)) return before[index]!;
+        touched.add(key.name);
+        undo.remember(key.name, slot, before[index]!);
         return read(key);
       });
       return { err, meta: 'err' in result ? result.meta() : result, keys, before, after };
     },
 
     /** Runs a transaction without effects. */
-    simulate: ({ message, bytes }: Transaction, verify: boolean, staged?: Staged) => {
+    simulate: (transaction: Transaction, verify: boolean, staged?: Staged) => {
       applyClock();
       svm.setSigverify(verify);
-      const unstage = stage(staged);
-      const result =
-        message.version === 'legacy'
-          ? svm.simulateLegacyTransaction(bytes)
-          : svm.simulateVersionedTransaction(bytes);
+      const unstage = stage(svm, staged);
+      const result = simulateIn(svm, transaction);
       unstage();
       if ('err' in result) {
         return { err: toTransactionError(result), meta: result.meta(), accounts: undefined };
@@ -183,40 +182,20 @@ export const createBank = () => {
      * for accounts that exist from genesis on.
      */
     endow: (key: Key, lamports: bigint, data = new Uint8Array(), owner = SYSTEM_PROGRAM): void => {
-      put(key.name, new Account(lamports, data, owner.bytes, false, RENT_EXEMPT_EPOCH));
+      put(svm, key.name, new Account(lamports, data, owner.bytes, false, RENT_EXEMPT_EPOCH));
     },
 
     /** The names of the accounts that changed in slots that are not final yet. */
-    recentlyChanged: () => undo.keys(),
+    recentlyChanged: undo.names,
 
     /** Every account owned by that program, now. */
     ownedBy: (program: Key): Key[] => svm.getProgramAccounts(program.bytes).map((one) => keyOf(one.address)),
 
     /** Removes the undo records of slots up to this one, because they are final. */
-    finalize: (slot: number): void => {
-      for (const [changed, names] of changedIn) {
-        if (changed > slot) break;
-        for (const name of names) {
-          const left = undo.get(name)?.filter((entry) => entry.slot > slot) ?? [];
-          if (left.length > 0) undo.set(name, left);
-          else undo.delete(name);
-        }
-        changedIn.delete(changed);
-      }
-    },
+    finalize: undo.finalize,
 
     /** Undoes everything from `firstLostSlot` on. */
-    fork: (firstLostSlot: number): void => {
-      for (const [name, entries] of undo) {
-        const lost = entries.find((entry) => entry.slot >= firstLostSlot);
-        if (!lost) continue;
-        put(name, lost.before);
-        const left = entries.filter((entry) => entry.slot < firstLostSlot);
-        if (left.length > 0) undo.set(name, left);
-        else undo.delete(name);
-      }
-      for (const slot of changedIn.keys()) if (slot >= firstLostSlot) changedIn.delete(slot);
-    },
+    fork: (firstLostSlot: number): void => undo.fork(firstLostSlot, (name, before) => put(svm, name, before)),
 
     /** Every account that a transaction ever changed, as it was at the end of `slot`. */
     dump: (slot: number): StoredAccount[] => {
@@ -224,13 +203,7 @@ export const createBank = () => {
       for (const name of touched) {
         const account = accountAt(keyNamed(name)!, slot);
         if (!account) continue;
-        stored.push([
-          name,
-          account.lamports().toString(),
-          Buffer.from(account.data()).toString('base64'),
-          keyOf(account.owner()).name,
-          account.executable(),
-        ]);
+        stored.push(storedOf(name, account));
       }
       return stored;
     },
@@ -241,7 +214,7 @@ export const createBank = () => {
       for (const [name, lamports, data, owner, executable] of dataFirst) {
         touched.add(name);
         const bytes = Buffer.from(data, 'base64');
-        put(name, new Account(BigInt(lamports), bytes, bytesOf(owner), executable, RENT_EXEMPT_EPOCH));
+        put(svm, name, new Account(BigInt(lamports), bytes, bytesOf(owner), executable, RENT_EXEMPT_EPOCH));
       }
     },
   };

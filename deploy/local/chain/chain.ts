@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createBank, type Outcome } from './bank.ts';
+import { type Bank, createBank, type Outcome } from './bank.ts';
 import { preflightFailure, signatureVerificationFailure, type TransactionError } from './errors.ts';
 import { createFaucet } from './faucet.ts';
 import { priceOf } from './fees.ts';
@@ -9,7 +9,7 @@ import { createHistory, type IncludedTransaction } from './history.ts';
 import { openJournal, openTip, readWhole, writeWhole } from './journal.ts';
 import { parseExact } from './json.ts';
 import { type Key, keyNamed, TOKEN_PROGRAM } from './keys.ts';
-import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS } from './ledger.ts';
+import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS, type Ledger } from './ledger.ts';
 import { memoOf, metaOf } from './meta.ts';
 import type { Staged } from './staged.ts';
 import { type Entry, restoreChain, saveSnapshot, type TransactionEntry } from './storage.ts';
@@ -55,6 +55,124 @@ const loadGenesis = (dataDir: string, first: Partial<Genesis>): Genesis => {
   return genesis;
 };
 
+type State = { bank: Bank; ledger: Ledger; history: ReturnType<typeof createHistory> };
+
+const createEvents = () => {
+  const listeners = new Set<(event: ChainEvent) => void>();
+  return {
+    emit: (event: ChainEvent): void => {
+      for (const listener of listeners) listener(event);
+    },
+    /** Calls back after every slot, transaction and fork, until the returned function is called. */
+    listen: (listener: (event: ChainEvent) => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+};
+
+/** The smallest price per compute unit that a block takes, micro-lamports. */
+const createFloor = () => {
+  let floor = 0n;
+  const recent: { slot: number; prioritizationFee: number }[] = [];
+  return {
+    get: (): bigint => floor,
+    set: (microLamports: bigint): void => {
+      floor = microLamports;
+    },
+    record: (slot: number): void => {
+      recent.push({ slot, prioritizationFee: Number(floor) });
+      if (recent.length > RECENT_FEES) recent.shift();
+    },
+    /** The smallest price that each of the last slots took, oldest first. */
+    recent: () => [...recent],
+  };
+};
+
+const finalSlotOf = (ledger: Ledger): number => ledger.slot() - FINALIZED_AFTER_SLOTS;
+
+/** Saves the state now and then, so that a start does not execute the whole journal again. */
+const createSnapshots = (
+  snapshotPath: string,
+  { ledger, bank, journal }: { ledger: Ledger; bank: Bank; journal: ReturnType<typeof openJournal> },
+) => {
+  let slot = ledger.slot();
+  let end = journal.end();
+  const save = (): void => {
+    saveSnapshot(snapshotPath, { finalSlot: finalSlotOf(ledger), journalEnd: journal.end(), ledger, bank });
+    slot = ledger.slot();
+    end = journal.end();
+  };
+  return {
+    save,
+    saveIfDue: (): void => {
+      if (ledger.slot() - slot >= SNAPSHOT_EVERY_SLOTS && journal.end() > end) save();
+    },
+  };
+};
+
+type TransactionRecord = Extract<Entry, { t: 'tx' }>;
+
+/** What the journal has of an included transaction, and the accounts that it names. */
+const entryOf = (
+  transaction: Transaction,
+  { err, keys: { all } }: Outcome,
+  { slot, time, meta, staged }: Pick<TransactionRecord, 'slot' | 'time' | 'meta' | 'staged'>,
+): { entry: TransactionRecord; keys: string[] } => {
+  const { signature, bytes } = transaction;
+  const memo = memoOf(transaction);
+  const keys = all.map((key) => key.name);
+  const wire = Buffer.from(bytes).toString('base64');
+  return { entry: { t: 'tx', slot, time, signature, err, memo, keys, wire, meta, staged }, keys };
+};
+
+/** What a new chain has: the lamports of the faucet, and a mint. */
+const endowGenesis = (
+  bank: Bank,
+  faucet: ReturnType<typeof createFaucet>,
+  mint: GenesisMint | undefined,
+): void => {
+  bank.endow(faucet.key, faucet.lamports);
+  // At an address without a secret key, as USDC of the public networks has in every client.
+  if (mint) {
+    const data = newMintData(address(mint.authority), MINT_DECIMALS);
+    bank.endow(address(mint.address), bank.minimumBalance(data.length), data, TOKEN_PROGRAM);
+  }
+};
+
+/**
+ * The reasons against inclusion that the runtime does not check: the age of the blockhash, and an
+ * earlier inclusion.
+ */
+const refusalOf = (
+  { ledger, history }: Pick<State, 'ledger' | 'history'>,
+  transaction: Transaction,
+  commitment: Commitment,
+): TransactionError | undefined => {
+  if (!ledger.isBlockhashValid(transaction.message.blockhash, commitment)) return 'BlockhashNotFound';
+  return history.ofMessage(messageHashOf(transaction)) ? 'AlreadyProcessed' : undefined;
+};
+
+const simulateAt = (
+  state: State,
+  transaction: Transaction,
+  verify: boolean,
+  at: Commitment | 'any-blockhash',
+  staged?: Staged,
+) => {
+  const result = state.bank.simulate(transaction, verify, staged);
+  if (result.err === 'SignatureFailure') throw signatureVerificationFailure();
+  const refusal = at === 'any-blockhash' ? undefined : refusalOf(state, transaction, at);
+  return { ...result, refusal };
+};
+
+type Simulate = (
+  transaction: Transaction,
+  verify: boolean,
+  at: Commitment | 'any-blockhash',
+  staged?: Staged,
+) => ReturnType<typeof simulateAt>;
+
 /**
  * A chain with its state in `dataDir`, which is created if it is missing. A new chain uses `seed`
  * and `genesisMint` if they are given. An existing chain keeps its own. All calls are synchronous,
@@ -82,18 +200,10 @@ export const openChain = ({
   const history = createHistory();
   const faucet = createFaucet(seed);
   const stats = { executed: 0, failed: 0, duplicate: 0 };
-  const listeners = new Set<(event: ChainEvent) => void>();
+  const { listen, emit } = createEvents();
+  const floor = createFloor();
   let unixSeconds = 0;
-  /** The smallest price per compute unit that a block takes, micro-lamports. */
-  let floor = 0n;
-  const recentFees: { slot: number; prioritizationFee: number }[] = [];
-  let snapshotSlot = 0;
-  let snapshotCount = 0;
 
-  const emit = (event: ChainEvent) => {
-    for (const listener of listeners) listener(event);
-  };
-  const finalSlot = () => ledger.slot() - FINALIZED_AFTER_SLOTS;
   const append = (entry: Entry) => journal.append(JSON.stringify(entry));
 
   const setClock = () => {
@@ -101,55 +211,40 @@ export const openChain = ({
     bank.setClock(ledger.slot(), unixSeconds);
   };
 
-  const snapshot = () => {
-    saveSnapshot(snapshotPath, { finalSlot: finalSlot(), journalEnd: journal.end(), ledger, bank });
-    snapshotSlot = ledger.slot();
-    snapshotCount = journal.end();
-  };
-
-  bank.endow(faucet.key, faucet.lamports);
-  // At an address without a secret key, as USDC of the public networks has in every client.
-  if (mint) {
-    const data = newMintData(address(mint.authority), MINT_DECIMALS);
-    bank.endow(address(mint.address), bank.minimumBalance(data.length), data, TOKEN_PROGRAM);
-  }
+  endowGenesis(bank, faucet, mint);
   restoreChain({ snapshotPath, journal, ledger, bank, history, tip: tip.read(), log });
-  snapshotSlot = ledger.slot();
-  snapshotCount = journal.end();
+  const snapshots = createSnapshots(snapshotPath, { ledger, bank, journal });
   setClock();
 
   const tick = () => {
     ledger.advance();
     setClock();
-    bank.finalize(finalSlot());
-    recentFees.push({ slot: ledger.slot(), prioritizationFee: Number(floor) });
-    if (recentFees.length > RECENT_FEES) recentFees.shift();
+    bank.finalize(finalSlotOf(ledger));
+    floor.record(ledger.slot());
     tip.write(ledger.slot());
-    if (ledger.slot() - snapshotSlot >= SNAPSHOT_EVERY_SLOTS && journal.end() > snapshotCount) snapshot();
+    snapshots.saveIfDue();
     emit({ type: 'slot' });
   };
 
-  /**
-   * The reasons against inclusion that the runtime does not check: the age of the blockhash, and an
-   * earlier inclusion.
-   */
-  const refusalOf = (transaction: Transaction, commitment: Commitment): TransactionError | undefined => {
-    if (!ledger.isBlockhashValid(transaction.message.blockhash, commitment)) return 'BlockhashNotFound';
-    return history.ofMessage(messageHashOf(transaction)) ? 'AlreadyProcessed' : undefined;
-  };
-
   const record = (transaction: Transaction, outcome: Outcome, staged?: Staged) => {
-    const slot = ledger.slot();
-    const { signature, bytes } = transaction;
-    const memo = memoOf(transaction);
-    const keys = outcome.keys.all.map((key) => key.name);
-    const meta = metaOf(bank, outcome, slot);
-    const wire = Buffer.from(bytes).toString('base64');
-    const { err } = outcome;
-    const entry: Entry = { t: 'tx', slot, time: unixSeconds, signature, err, memo, keys, wire, meta, staged };
+    const { entry, keys } = entryOf(transaction, outcome, {
+      slot: ledger.slot(),
+      time: unixSeconds,
+      meta: metaOf(bank, outcome, ledger.slot()),
+      staged,
+    });
+    const { signature, slot, time, err, memo } = entry;
     const at = append(entry);
-    const messageHash = messageHashOf(transaction);
-    const included = { signature, messageHash, slot, time: unixSeconds, err, memo, ...at, lost: false };
+    const included = {
+      signature,
+      messageHash: messageHashOf(transaction),
+      slot,
+      time,
+      err,
+      memo,
+      ...at,
+      lost: false,
+    };
     history.add(included, keys);
     if (err === null) stats.executed += 1;
     else stats.failed += 1;
@@ -158,7 +253,7 @@ export const openChain = ({
 
   /** Includes a transaction in the current slot if it is valid. Otherwise drops it silently. */
   const include = (transaction: Transaction, staged?: Staged): IncludedTransaction | undefined => {
-    const refusal = refusalOf(transaction, 'processed');
+    const refusal = refusalOf({ ledger, history }, transaction, 'processed');
     if (refusal === 'AlreadyProcessed') stats.duplicate += 1;
     if (refusal) return undefined;
     const outcome = bank.execute(transaction, ledger.slot(), { staged });
@@ -168,17 +263,8 @@ export const openChain = ({
     return included;
   };
 
-  const simulate = (
-    transaction: Transaction,
-    verify: boolean,
-    at: Commitment | 'any-blockhash',
-    staged?: Staged,
-  ) => {
-    const result = bank.simulate(transaction, verify, staged);
-    if (result.err === 'SignatureFailure') throw signatureVerificationFailure();
-    const refusal = at === 'any-blockhash' ? undefined : refusalOf(transaction, at);
-    return { ...result, refusal };
-  };
+  const simulate: Simulate = (transaction, verify, at, staged) =>
+    simulateAt({ bank, ledger, history }, transaction, verify, at, staged);
 
   return {
     ledger,
@@ -189,17 +275,9 @@ export const openChain = ({
     include,
     simulate,
     unixSeconds: () => unixSeconds,
-    /** The smallest price that each of the last slots took, oldest first. */
-    recentFees: () => [...recentFees],
-    setFloor: (microLamports: bigint): void => {
-      floor = microLamports;
-    },
-
-    /** Calls back after every slot, transaction and fork, until the returned function is called. */
-    listen: (listener: (event: ChainEvent) => void): (() => void) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    recentFees: floor.recent,
+    setFloor: floor.set,
+    listen,
 
     /**
      * Accepts a transaction as the real sendTransaction does. With preflight, a transaction that
@@ -217,7 +295,7 @@ export const openChain = ({
       }
       emit({ type: 'received', signature: transaction.signature });
       // A congested block leaves out what offers less, and its sender gets no error.
-      if (priceOf(transaction.message) >= floor) include(transaction, staged);
+      if (priceOf(transaction.message) >= floor.get()) include(transaction, staged);
       return transaction.signature;
     },
 
@@ -258,7 +336,7 @@ export const openChain = ({
 
     /** Writes a snapshot and closes the files. No method may be called afterwards. */
     close: (): void => {
-      snapshot();
+      snapshots.save();
       tip.write(ledger.slot());
       tip.close();
       journal.close();

@@ -60,6 +60,65 @@ type Member = {
   exited: Promise<void>;
 };
 
+/** How a process has ended, and when it had started. */
+type End = { how: string; startedAt: number; crashed: boolean; hopeless: boolean };
+
+const newMember = (spec: ProcessSpec, log: ProcessLog): Member => ({
+  spec,
+  log,
+  wasReady: false,
+  crashes: 0,
+  backOffMilliseconds: firstBackOffMilliseconds,
+  exited: Promise.resolve(),
+});
+
+/** Starts the process of a member. Calls back once when it has ended. */
+const spawnMember = (member: Member, onEnd: (end: End) => void): ChildProcess => {
+  const { spec, log } = member;
+  const startedAt = Date.now();
+  const child = spawn(spec.command, spec.args, {
+    cwd: spec.cwd ?? repositoryRoot,
+    env: { ...inheritedEnvironment(), ...spec.env },
+    detached: true,
+    stdio: ['ignore', log.descriptor, log.descriptor],
+    ...(spec.uid === undefined ? {} : { uid: spec.uid }),
+    ...(spec.gid === undefined ? {} : { gid: spec.gid }),
+  });
+  member.child = child;
+  member.exited = new Promise((resolve) => {
+    // Node emits only 'error' if the child could not be spawned, and only 'exit' otherwise.
+    child.once('error', (error) => {
+      resolve();
+      onEnd({ how: error.message, startedAt, crashed: true, hopeless: false });
+    });
+    child.once('exit', (code, name) => {
+      resolve();
+      const how = name ? `was ended by ${name}` : `exited with code ${code}`;
+      const crashed = name !== 'SIGKILL' && name !== 'SIGTERM';
+      onEnd({ how, startedAt, crashed, hopeless: code === badConfiguration });
+    });
+  });
+  return child;
+};
+
+/** The pause before the next start. It doubles, until the process has run for a while. */
+const nextPause = (member: Member, startedAt: number): number => {
+  if (Date.now() - startedAt >= healthyMilliseconds) member.backOffMilliseconds = firstBackOffMilliseconds;
+  const pause = member.backOffMilliseconds;
+  member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
+  return pause;
+};
+
+const ofKind = (members: Iterable<Member>, kind: ProcessSpec['kind']): Member[] =>
+  [...members].filter(({ spec }) => spec.kind === kind);
+
+const pidsOf = (members: ReadonlyMap<string, Member>): Record<string, number> =>
+  Object.fromEntries(
+    [...members].flatMap(([name, { spec, identity }]) =>
+      identity && spec.listed !== false ? [[name, identity.pid]] : [],
+    ),
+  );
+
 /**
  * Runs processes as a cluster does: a process that ends is started again, after increasing pauses.
  *
@@ -99,29 +158,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await prepared.finally(() => preparing.delete(prepared));
     if (stopping) return;
     log.mark();
-    const startedAt = Date.now();
-    const child = spawn(spec.command, spec.args, {
-      cwd: spec.cwd ?? repositoryRoot,
-      env: { ...inheritedEnvironment(), ...spec.env },
-      detached: true,
-      stdio: ['ignore', log.descriptor, log.descriptor],
-      ...(spec.uid === undefined ? {} : { uid: spec.uid }),
-      ...(spec.gid === undefined ? {} : { gid: spec.gid }),
-    });
-    member.child = child;
-    member.exited = new Promise((resolve) => {
-      // Node emits only 'error' if the child could not be spawned, and only 'exit' otherwise.
-      child.once('error', (error) => {
-        resolve();
-        void ended(member, error.message, startedAt);
-      });
-      child.once('exit', (code, name) => {
-        resolve();
-        const how = name ? `was ended by ${name}` : `exited with code ${code}`;
-        const crashed = name !== 'SIGKILL' && name !== 'SIGTERM';
-        void ended(member, how, startedAt, { crashed, hopeless: code === badConfiguration });
-      });
-    });
+    const child = spawnMember(member, (end) => void ended(member, end));
     if (child.pid === undefined) return;
     const identity = identify(child.pid);
     if (!identity) return;
@@ -131,12 +168,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await untilReady(member, child, printThrottled);
   }
 
-  async function ended(
-    member: Member,
-    how: string,
-    startedAt: number,
-    { crashed = true, hopeless = false } = {},
-  ): Promise<void> {
+  async function ended(member: Member, { how, startedAt, crashed, hopeless }: End): Promise<void> {
     const { spec, identity } = member;
     delete member.child;
     delete member.identity;
@@ -148,13 +180,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     // While starting, a reason is printed once, because the whole start then fails with it.
     const again = !member.wasReady && member.crashes > 0;
     member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
-    if (Date.now() - startedAt >= healthyMilliseconds) member.backOffMilliseconds = firstBackOffMilliseconds;
-    const pause = member.backOffMilliseconds;
-    member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
+    const pause = nextPause(member, startedAt);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
     // A process that was killed from outside has logged no reason.
-    const output = crashed && !again ? errorLines(member.log.lastLines(60), 8) : [];
-    for (const line of output) print(`[${spec.name}]   ${readable(line)}`);
+    if (crashed && !again) printOutput(member, print);
     changed();
     await sleep(pause);
     if (!stopping) await runAgain(member);
@@ -172,32 +201,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (members.has(spec.name)) throw new Error(`two processes are named ${spec.name}`);
     const processLog = openLog(logDir, spec.name);
     logs.set(spec.name, processLog);
-    const member: Member = {
-      spec,
-      log: processLog,
-      wasReady: false,
-      crashes: 0,
-      backOffMilliseconds: firstBackOffMilliseconds,
-      exited: Promise.resolve(),
-    };
+    const member = newMember(spec, processLog);
     members.set(spec.name, member);
     const deadline = Date.now() + startMilliseconds;
     await Promise.race([run(member), sleep(startMilliseconds, undefined, { ref: false })]);
-    while (!member.wasReady) {
-      if (stopping) throw new Error('stopped while starting');
-      if (member.crashes >= crashesBeforeGivingUp || Date.now() > deadline) {
-        throw startFailure(member);
-      }
-      await sleep(25);
-    }
+    await untilStarted(member, deadline, () => stopping);
   }
 
   async function stopAll(): Promise<void> {
     await Promise.allSettled(preparing);
-    for (const kind of stopOrder) {
-      const group = [...members.values()].filter(({ spec }) => spec.kind === kind);
-      await stopGroup(group, graceMilliseconds, print);
-    }
+    for (const kind of stopOrder) await stopGroup(ofKind(members.values(), kind), graceMilliseconds, print);
     await Promise.allSettled(others.map((stop) => stop()));
     stopFollowing();
     await reaper.stop();
@@ -220,10 +233,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       reaper.expectEnd();
       for (const { child } of members.values()) child?.kill('SIGKILL');
     },
-    pids: () => {
-      const listed = [...members].filter(([, { spec, identity }]) => identity && spec.listed !== false);
-      return Object.fromEntries(listed.map(([name, { identity }]) => [name, identity!.pid]));
-    },
+    pids: () => pidsOf(members),
   };
 }
 
@@ -231,6 +241,19 @@ function startFailure({ spec, log, crashes }: Member): Error {
   const why = crashes >= crashesBeforeGivingUp ? 'does not start' : 'does not become ready';
   const output = errorLines(log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
   return new Error([`${spec.name} ${why} (all output in ${log.file})`, ...output].join('\n'));
+}
+
+/** @throws Error if the process does not become ready in time, or ends too often */
+async function untilStarted(member: Member, deadline: number, isStopping: () => boolean): Promise<void> {
+  while (!member.wasReady) {
+    if (isStopping()) throw new Error('stopped while starting');
+    if (member.crashes >= crashesBeforeGivingUp || Date.now() > deadline) throw startFailure(member);
+    await sleep(25);
+  }
+}
+
+function printOutput({ spec, log }: Member, print: (line: string) => void): void {
+  for (const line of errorLines(log.lastLines(60), 8)) print(`[${spec.name}]   ${readable(line)}`);
 }
 
 /** Polls the process until it is ready or has ended. */

@@ -3,10 +3,11 @@ import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { importJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
+import { displayUsdc, plainUsdc } from '../../../shared/lib/usdc.ts';
 import type { SandboxKeys } from './config.ts';
 import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
 import type { PurchaseFlow, WebhookOf } from './purchase-flow.ts';
-import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
+import { type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
  * A model of Coinbase Onramp: sessions for a signed token, a payment page that can be used once,
@@ -56,7 +57,7 @@ const transactionOf = (purchase: Purchase) => ({
   status: `ONRAMP_TRANSACTION_STATUS_${STATUSES[purchase.status]}`,
   purchaseCurrency: 'USDC',
   purchaseNetwork: 'solana',
-  purchaseAmount: { currency: 'USDC', value: decimal(purchase.amountMicro) },
+  purchaseAmount: { currency: 'USDC', value: plainUsdc(purchase.amountMicro) },
   paymentTotal: { currency: purchase.fiatCurrency, value: purchase.fiatAmount },
   txHash: purchase.txHash ?? '',
   createdAt: purchase.createdAt,
@@ -176,7 +177,7 @@ const registerPages = (
     if (typeof session === 'string') return failure(reply, session);
     const shown = definitions({
       'You pay': `${session.paymentAmount} ${session.paymentCurrency}`,
-      'You get': `${decimal(usdcFor(session.paymentAmount))} USDC`,
+      'You get': displayUsdc(usdcFor(session.paymentAmount)),
       Wallet: session.destinationAddress,
     });
     const inputs = `<label>Card <input type="text" name="card" value="4242 4242 4242 4242" inputmode="numeric"></label>

@@ -1,10 +1,11 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { displayUsdc, plainUsdc } from '../../../shared/lib/usdc.ts';
 import type { SandboxKeys } from './config.ts';
 import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
 import type { PurchaseFlow, WebhookOf } from './purchase-flow.ts';
-import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
+import { type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
  * A model of MoonPay: the widget behind a signed URL, signed webhooks, and the two status calls. It
@@ -37,7 +38,7 @@ const transactionOf = (purchase: Purchase) => ({
   // Set after the USDC was sent.
   quoteCurrencyAmount:
     purchase.status === 'pending' || purchase.status === 'completed'
-      ? Number(decimal(purchase.amountMicro))
+      ? Number(plainUsdc(purchase.amountMicro))
       : null,
   feeAmount: 0,
   extraFeeAmount: 0,
@@ -117,7 +118,7 @@ const registerWidget = (app: FastifyInstance, { keys, flow }: MoonpayOptions): v
     if (typeof fields === 'string') return failure(reply, fields);
     const shown = definitions({
       'You pay': `${fields.baseCurrencyAmount} ${fields.baseCurrencyCode?.toUpperCase()}`,
-      'You get': `${decimal(usdcFor(fields.baseCurrencyAmount!))} USDC`,
+      'You get': displayUsdc(usdcFor(fields.baseCurrencyAmount!)),
       Wallet: fields.walletAddress!,
     });
     const choices = buttons({

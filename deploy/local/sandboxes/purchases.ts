@@ -87,9 +87,3 @@ export const usdcFor = (fiatAmount: string): bigint => {
   const [whole = '0', cents = ''] = fiatAmount.split('.');
   return (BigInt(whole + cents.slice(0, 2).padEnd(2, '0')) * 10_000n * 97n) / 100n;
 };
-
-/** Micro-units as a decimal number, in the format of the providers. */
-export const decimal = (micro: string | bigint): string => {
-  const digits = String(micro).padStart(7, '0');
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
-};

@@ -11,12 +11,13 @@ import type { FastifyInstance } from 'fastify';
 import { CoinbaseConfig, createCoinbase } from '../../../services/funding/deposits/providers/coinbase.ts';
 import { createMoonpay, MoonpayConfig } from '../../../services/funding/deposits/providers/moonpay.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { plainUsdc } from '../../../shared/lib/usdc.ts';
 import { openPage, submitPage } from '../../../test/support/payment-page.ts';
 import { staysFor, waitFor } from '../../../test/support/wait.ts';
 import { createPortPicker } from '../servers/ports.ts';
 import { environmentKeys } from '../stack/keys.ts';
 import { createDelivery } from './delivery.ts';
-import { type Behaviour, decimal, usdcFor } from './purchases.ts';
+import { type Behaviour, usdcFor } from './purchases.ts';
 import { createSandboxes } from './server.ts';
 
 /** The sandboxes as our adapters use them. The end-to-end tests cover the payments on the chain. */
@@ -243,9 +244,9 @@ test('a webhook that the receiver refuses is sent again', async () => {
 });
 
 test.each([
-  ['50.00', '48.5'],
-  ['50', '48.5'],
+  ['50.00', '48.50'],
+  ['50', '48.50'],
   ['0.01', '0.0097'],
   ['12.3', '11.931'],
-  ['100', '97'],
-])('%s of fiat money buys %s USDC', (fiat, expected) => expect(decimal(usdcFor(fiat))).toBe(expected));
+  ['100', '97.00'],
+])('%s of fiat money buys %s USDC', (fiat, expected) => expect(plainUsdc(usdcFor(fiat))).toBe(expected));

@@ -17,6 +17,42 @@ import { chainSpec, mailSpec, onrampsSpec, tracesSpec } from './tool-specs.ts';
 
 const host = '127.0.0.1';
 
+/** Where every server and service will listen, and which servers run already. */
+async function chooseAddresses(
+  settings: Settings,
+  keyed: readonly KeyedEnvironment[],
+  supervisor: Supervisor,
+) {
+  const picker = createPortPicker();
+  const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
+  const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
+  const scenariosPort = async ({ name }: KeyedEnvironment) => (name === 'test' ? chainPort() : null);
+
+  const gateways = Array.from({ length: settings.instances?.gateway ?? 1 }, () => 3000);
+  const gatewayPorts = await inOrder(gateways, port);
+  const mailPorts = { smtp: await port(1025), http: await port(8025) };
+  const choice = { ...settings, port, supervisor };
+  const redis = await chooseRedis(choice);
+  const bus = await chooseBus(choice, keyed);
+  const postgres = await choosePostgres(choice);
+  const chainPorts = await inOrder(keyed, chainPort);
+  const scenariosPorts = await inOrder(keyed, scenariosPort);
+  const onrampsPorts = await inOrder(keyed, () => port(8090));
+  const tracesPort = settings.traces === true ? await port(4318) : null;
+  return {
+    port,
+    gatewayPorts,
+    mailPorts,
+    redis,
+    bus,
+    postgres,
+    chainPorts,
+    scenariosPorts,
+    onrampsPorts,
+    tracesPort,
+  };
+}
+
 /**
  * Starts everything in the order of its dependencies, as much as possible in parallel.
  * @returns the content of stack.json without the pids
@@ -30,24 +66,14 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     rateLimitScale = 1,
   } = settings;
   const keyed = names.map((name) => ({ name, keys: environmentKeys(stateDir, name, operators) }));
-  const picker = createPortPicker();
-  const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
-  const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
-  const scenariosPort = async ({ name }: KeyedEnvironment) => (name === 'test' ? chainPort() : null);
-
-  const gateways = Array.from({ length: settings.instances?.gateway ?? 1 }, () => 3000);
-  const gatewayPorts = await inOrder(gateways, port);
+  const { port, gatewayPorts, mailPorts, redis, bus, postgres, chainPorts, ...ports } = await chooseAddresses(
+    settings,
+    keyed,
+    supervisor,
+  );
+  const { scenariosPorts, onrampsPorts, tracesPort } = ports;
   const gatewayUrls = gatewayPorts.map((own) => `http://${host}:${own}`);
   const gatewayUrl = gatewayUrls[0]!;
-  const mailPorts = { smtp: await port(1025), http: await port(8025) };
-  const choice = { ...settings, port, supervisor };
-  const redis = await chooseRedis(choice);
-  const bus = await chooseBus(choice, keyed);
-  const postgres = await choosePostgres(choice);
-  const chainPorts = await inOrder(keyed, chainPort);
-  const scenariosPorts = await inOrder(keyed, scenariosPort);
-  const onrampsPorts = await inOrder(keyed, () => port(8090));
-  const tracesPort = settings.traces === true ? await port(4318) : null;
 
   const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
   const preparing = keyed.map((environment, index) =>
@@ -88,16 +114,26 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
   const tracesUrl = tracesPort === null ? null : `http://${host}:${tracesPort}`;
-  const { hourlyCaps = {} } = settings;
   const shared = {
-    ...{ gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel, hourlyCaps },
+    gatewayUrl,
+    redisUrl: redis.url,
+    smtpUrl,
+    limitsFile,
+    logLevel,
+    hourlyCaps: settings.hourlyCaps ?? {},
     caFile: settings.tls?.certFile,
   };
   const onramps = environments.map((environment, index) =>
     onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),
   );
   const services = await serviceSpecs({
-    ...{ settings, environments, gatewayPorts, port, shared, tracesUrl, command },
+    settings,
+    environments,
+    gatewayPorts,
+    port,
+    shared,
+    tracesUrl,
+    command,
   });
   await supervisor.start([...onramps, ...services.map(({ spec }) => spec)]);
 

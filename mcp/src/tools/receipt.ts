@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { answerWith } from '../answers.ts';
-import { inUsdc } from '../usdc.ts';
 import { paymentOf, paymentShape, settlementId } from './shapes.ts';
 import { answering, type Register } from './tools.ts';
 
@@ -26,7 +26,7 @@ export const registerReceipt: Register = (server, { client }) => {
       const found = await client.settlement.get({ settlement_id });
       const payment = paymentOf(found);
       const by = payment.tx_hash === null ? 'no transaction is known yet' : `transaction ${payment.tx_hash}`;
-      const text = `${inUsdc(payment.amount)} to ${payment.payee_name} on ${payment.created_at}, ${payment.chain_status}, ${by}.`;
+      const text = `${displayUsdc(payment.amount)} to ${payment.payee_name} on ${payment.created_at}, ${payment.chain_status}, ${by}.`;
       const units_remaining = found.units_remaining ?? null;
       return answerWith({ receipt: { ...payment, redeemed_at: found.redeemed_at, units_remaining, text } });
     }),

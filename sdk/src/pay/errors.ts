@@ -1,4 +1,5 @@
 import { type PaidElsewhereError, QuittanceError } from '../errors.ts';
+import { displayUsdc } from '../generated/usdc.ts';
 import type { QuoteClaims } from '../tokens.ts';
 import type { Price } from './price.ts';
 
@@ -27,7 +28,7 @@ export class PriceAboveCapError extends PaymentDeclinedError {
   readonly cap: 'maxAmount' | 'total' | 'perOrigin';
 
   constructor(cap: 'maxAmount' | 'total' | 'perOrigin', quote: Price) {
-    super(`${quote.quote_amount} micro-units exceed ${cap}.`, quote);
+    super(`The price of ${displayUsdc(quote.quote_amount)} is above ${cap}.`, quote);
     this.cap = cap;
   }
 }
@@ -100,7 +101,7 @@ export class PaymentOpenError extends QuittanceError {
   constructor(settlementId: string, paymentRequestId: string, quote: Price) {
     super(
       `The vendor has the signed payment of settlement ${settlementId} and does not deliver. ` +
-        `${quote.quote_amount} micro-units stay reserved until the payment is proven to be made or impossible. ` +
+        `${displayUsdc(quote.quote_amount)} stay reserved until the payment is proven to be made or impossible. ` +
         'Repeat the call: it presents the same payment and does not pay again.',
     );
     this.settlementId = settlementId;

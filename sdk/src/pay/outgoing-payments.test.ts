@@ -284,7 +284,7 @@ describe('a 402 after the payment was presented', () => {
       const error = await errorOf(pay(vendor.origin, { paymentKey: 'k' }));
       expect(error).toBeInstanceOf(PaymentOpenError);
       expect(error).toMatchObject({ settlementId: world.signed()[0], quote: { quote_amount: '1000' } });
-      expect((error as Error).message).toMatch(/1000 micro-units stay reserved/);
+      expect((error as Error).message).toMatch(/0\.001 USDC stay reserved/);
     }
     expect(shown(vendor)).toHaveLength(3);
     expect(new Set(shown(vendor)).size).toBe(1);

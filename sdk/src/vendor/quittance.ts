@@ -2,6 +2,7 @@ import type { Client } from '../client.ts';
 import { hexHash, utf8 } from '../encoding.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { RateLimitedError } from '../generated/errors.ts';
+import { displayUsdc } from '../generated/usdc.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type SettlementClaims, type TokenVerifier } from '../tokens.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
@@ -25,13 +26,6 @@ const SETTLEMENT_ID = /^stl_[0-9a-z]{26}$/;
 const QUOTE_ID = /^q_[0-9a-z]{26}$/;
 /** The pause of a route that has used its share of the quotes. */
 const SHARE_MS = 5000;
-
-/** `2500000` → `2.50 USDC`: at least two decimals, no rounding. */
-const displayAmount = (micro: string): string => {
-  const digits = micro.padStart(7, '0');
-  const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
-  return `${digits.slice(0, -6)}.${decimals} USDC`;
-};
 
 /**
  * Converts a failed call for the buyer: by whether it can be repeated. The API's message is about
@@ -136,7 +130,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       return {
         body: {
           quote_token: quote.quote_token,
-          display_amount: displayAmount(quote.quote_amount),
+          display_amount: displayUsdc(quote.quote_amount),
           quote_amount: quote.quote_amount,
           currency: quote.currency,
           expires_at: quote.expires_at,

@@ -79,7 +79,11 @@ const readRoom = async (
 
 /** That bytes are signed is published when the payment takes long (rebroadcast.ts). */
 const transitionOf = ({ intent, signed }: SignedIncoming) => ({
-  ...{ intent, isNew: true, signed, message: null, claim: null },
+  intent,
+  isNew: true,
+  signed,
+  message: null,
+  claim: null,
 });
 
 /** Records signed payments. @returns null for a message that has an intent already */
@@ -106,7 +110,11 @@ const commitAll = (
     const held = await listHeld(
       tx,
       payments.map(({ intent, source, alone, balance: { slot, contains } }) => ({
-        ...{ intentId: intent.intent_id, source, alone, slot, contains },
+        intentId: intent.intent_id,
+        source,
+        alone,
+        slot,
+        contains,
         asking: sources.filter((each) => each === source).length,
       })),
     );

@@ -36,8 +36,10 @@ const requestOf = (
   const { signers } = decodeAnyMessage(message);
   const legs = transfersOf(message);
   return {
-    ...{ settlement_id: settlementId, account_id: accountId },
-    ...{ authority: signers[1]!, source_account: source },
+    settlement_id: settlementId,
+    account_id: accountId,
+    authority: signers[1]!,
+    source_account: source,
     legs: legs.map(({ destination, amountMicro }) => ({
       token_account: destination,
       amount: formatMicro(amountMicro),
@@ -77,7 +79,8 @@ export const adoptLost = async (
     signature,
     wire: assemble(included.message, [bs58.decode(signature), included.signatureAt(1)]),
     lastValidBlockHeight,
-    ...{ creates: null, signBefore: null },
+    creates: null,
+    signBefore: null,
   };
   const adopted = { intent, isNew: true, signed, message: null, claim: null };
   const [committed] = await commitSigned(pool, [adopted], workerId);

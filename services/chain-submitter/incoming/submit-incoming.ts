@@ -200,7 +200,10 @@ const requestOf = (
   payment: SignedPayment,
   now: number,
 ): IncomingRequest => ({
-  ...{ settlement_id, account_id, authority: payment.authority, source_account: payment.source },
+  settlement_id,
+  account_id,
+  authority: payment.authority,
+  source_account: payment.source,
   legs: payment.legs.map(({ destination, amountMicro }) => ({
     token_account: destination,
     amount: formatMicro(amountMicro),
@@ -239,7 +242,11 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   });
   if (signed === null) return null;
   const order: IncomingOrder = {
-    ...{ kind: 'incoming', accountId: input.account_id, authority, source, legs },
+    kind: 'incoming',
+    accountId: input.account_id,
+    authority,
+    source,
+    legs,
     since: deps.clock(),
   };
   if (deps.inFlight.begin(intent.intent_id)) {

@@ -16,7 +16,9 @@ export const getCosigningUsage = async (db: Db, limits: Limits, accountId: strin
     per_day: Number(limit) * factor,
   });
   return {
-    ...{ account_id: accountId, factor },
-    ...{ cosignatures: usage(user, limits.cosignatures), revokes: usage(revoke, limits.revokes) },
+    account_id: accountId,
+    factor,
+    cosignatures: usage(user, limits.cosignatures),
+    revokes: usage(revoke, limits.revokes),
   };
 };

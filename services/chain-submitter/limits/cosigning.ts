@@ -51,7 +51,11 @@ const feeClaims = async (
   const isRevoking = isRevoke(order);
   const name = isRevoking ? 'fees_revoke' : 'fees_user';
   const number: Claim = {
-    ...{ name, dimension: 'account', scope: cosigningScope(name, accountId), period: 'day', amount: 1n },
+    name,
+    dimension: 'account',
+    scope: cosigningScope(name, accountId),
+    period: 'day',
+    amount: 1n,
     cap: (isRevoking ? limits.revokes : limits.cosignatures) * factor,
   };
   const claims = [number, ...claimsOf(limits, name, accountId, feeLamports(order, network))];

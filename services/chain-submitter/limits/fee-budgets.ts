@@ -86,8 +86,12 @@ export const claimsOf = (limits: Limits, name: BudgetName, account: string, amou
 
 /** The claim on the account's tenth of a budget. */
 const accountClaim = (limits: Limits, name: BudgetName, account: string, amount: bigint): Claim => ({
-  ...{ name, dimension: 'account', scope: `${name}/account/${account}`, period: 'day' },
-  ...{ cap: limits[name] / SHARES, amount },
+  name,
+  dimension: 'account',
+  scope: `${name}/account/${account}`,
+  period: 'day',
+  cap: limits[name] / SHARES,
+  amount,
 });
 
 /**
@@ -126,7 +130,9 @@ export const checkClaims = async (db: Db, claims: readonly Claim[], now: number)
 export const createVendorFees = (budgets: Budgets, limits: Limits, name: 'fees_settle' | 'fees_incoming') => {
   const environment: Budget = { scope: name, period: 'day', cap: limits[name] };
   const ofVendor = (account: string): Budget => ({
-    ...{ scope: `${name}/vendor/${account}`, period: 'day', cap: limits[name] / SHARES },
+    scope: `${name}/vendor/${account}`,
+    period: 'day',
+    cap: limits[name] / SHARES,
   });
   return {
     environment,

@@ -184,7 +184,10 @@ export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): 
       created_at: isoTime(intent.created_at),
     },
     transactions: signed.map(({ signature, generation, status, last_valid_block_height, statuses }) => ({
-      ...{ signature, generation, status, last_valid_block_height },
+      signature,
+      generation,
+      status,
+      last_valid_block_height,
       provider_statuses: statuses.map(statusText),
     })),
     under_reference: [...listed],

@@ -19,7 +19,10 @@ const { account_id, payment_attempt_id, settlement_id, quote_token } =
   chainSubmitter.jobs.settle.payload.shape;
 /** The fields of a settle job that name its attempt. */
 const ReadableJob = z.looseObject({
-  ...{ account_id, payment_attempt_id, settlement_id, quote_token },
+  account_id,
+  payment_attempt_id,
+  settlement_id,
+  quote_token,
   generation: z.int().min(0).catch(0),
 });
 

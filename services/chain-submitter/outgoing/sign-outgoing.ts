@@ -196,7 +196,9 @@ const signDistinct = async (deps: Deps, intentId: string, input: Input): Promise
     if ((await signAndCommit(deps, intentId, input)) !== 'same message') return;
   }
   throw new ServiceError('service_unavailable', 'equal payments are being signed; repeat the call', {
-    ...{ money_moved: 'no', safe_action: 'retry_same_attempt', retryAfterSeconds: 2 },
+    money_moved: 'no',
+    safe_action: 'retry_same_attempt',
+    retryAfterSeconds: 2,
   });
 };
 

@@ -97,13 +97,21 @@ const prepareFor = async (deps: Deps, input: Input) => {
   const { tokenAccount, payee } = await destinationOf(deps, input);
   const { transfer: kind, object_id, settlement_id, account_id, owner, amount, accepted_at } = input;
   const request = {
-    ...{ object_id, settlement_id, account_id, owner, amount, accepted_at },
+    object_id,
+    settlement_id,
+    account_id,
+    owner,
+    amount,
+    accepted_at,
     payee,
     destination: tokenAccount,
   } satisfies TransferRequest;
   const order = parseOrder({ kind, request, created_at: deps.clock() }, deps) as TransferOrder;
   const cosigned = {
-    ...{ order, objectId: object_id, settlementId: settlement_id, accountId: input.budget_account_id },
+    order,
+    objectId: object_id,
+    settlementId: settlement_id,
+    accountId: input.budget_account_id,
   };
   await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
   const create = await creates(deps, order);

@@ -154,7 +154,10 @@ const cosignedOf = (
   { preparation_id, budget_account_id, creates, request }: PreparationRow,
   order: UserOrder,
 ): Cosigned => ({
-  ...{ order, objectId: preparation_id, accountId: budget_account_id, creates },
+  order,
+  objectId: preparation_id,
+  accountId: budget_account_id,
+  creates,
   settlementId: (request as { settlement_id?: string | null }).settlement_id ?? null,
 });
 

@@ -90,7 +90,7 @@ export const createAuthenticate = ({ environments, publicKeys, refusedKeys, now 
 
   // Calls of one session come in bursts. The signature of its token is verified once per burst, its
   // expiry with every call.
-  const verified = cached((text) => verifyAccessToken(text, { keys: publicKeys, now: now() }), {
+  const verified = cached((text: string) => verifyAccessToken(text, { keys: publicKeys, now: now() }), {
     maxAgeMs: CREDENTIAL_MAX_AGE_MS,
     isCacheable: (access) => !isRefused(access),
   });

@@ -44,10 +44,6 @@ type SessionInput = z.infer<typeof identity.internal.findSession.input>;
  */
 export type FoundKey = NonNullable<z.infer<typeof identity.internal.findKey.output>>;
 
-/** The cache key of a session: the input of the call to identity. */
-const sessionKey = ({ session_id, account_id }: SessionInput): string =>
-  JSON.stringify({ session_id, account_id });
-
 /**
  * Connects to an environment in the background, so that an unavailable NATS does not keep the other
  * environments from starting.
@@ -59,13 +55,13 @@ export const openEnvironment = (
   caFile?: string,
 ): GatewayEnvironment => {
   const keys = cached(
-    (key_hash): Promise<FoundKey | null> => call(bus(), identity, 'findKey', { key_hash }),
+    (key_hash: string): Promise<FoundKey | null> => call(bus(), identity, 'findKey', { key_hash }),
     { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
   );
-  const sessions = cached(
-    (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
-    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
-  );
+  const sessions = cached((session: SessionInput) => call(bus(), identity, 'findSession', session), {
+    keyOf: ({ session_id, account_id }) => `${account_id}/${session_id}`,
+    maxAgeMs: CREDENTIAL_MAX_AGE_MS,
+  });
   const log = logger.child({ environment: connection.name });
   let connected: Bus | undefined;
   const reached = connectBus({
@@ -79,7 +75,7 @@ export const openEnvironment = (
       connected = bus;
       subscribeLive(bus, identity, {
         keysRevoked: ({ key_hashes }) => key_hashes.forEach(keys.invalidate),
-        sessionRevoked: (session) => sessions.invalidate(sessionKey(session)),
+        sessionRevoked: sessions.invalidate,
       });
     },
     (error: unknown) => log.fatal({ err: error }, 'NATS refused the connection of this gateway'),
@@ -103,7 +99,7 @@ export const openEnvironment = (
     reached,
     findKey: async (keyHash) => keys(keyHash),
     findSession: async ({ accountId, sessionId }) =>
-      sessions(sessionKey({ session_id: sessionId, account_id: accountId })),
+      sessions({ session_id: sessionId, account_id: accountId }),
     isKnownBrowser: async (browser) => {
       try {
         return (await call(bus(), identity, 'isKnownBrowser', browser)).known;

@@ -2,7 +2,7 @@ import { isServed } from '../../../shared/bus/call.ts';
 import { pingBus } from '../../../shared/bus/connect.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { contractList, webhook } from '../../../shared/contract/index.ts';
-import { cached } from '../../../shared/lib/cached.ts';
+import { cachedValue } from '../../../shared/lib/cached.ts';
 import { runChecks } from '../../../shared/lib/http.ts';
 import type { GatewayEnvironment } from '../environments/environment.ts';
 
@@ -60,7 +60,7 @@ const missingIn = (state: Record<string, 'up' | 'down'>): string[] =>
 export const createReadiness = (environments: readonly GatewayEnvironment[]): Readiness => {
   let phase: 'starting' | 'ready' | 'draining' = 'starting';
   const startedAt = performance.now();
-  const states = cached(
+  const states = cachedValue(
     async (): Promise<States> =>
       Object.fromEntries(
         await Promise.all(environments.map(async (each) => [each.name, await stateOf(each)] as const)),
@@ -73,7 +73,7 @@ export const createReadiness = (environments: readonly GatewayEnvironment[]): Re
   return {
     check: async () => {
       if (phase === 'draining') throw refuse('draining');
-      const current = await states('all');
+      const current = await states();
       const complete = Object.values(current).filter((state) => missingIn(state).length === 0).length;
       const patient = performance.now() - startedAt < START_PATIENCE_MS;
       if (phase === 'starting' && complete >= (patient ? environments.length : 1)) phase = 'ready';

@@ -106,7 +106,9 @@ const createCountCall = ({ environments, limits }: RouteDeps): CountCall => {
 
   const countPublic = ({ route: { name, operation }, request }: Call): Quota[] =>
     operation.limits.map(({ points, windowSeconds, per }) => ({
-      ...{ points, windowSeconds, per },
+      points,
+      windowSeconds,
+      per,
       ...ownWindow.consume(`${name}:${addressGroup(request.origin.address)}`, points, windowSeconds),
     }));
 

@@ -8,7 +8,6 @@ import type { Authenticated } from '../credentials/authenticate.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
-import { type ReceiptPage, registerReceipt } from '../pages/receipt.ts';
 import { describeRequest } from '../requests/describe.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { endUnusedOnClose } from './connections.ts';
@@ -100,7 +99,6 @@ type ServerDeps = RouteDeps &
     requestLog: Pick<RequestLog, 'add'>;
     /** The output of `console/build.ts`. */
     consoleFolder: string;
-    receiptPage: ReceiptPage;
     /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
     corsOrigins: readonly string[] | '*' | undefined;
     /** How many proxies every request passes. */
@@ -274,6 +272,5 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
   registerRoutes(app, deps);
   registerPages(app, deps);
   registerConsole(app, deps);
-  registerReceipt(app, deps.receiptPage);
   return app;
 };

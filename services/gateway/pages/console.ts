@@ -22,7 +22,14 @@ const HEADERS = {
     "require-trusted-types-for 'script'; trusted-types quittance-worker",
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  vary: 'accept-encoding',
+};
+
+/** The page of a receipt reads the public keys only. A receipt may come from anyone. */
+const RECEIPT_HEADERS = {
+  ...HEADERS,
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 };
 
 const TYPES: Record<string, string> = {
@@ -53,7 +60,7 @@ const load = (folder: string): Map<string, Asset> => {
 
 const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, plain, br, gzip }: Asset) => {
   const accepted = request.headers['accept-encoding'];
-  void reply.type(type).headers(HEADERS);
+  void reply.type(type).header('vary', 'accept-encoding');
   if (acceptsCoding('br', accepted)) return reply.header('content-encoding', 'br').send(br);
   if (acceptsCoding('gzip', accepted)) return reply.header('content-encoding', 'gzip').send(gzip);
   return reply.send(plain);
@@ -62,21 +69,30 @@ const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, plain, 
 /**
  * GET /console and everything below: the built files, and for any other path the page, whose script
  * shows the view of that path. A file under /assets/ has its hash in its name and never changes.
+ * GET /receipt is the page of a signed receipt. The receipt is in the fragment of the page's
+ * address, so it never arrives here.
  * @param consoleFolder the output of `console/build.ts`. A gateway also runs without it, for
  * instance from sources alone.
  */
 export const registerConsole = (app: FastifyInstance, { consoleFolder }: { consoleFolder: string }): void => {
   const assets = load(consoleFolder);
-  const index = assets.get('index.html');
   const window = createInMemoryWindow();
-  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+  const count = (request: FastifyRequest, reply: FastifyReply) => {
     const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
     admit(reply, [{ ...LIMIT, ...state }]);
-    if (index === undefined)
-      throw new ServiceError(
-        'not_found',
-        'this gateway has no console; build it with npm start before the gateway starts',
-      );
+  };
+  const page = (name: string): Asset => {
+    const found = assets.get(name);
+    if (found !== undefined) return found;
+    throw new ServiceError(
+      'not_found',
+      'this gateway has no console; build it with npm start before the gateway starts',
+    );
+  };
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    count(request, reply);
+    void reply.headers(HEADERS);
+    const index = page('index.html');
     const name = (request.params as { '*'?: string })['*'] ?? '';
     if (!name.startsWith('assets/')) {
       void reply.header('cache-control', 'no-cache');
@@ -89,4 +105,9 @@ export const registerConsole = (app: FastifyInstance, { consoleFolder }: { conso
   };
   app.get('/console', serve);
   app.get('/console/*', serve);
+  app.get('/receipt', async (request, reply) => {
+    count(request, reply);
+    void reply.headers(RECEIPT_HEADERS).header('cache-control', 'no-cache');
+    return sendAsset(request, reply, page('receipt.html'));
+  });
 };

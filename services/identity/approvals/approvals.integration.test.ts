@@ -226,7 +226,7 @@ describe('mail', () => {
     const mail = mails.find(({ text }) => text.includes('Robot'))!;
     for (const part of [
       `https://console.quittance.example/approvals/${approval.approval_id}\n`,
-      '2.5 USDC',
+      '2.50 USDC',
       'Robot <b>',
       'Weather',
       PAYOUT,

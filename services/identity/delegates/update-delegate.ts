@@ -63,7 +63,8 @@ export const updateDelegate =
         const details = { name: updated.name, delegate_id };
         const isExternal = raisesExternal(before.external, after.external);
         await insertNotice(tx, {
-          ...{ account_id, details },
+          account_id,
+          details,
           kind: isExternal ? 'external_allowed' : 'delegate_widened',
         });
       }

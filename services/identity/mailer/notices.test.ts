@@ -47,7 +47,7 @@ test.each([
 test('a payment to a vendor without an account names no service', () => {
   const { service: _name, service_id: _id, ...outgoing } = details;
   const mail = noticeMail('payment_made', { ...notice, details: outgoing }, null)!;
-  expect(mail.text).toContain('paid 2.5 USDC to a vendor that does not use Quittance, by the delegate');
+  expect(mail.text).toContain('paid 2.50 USDC to a vendor that does not use Quittance, by the delegate');
 });
 
 test('a stranger’s name cannot reorder the text around it', () => {
@@ -99,7 +99,7 @@ const page = { url: 'https://example.com/console/approvals/apr_1', label: 'Show 
 test('a payment that waits: amount, payee, delegate and what it says, all as text, with one link', () => {
   const resource = `https://evil.example/${'x'.repeat(300)}<img src=x>”`;
   const mail = noticeMail('approval_requested', { ...notice, details: { ...approval, resource } }, page)!;
-  for (const value of ['2.5 USDC', approval.pay_to, name, 'del_1', payment.at]) {
+  for (const value of ['2.50 USDC', approval.pay_to, name, 'del_1', payment.at]) {
     expect(mail.text).toContain(value);
   }
   expect(mail.text).toContain('The delegate says that it pays for “https[:]//evil[.]example/');
@@ -135,7 +135,14 @@ test.each([...MAILED_REASONS])(
   'a declined payment (%s): who, how much, to whom, why and what to do',
   (reason) => {
     const mail = mailOf({ ...declined, reason });
-    for (const value of ['5 USDC', name, 'del_1', payment.at, 'Nothing was paid.', 'in the console, under'])
+    for (const value of [
+      '5.00 USDC',
+      name,
+      'del_1',
+      payment.at,
+      'Nothing was paid.',
+      'in the console, under',
+    ])
       expect(mail.text).toContain(value);
     expect(mail.subject).not.toContain(name);
     expect(mail.html).not.toContain('<img');
@@ -146,7 +153,7 @@ test.each([...MAILED_REASONS])(
 
 test('a declined payment names what is left, and until when', () => {
   expect(mailOf({ ...declined, reason: 'daily' }).text).toContain(
-    'Of its daily limit 2 USDC of 10 USDC are left until 2026-11-22T00:00:00.000Z.',
+    'Of its daily limit 2.00 USDC of 10.00 USDC are left until 2026-11-22T00:00:00.000Z.',
   );
 });
 

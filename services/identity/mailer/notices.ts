@@ -1,6 +1,7 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { DECLINE_REASONS, DECLINES, type DeclineReason } from '../../../shared/contract/settlement.ts';
-import { displayUsdc, parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { displayUsdc } from '../../../shared/lib/usdc.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
 import { environmentSentences, htmlBody, type Mail } from './mail-text.ts';
 import { SECURITY_TEXTS } from './security-notices.ts';

@@ -62,9 +62,9 @@ test('the owner of a delegate is mailed at most once an hour, whatever the setti
   await publish(first, first, declineOf(ada, { reason: 'balance' }), declineOf(eve));
   expect([mailsOf(ada).length, mailsOf(eve).length]).toEqual([1, 1]);
   for (const part of [
-    `${first.created_at} the payment of 5 USDC to the service “Weather” (${ada.service_id}) was declined`,
+    `${first.created_at} the payment of 5.00 USDC to the service “Weather” (${ada.service_id}) was declined`,
     `The delegate “Robot <b>” (${ada.delegate_id})`,
-    '2 USDC of 10 USDC are left',
+    '2.00 USDC of 10.00 USDC are left',
     'https://console.quittance.example/delegates\n',
   ])
     expect(mailsOf(ada)[0]!.text).toContain(part);
@@ -74,7 +74,7 @@ test('the owner of a delegate is mailed at most once an hour, whatever the setti
   await publish(first);
   expect(mailsOf(ada)).toHaveLength(1);
   await publish(declineOf(ada, { reason: 'per_payment' }));
-  expect(mailsOf(ada).map(({ text }) => text.includes('The limit of one payment is 10 USDC.'))).toEqual([
+  expect(mailsOf(ada).map(({ text }) => text.includes('The limit of one payment is 10.00 USDC.'))).toEqual([
     false,
     true,
   ]);

@@ -89,7 +89,7 @@ describe('mail_payments', () => {
     await publish(event);
     const [made] = mailsOf(payer, MADE);
     for (const part of [
-      `At ${event.issued_at} your account paid 2.5 USDC to the service “<b>Weather</b> & "more"” (${service_id})`,
+      `At ${event.issued_at} your account paid 2.50 USDC to the service “<b>Weather</b> & "more"” (${service_id})`,
       `by the delegate “<i>Robot</i>” (${delegate_id}).`,
       event.settlement_id,
       'mail_payments',
@@ -98,7 +98,7 @@ describe('mail_payments', () => {
       expect(made!.text).toContain(part);
     const [received] = mailsOf(vendor, RECEIVED);
     expect(received!.text).toContain(
-      `“<b>Weather</b> & "more"” (${service_id}) was paid 2.5 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.`,
+      `“<b>Weather</b> & "more"” (${service_id}) was paid 2.50 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.`,
     );
     for (const { html } of [made!, received!]) {
       expect(html).not.toMatch(/<[bia][ >]/);
@@ -116,7 +116,7 @@ describe('mail_payments', () => {
     await publish(event, payment({ account_id: quiet.account_id, vendor_account_id: payer.account_id }));
     const [made] = mailsOf(payer, MADE);
     expect(made!.text).toContain(
-      `paid 1 USDC to the service (${event.service_id}), by the delegate (${ids.delegate_id}).`,
+      `paid 1.00 USDC to the service (${event.service_id}), by the delegate (${ids.delegate_id}).`,
     );
     expect([mailsOf(payer, RECEIVED).length, mailsOf(quiet, MADE), mailsOf(quiet, RECEIVED)]).toEqual([
       1,
@@ -215,7 +215,7 @@ describe('spending_alert_threshold', () => {
     await pay(payer, '1250000');
     const { text, html } = mailsOf(payer, ALERT)[0]!;
     const today = hoursAgo(0).slice(0, 10);
-    const sentence = `On ${today} (UTC) your account has paid 3.25 USDC so far, more than the 2.5 USDC of your alert.`;
+    const sentence = `On ${today} (UTC) your account has paid 3.25 USDC so far, more than the 2.50 USDC of your alert.`;
     for (const body of [text, html]) {
       expect(body).toContain(sentence);
       expect(body).toContain('spending_alert_threshold');
@@ -331,7 +331,9 @@ describe('the first payment to a payee', () => {
     await publish(first, first);
     await publish(second, first);
     expect(mailsOf(payer, FIRST).map(({ text }) => text)).toEqual([
-      expect.stringMatching(/paid 1 USDC to the service “Weather”[\s\S]*A sign-in of your account paid it/),
+      expect.stringMatching(
+        /paid 1.00 USDC to the service “Weather”[\s\S]*A sign-in of your account paid it/,
+      ),
     ]);
     expect(await events(payer)).toMatchObject([
       { details: { settlement_id: first.settlement_id, service_id, amount: '1000000' } },

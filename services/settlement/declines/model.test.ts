@@ -11,32 +11,32 @@ const compared = { askedMicro: 5n * USDC, limitMicro: 10n * USDC, leftMicro: 2n 
 test.each([
   [
     'per_payment',
-    'per_payment: this payment of 5 USDC is above the 10 USDC that the delegate may spend in one payment; the owner of the delegate can raise the limit',
+    'per_payment: this payment of 5.00 USDC is above the 10.00 USDC that the delegate may spend in one payment; the owner of the delegate can raise the limit',
     null,
   ],
   [
     'daily',
-    'daily: this payment of 5 USDC exceeds what the delegate may still spend today: 2 USDC of 10 USDC are left until 2026-11-24T00:00:00.000Z; the owner of the delegate can raise the limit',
+    'daily: this payment of 5.00 USDC exceeds what the delegate may still spend today: 2.00 USDC of 10.00 USDC are left until 2026-11-24T00:00:00.000Z; the owner of the delegate can raise the limit',
     '2026-11-24T00:00:00.000Z',
   ],
   [
     'monthly',
-    'monthly: this payment of 5 USDC exceeds what the delegate may still spend this month: 2 USDC of 10 USDC are left until 2026-12-01T00:00:00.000Z; the owner of the delegate can raise the limit',
+    'monthly: this payment of 5.00 USDC exceeds what the delegate may still spend this month: 2.00 USDC of 10.00 USDC are left until 2026-12-01T00:00:00.000Z; the owner of the delegate can raise the limit',
     '2026-12-01T00:00:00.000Z',
   ],
   [
     'total',
-    'total: this payment of 5 USDC exceeds what the delegate may still spend: 2 USDC of 10 USDC are left; the owner of the delegate can raise the limit',
+    'total: this payment of 5.00 USDC exceeds what the delegate may still spend: 2.00 USDC of 10.00 USDC are left; the owner of the delegate can raise the limit',
     null,
   ],
   [
     'balance',
-    'this payment of 5 USDC exceeds the wallet balance, less what other payments hold: 2 USDC of 10 USDC are left; top up the wallet',
+    'this payment of 5.00 USDC exceeds the wallet balance, less what other payments hold: 2.00 USDC of 10.00 USDC are left; top up the wallet',
     null,
   ],
   [
     'allowance',
-    'this payment of 5 USDC exceeds what the wallet allows to spend, less what other payments hold: 2 USDC of 10 USDC are left; raise the allowance of the wallet',
+    'this payment of 5.00 USDC exceeds what the wallet allows to spend, less what other payments hold: 2.00 USDC of 10.00 USDC are left; raise the allowance of the wallet',
     null,
   ],
 ] as const)('%s: the payer gets the figures in the message and in the body', (name, message, resets_at) => {
@@ -51,7 +51,7 @@ test.each([
 test('a wallet without an allowance is named as such', () => {
   const none = { ...compared, limitMicro: 0n, leftMicro: 0n };
   expect(overLimit('allowance', none).message).toBe(
-    'the wallet allows no spending, so this payment of 5 USDC is not possible; the owner of the wallet can set an allowance',
+    'the wallet allows no spending, so this payment of 5.00 USDC is not possible; the owner of the wallet can set an allowance',
   );
 });
 

@@ -38,7 +38,11 @@ const orderOf = (
       `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing`,
     );
   return {
-    ...{ rail, vendor, amountMicro, feeMicro: fee, transaction },
+    rail,
+    vendor,
+    amountMicro,
+    feeMicro: fee,
+    transaction,
     memo: memo ?? null,
     externalId: null,
     resource: resource ?? null,

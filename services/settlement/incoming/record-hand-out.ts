@@ -19,7 +19,9 @@ export const recordHandOut =
   }): Handler<typeof settlement.internal.recordHandOut> =>
   async ({ settlement_id, hand_out_id }) => {
     const redeemed = await group.redeem({
-      ...{ settlement_id, redeem_id: hand_out_id, hand_out_id },
+      settlement_id,
+      redeem_id: hand_out_id,
+      hand_out_id,
       traceparent: activeTraceparent(),
     });
     if (redeemed === null) return { redeemed: false };

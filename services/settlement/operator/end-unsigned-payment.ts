@@ -47,7 +47,8 @@ export const endUnsignedPayment =
       );
     const { account_id, payment_attempt_id } = row;
     await recordAction(pool, operator, {
-      ...{ action: 'settlement.endUnsigned', target: settlement_id },
+      action: 'settlement.endUnsigned',
+      target: settlement_id,
       before: { status: row.status },
       after: { status: 'failed', transactions },
     });

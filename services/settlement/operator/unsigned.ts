@@ -52,7 +52,11 @@ export const searchUnsigned = async (
   const { pay_to, amount, memo } = paymentOf(row);
   const owners = [...new Set([row.owner, ...lost.owners])];
   return findLostOutgoing({
-    ...{ account_id, payment_attempt_id, pay_to, amount, memo },
+    account_id,
+    payment_attempt_id,
+    pay_to,
+    amount,
+    memo,
     lost: { ...lost, owners },
   });
 };

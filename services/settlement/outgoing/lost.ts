@@ -30,8 +30,11 @@ export const mayHavePaid = async (
     const wallet = await findWallet(accountId, walletId);
     const owners = [...new Set([...lost.owners, ...(wallet === null ? [] : [wallet.owner])])];
     const { found } = await findLostOutgoing({
-      ...{ account_id: accountId, payment_attempt_id: paymentAttemptId },
-      ...{ pay_to: order.payTo, amount: formatMicro(order.amountMicro), memo: order.memo },
+      account_id: accountId,
+      payment_attempt_id: paymentAttemptId,
+      pay_to: order.payTo,
+      amount: formatMicro(order.amountMicro),
+      memo: order.memo,
       lost: { ...lost, owners },
     });
     return found !== 'none';

@@ -117,9 +117,50 @@ const decode = <Decoded>(bytes: Uint8Array, decoder: (bytes: Uint8Array) => Deco
 const transactionOf = (text: string, encoding: WireEncoding = 'base58'): Transaction =>
   decode(bytesOf(text, encoding), decodeTransaction);
 
+const simulate = (
+  chain: Chain,
+  transaction: Transaction,
+  given: z.output<typeof simulateConfig>,
+  level: Commitment,
+) => {
+  const { ledger, bank } = chain;
+  const verify = given?.sigVerify === true;
+  const replace = given?.replaceRecentBlockhash === true;
+  if (verify && replace) throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
+  const { err, refusal, meta, accounts } = chain.simulate(
+    transaction,
+    verify,
+    replace ? 'any-blockhash' : level,
+  );
+  const keys = transaction.message.staticKeys.map((key) => key.name);
+  const slot = ledger.slot();
+  const postAccounts = () => {
+    const after = new Map(accounts?.().map((one) => [keyOf(one.address).name, one.account()]));
+    return (given?.accounts?.addresses ?? []).map((key) => {
+      const account = after.get(key.name) ?? bank.accountAt(key, slot);
+      return (
+        account && encodeAccount(bank, account, slot, { encoding: given?.accounts?.encoding ?? 'base64' })
+      );
+    });
+  };
+  const { hash, height } = ledger.blockAt(level);
+  return {
+    err: refusal ?? err,
+    logs: refusal ? [] : meta.logs(),
+    accounts: given?.accounts ? postAccounts() : null,
+    unitsConsumed: refusal ? 0 : u64(meta.computeUnitsConsumed()),
+    returnData: refusal ? null : returnDataOf(meta),
+    innerInstructions:
+      given?.innerInstructions && !refusal ? parsedInner(keys, innerInstructionsOf(meta)) : null,
+    replacementBlockhash: replace
+      ? { blockhash: hash, lastValidBlockHeight: height + MAX_BLOCKHASH_AGE }
+      : null,
+  };
+};
+
 /** Methods that send, simulate and find transactions. */
 export const transactionMethods = (chain: Chain): Methods => {
-  const { ledger, history, bank } = chain;
+  const { ledger, history } = chain;
 
   /** Solana keeps no history of transactions that are only processed. */
   const historyView = (given: Parameters<typeof viewOf>[1]) => {
@@ -141,41 +182,6 @@ export const transactionMethods = (chain: Chain): Methods => {
     };
   };
 
-  const simulate = (transaction: Transaction, given: z.output<typeof simulateConfig>, level: Commitment) => {
-    const verify = given?.sigVerify === true;
-    const replace = given?.replaceRecentBlockhash === true;
-    if (verify && replace) throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
-    const { err, refusal, meta, accounts } = chain.simulate(
-      transaction,
-      verify,
-      replace ? 'any-blockhash' : level,
-    );
-    const keys = transaction.message.staticKeys.map((key) => key.name);
-    const slot = ledger.slot();
-    const postAccounts = () => {
-      const after = new Map(accounts?.().map((one) => [keyOf(one.address).name, one.account()]));
-      return (given?.accounts?.addresses ?? []).map((key) => {
-        const account = after.get(key.name) ?? bank.accountAt(key, slot);
-        return (
-          account && encodeAccount(bank, account, slot, { encoding: given?.accounts?.encoding ?? 'base64' })
-        );
-      });
-    };
-    const { hash, height } = ledger.blockAt(level);
-    return {
-      err: refusal ?? err,
-      logs: refusal ? [] : meta.logs(),
-      accounts: given?.accounts ? postAccounts() : null,
-      unitsConsumed: refusal ? 0 : u64(meta.computeUnitsConsumed()),
-      returnData: refusal ? null : returnDataOf(meta),
-      innerInstructions:
-        given?.innerInstructions && !refusal ? parsedInner(keys, innerInstructionsOf(meta)) : null,
-      replacementBlockhash: replace
-        ? { blockhash: hash, lastValidBlockHeight: height + MAX_BLOCKHASH_AGE }
-        : null,
-    };
-  };
-
   return {
     sendTransaction: (params) => {
       const [wire, given] = parse(params, z.string(), sendConfig);
@@ -187,7 +193,10 @@ export const transactionMethods = (chain: Chain): Methods => {
     simulateTransaction: (params) => {
       const [wire, given] = parse(params, z.string(), simulateConfig);
       const { slot, level } = viewOf(chain, given);
-      return inContext(slot, simulate(transactionOf(wire, given?.encoding ?? undefined), given, level));
+      return inContext(
+        slot,
+        simulate(chain, transactionOf(wire, given?.encoding ?? undefined), given, level),
+      );
     },
     getFeeForMessage: (params) => {
       const [text, given] = parse(params, z.string(), config);

@@ -95,7 +95,10 @@ export const parseKeyUri = (uri: string): KeyUri => {
   if (modulePath !== null && !modulePath.startsWith('/'))
     throw new KeyUriError('"module-path" must be an absolute path');
   return {
-    ...{ token, object, id, modulePath },
+    token,
+    object,
+    id,
+    modulePath,
     pinFile: parsePinSource(options.get('pin-source')?.toString()),
     address: parseAddress(options.get('x-address')?.toString()),
   };

@@ -48,7 +48,9 @@ const placed = (requests: readonly ConsumeRequest[]) => {
   });
   return found.map(({ request, upto, sum }) => ({
     ...withTokenHash(request),
-    ...{ upto, in_all: sum.units, requests: sum.requests },
+    upto,
+    in_all: sum.units,
+    requests: sum.requests,
   }));
 };
 

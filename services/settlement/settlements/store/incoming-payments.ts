@@ -54,8 +54,11 @@ const Evaluation = z
 
 const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: Credit) => {
   const values = rows.map(({ quote_amount, fee_amount, accrued_fee, ...row }, position) => ({
-    ...{ ...row, position, quote_amount: String(quote_amount) },
-    ...{ fee_amount: String(fee_amount), accrued_fee: String(accrued_fee) },
+    ...row,
+    position,
+    quote_amount: String(quote_amount),
+    fee_amount: String(fee_amount),
+    accrued_fee: String(accrued_fee),
   }));
   return db.any(sql.type(Evaluation)`
     with input as (
