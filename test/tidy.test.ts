@@ -341,3 +341,9 @@ test('amounts are rendered and parsed in one file', () => {
   const all = files.filter((file) => !isTest(file) && RENDERS_MONEY.test(text.get(file)!));
   expect(all).toEqual(MAY_DIVIDE);
 });
+
+/** A type that is read off a function says what the compiler knows, and no word for it. */
+test('services name the types of what they take', () => {
+  const services = product.filter((file) => file.startsWith('services/'));
+  expect(services.filter((file) => text.get(file)!.includes('Parameters<typeof '))).toEqual([]);
+});

@@ -20,7 +20,7 @@ export const rolesOf = (database: string): string[] =>
 export const databaseOf = async (client: pg.Client): Promise<string> =>
   (await client.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
 
-/** Every table of every service's schema, with quoted names. Migrations are compared, not copied. */
+/** Each service's tables, with quoted names. Migrations are compared, not copied. */
 export const tablesOf = async (client: pg.Client): Promise<Table[]> =>
   (
     await client.query<Table>(

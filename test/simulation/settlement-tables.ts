@@ -1,6 +1,7 @@
 import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
-import type { Confirmation, Signed } from '../../services/settlement/settlements/store/record-progress.ts';
+import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
 import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
 import { acceptModel } from './accept-model.ts';
 import { createApprovalsTables } from './approvals-tables.ts';
@@ -11,7 +12,12 @@ import { createOutgoingSettlement } from './outgoing-settlement.ts';
 import { type Delegate, limitsOf, NO_CAPS, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** The requests of two statements, as they bind them as JSON. */
-type Confirmed = Omit<Confirmation, 'messages' | 'settlementToken'> & { token: string | null };
+type Confirmed = Pick<Confirmation, 'issued_at' | 'redeem_expires_at'> &
+  Pick<Confirmation['progress'], 'generation' | 'tx_hash' | 'slot'> & {
+    settlement_id: string;
+    finalized: boolean;
+    token: string | null;
+  };
 type Redeeming = Omit<RedeemRequest, 'settlement_token'> & { token_hash: string };
 
 type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
@@ -96,7 +102,7 @@ export const createSettlementTables = (harness: Harness) => {
    * another.
    */
   const included = (confirmation: Confirmed, messages: { subject: string }[]): unknown[] => {
-    const { settlementId, finalized, generation, txHash } = confirmation;
+    const { settlement_id: settlementId, finalized, generation, tx_hash } = confirmation;
     const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
     const was = row.status;
@@ -105,11 +111,11 @@ export const createSettlementTables = (harness: Harness) => {
     forks.set(settlementId, { at: null, forMs: forMs + (at === null ? 0 : now() - at) });
     release(row, BigInt(confirmation.slot));
     row.generation = generation;
-    if (was !== 'pending' && row.tx_hash !== null && row.tx_hash !== txHash)
+    if (was !== 'pending' && row.tx_hash !== null && row.tx_hash !== tx_hash)
       row.superseded_tx_hashes = [...row.superseded_tx_hashes, row.tx_hash];
-    row.tx_hash = txHash;
-    row.issued_at ??= confirmation.issuedAt;
-    row.redeem_expires_at ??= confirmation.redeemExpiresAt;
+    row.tx_hash = tx_hash;
+    row.issued_at ??= confirmation.issued_at;
+    row.redeem_expires_at ??= confirmation.redeem_expires_at;
     row.settlement_token ??= confirmation.token && tokenOf(confirmation.token);
     const published = messages.filter(({ subject }) =>
       subject.endsWith('.issued') ? was === 'pending' : finalized && subject.endsWith('.finalized'),
@@ -121,7 +127,7 @@ export const createSettlementTables = (harness: Harness) => {
     return (JSON.parse(given) as Confirmed[]).flatMap((one) =>
       included(
         one,
-        rows.filter(({ payload }) => payload.settlement_id === one.settlementId),
+        rows.filter(({ payload }) => payload.settlement_id === one.settlement_id),
       ),
     );
   };
@@ -273,13 +279,13 @@ export const createSettlementTables = (harness: Harness) => {
       savePayer,
     ),
     model<{ given: string }>(
-      /update settlements as s set tx_hash = input\."txHash", generation = input\.generation, progressed_at/,
+      /update settlements as s set tx_hash = input\.tx_hash, generation = input\.generation, progressed_at/,
       'given',
       ({ given }) => {
-        for (const { settlementId, txHash, generation } of JSON.parse(given) as Signed[]) {
-          const row = settlements.get(settlementId);
+        for (const { object_id, tx_hash, generation } of JSON.parse(given) as Progress[]) {
+          const row = settlements.get(object_id);
           if (row?.status === 'pending' && row.generation < generation)
-            Object.assign(row, { tx_hash: txHash, generation, progressed_at: now() });
+            Object.assign(row, { tx_hash, generation, progressed_at: now() });
         }
         return [];
       },

@@ -1,7 +1,7 @@
 import { batched } from '../../../shared/db/batched.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { OutboxRow } from '../../../shared/events/outbox.ts';
-import { commitSigned, type Generation } from '../ledger/store/commit-signed.ts';
+import { commitSigned, type Generation, type SignedTransition } from '../ledger/store/commit-signed.ts';
 import type { IntentRow } from '../ledger/store/intents.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 import type { SourceBalance } from './source-balance.ts';
@@ -78,7 +78,7 @@ const readRoom = async (
 };
 
 /** That bytes are signed is published when the payment takes long (rebroadcast.ts). */
-const transitionOf = ({ intent, signed }: SignedIncoming) => ({
+const transitionOf = ({ intent, signed }: SignedIncoming): SignedTransition => ({
   intent,
   isNew: true,
   signed,

@@ -3,11 +3,11 @@ import { countFailuresOfVendor } from '../ledger/store/incoming-failures.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { refuse } from './refusal.ts';
 import type { SignedPayment } from './signed-payment.ts';
-import { readNewestBalance, readSourceBalance } from './source-balance.ts';
+import { type BalanceReader, readNewestBalance, readSourceBalance } from './source-balance.ts';
 import { countFailedOnChain, hasPaid, MAX_FAILED } from './store/intents.ts';
 import { getVendorRoom, type VendorLimits } from './store/vendor-room.ts';
 
-type Deps = Parameters<typeof readSourceBalance>[0] & {
+type Deps = BalanceReader & {
   pool: Pool;
   limits: VendorLimits;
 };

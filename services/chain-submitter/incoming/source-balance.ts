@@ -15,11 +15,12 @@ export type SourceBalance = {
 };
 
 type Source = { source: string; authority: string };
-type Deps = { pool: Pool; network: Network; rpc: RpcPool };
+export type BalanceReader = { network: Network; rpc: RpcPool };
+type Deps = BalanceReader & { pool: Pool };
 
 /** Reads the balance of a paying token account at confirmed commitment. */
 export const readSourceBalance = async (
-  { network, rpc }: Pick<Deps, 'network' | 'rpc'>,
+  { network, rpc }: BalanceReader,
   { source, authority }: Source,
 ): Promise<SourceBalance> => {
   const { slot, accounts } = await readForCaller(rpc.accounts([source]));
@@ -32,7 +33,7 @@ export const readSourceBalance = async (
  * such a block.
  */
 export const readNewestBalance = async (
-  { network, rpc }: Pick<Deps, 'network' | 'rpc'>,
+  { network, rpc }: BalanceReader,
   { source, authority }: Source,
 ): Promise<bigint> => {
   const { value } = await readForCaller(

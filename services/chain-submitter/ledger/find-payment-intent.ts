@@ -6,7 +6,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { currentEvent } from './events.ts';
 import { findIntent, type IntentRow, updateSettlementId } from './store/intents.ts';
 
-type Deps = { pool: Pool; relay: Outbox; logger: Logger };
+export type IntentFinder = { pool: Pool; relay: Outbox; logger: Logger };
 
 /**
  * The intent of a payment, as that of this settlement; null without one. A settlement is
@@ -14,7 +14,7 @@ type Deps = { pool: Pool; relay: Outbox; logger: Logger };
  * intent gets the new id, and its state is published under it.
  */
 export const findPaymentIntent = async (
-  { pool, relay, logger }: Deps,
+  { pool, relay, logger }: IntentFinder,
   intentId: string,
   settlementId: string,
 ): Promise<IntentRow | null> => {

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { IntentFinder } from '../ledger/find-payment-intent.ts';
 import { outgoingIntentId } from '../ledger/intent-id.ts';
 import { closePayment } from '../payments/close.ts';
-import { adoptLost } from './lost-payment.ts';
+import { adoptLost, type LostDeps } from './lost-payment.ts';
 import { adoptOrRefuse, refuseUndecided } from './lost-record.ts';
 
-type Deps = Parameters<typeof adoptLost>[0] & Parameters<typeof closePayment>[0];
+type Deps = LostDeps & IntentFinder;
 type Input = z.infer<typeof chainSubmitter.internal.closeOutgoing.input>;
 
 /**

@@ -4,7 +4,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { InFlightTransactions } from '../broadcast/in-flight.ts';
 import type { Executor } from '../execution/executor.ts';
-import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
+import { findPaymentIntent, type IntentFinder } from '../ledger/find-payment-intent.ts';
 import type { Hints } from '../ledger/hints.ts';
 import { outgoingIntentId } from '../ledger/intent-id.ts';
 import { intents } from '../ledger/model/state.ts';
@@ -16,7 +16,7 @@ type Deps = {
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeAndWait'>;
   hints: Hints;
-} & Parameters<typeof findPaymentIntent>[0];
+} & IntentFinder;
 
 /**
  * Searches for an outgoing payment now. The transaction that the vendor names is read too, from

@@ -18,7 +18,7 @@ import type { Blockhash, RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import { outgoingIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
-import { type IntentRow, insertOutgoingIntent } from '../ledger/store/intents.ts';
+import { type IntentRow, insertOutgoingIntent, type NewOutgoing } from '../ledger/store/intents.ts';
 import { findMessage, insertMessage, type OutgoingMessage } from '../ledger/store/messages.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { type Caps, countedAt } from '../limits/spending-caps.ts';
@@ -135,11 +135,7 @@ const signMessage = async (
  * @returns false when the attempt has an intent
  * @throws a unique violation when another payment has this message
  */
-const commit = (
-  { pool }: Deps,
-  intent: Parameters<typeof insertOutgoingIntent>[1],
-  message: OutgoingMessage,
-): Promise<boolean> =>
+const commit = ({ pool }: Deps, intent: NewOutgoing, message: OutgoingMessage): Promise<boolean> =>
   pool.transaction(async (tx) => {
     const isNew = await insertOutgoingIntent(tx, intent);
     if (isNew) await insertMessage(tx, intent.intent_id, message);

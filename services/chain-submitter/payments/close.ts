@@ -1,11 +1,9 @@
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
-import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
+import { findPaymentIntent, type IntentFinder } from '../ledger/find-payment-intent.ts';
 import { CLOSED } from '../ledger/model/failure.ts';
 import { findIntent, insertFailedPayment } from '../ledger/store/intents.ts';
 import { toProgress } from '../ledger/view.ts';
 import type { Payment } from './sign-once.ts';
-
-type Deps = Parameters<typeof findPaymentIntent>[0];
 
 /**
  * Ends a payment that was not signed, or returns its progress. The failed intent that it inserts is
@@ -15,7 +13,7 @@ type Deps = Parameters<typeof findPaymentIntent>[0];
  *   have it
  */
 export const closePayment = async (
-  deps: Deps,
+  deps: IntentFinder,
   { kind, intentId, settlementId }: Pick<Payment<never>, 'kind' | 'intentId' | 'settlementId'>,
   adoptLost: () => Promise<unknown>,
 ): Promise<Progress> => {

@@ -1,9 +1,7 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { findPaymentIntent } from '../ledger/find-payment-intent.ts';
+import { findPaymentIntent, type IntentFinder } from '../ledger/find-payment-intent.ts';
 import { findIntent, type IntentRow, insertFailedPayment } from '../ledger/store/intents.ts';
 import { failureOf, PaymentRefusal, type Reason, type Refused } from './refusal.ts';
-
-type Deps = Parameters<typeof findPaymentIntent>[0];
 
 /**
  * A payment of a settlement, and what its rail does with it.
@@ -40,7 +38,7 @@ export type Payment<S> = {
  * @typeParam R the reasons for which its rail refuses a payment
  */
 const findAnswer = async <S, R extends Reason>(
-  deps: Deps,
+  deps: IntentFinder,
   { intentId, settlementId, compare, answerSigned }: Payment<S>,
 ): Promise<S | Refused<R> | null> => {
   const existing = await findIntent(deps.pool, intentId);
@@ -62,7 +60,7 @@ const findAnswer = async <S, R extends Reason>(
  * may have signed the payment, and the refusal may be its effect.
  */
 const recordRefusal = async <S, R extends Reason>(
-  deps: Deps,
+  deps: IntentFinder,
   payment: Payment<S>,
   { reason, message }: PaymentRefusal<R>,
 ): Promise<S | Refused<R>> => {
@@ -73,7 +71,10 @@ const recordRefusal = async <S, R extends Reason>(
   return (await findAnswer<S, R>(deps, payment)) ?? refused;
 };
 
-const signNew = async <S, R extends Reason>(deps: Deps, payment: Payment<S>): Promise<S | Refused<R>> => {
+const signNew = async <S, R extends Reason>(
+  deps: IntentFinder,
+  payment: Payment<S>,
+): Promise<S | Refused<R>> => {
   const lost = payment.choosesBytes ? await payment.adoptLost() : 'none';
   if (lost !== 'none' && lost !== 'adopted') return lost;
   const signed = lost === 'none' ? await payment.signAndCommit() : null;
@@ -91,7 +92,7 @@ const isPaid = async <S>({ choosesBytes, adoptLost }: Payment<S>): Promise<boole
  * same refusal. No refusal is answered of a payment that the chain has, and no bytes after it.
  */
 export const signOnce = async <S, R extends Reason>(
-  deps: Deps,
+  deps: IntentFinder,
   payment: Payment<S>,
 ): Promise<S | Refused<R>> => {
   const existing = await findAnswer<S, R>(deps, payment);

@@ -242,7 +242,7 @@ describe('spending_alert_threshold', () => {
       ({ text }) => /the (\S+) USDC of your alert/.exec(text)![1],
     );
     expect(new Set(thresholdsAlerted).size).toBe(thresholdsAlerted.length);
-    expect(thresholdsAlerted).toContain('63');
+    expect(thresholdsAlerted).toContain('63.00');
     expect(await spentOf(payer)).toEqual(['64000001']);
   });
 

@@ -95,7 +95,7 @@ test('all counters add up under concurrent statements, across midnights and the 
     pool,
     accept: batched((candidates: readonly Candidate[]) => acceptAttempts(pool, candidates)),
     confirm: batched((batch: readonly Confirmation[]) => recordConfirmed(pool, batch), {
-      keysOf: ({ settlementId }) => [settlementId],
+      keysOf: ({ progress }) => [progress.object_id],
     }),
     redeem: batched((redeems: readonly RedeemRequest[]) => recordRedeems(pool, redeems), {
       keysOf: ({ settlement_id }) => [settlement_id],
@@ -146,14 +146,17 @@ test('all counters add up under concurrent statements, across midnights and the 
     messages: [by(settlementId, 'job')],
   });
   const confirmation = (settlementId: string): Confirmation => ({
-    settlementId,
-    generation: generations.get(settlementId)!,
-    txHash: HASH[0],
-    slot: slot++,
-    finalized: oneIn(5),
-    issuedAt: now,
-    redeemExpiresAt: now + 24 * HOUR_MS,
-    settlementToken: settlementId,
+    progress: {
+      object_id: settlementId,
+      status: oneIn(5) ? 'finalized' : 'confirmed',
+      generation: generations.get(settlementId)!,
+      tx_hash: HASH[0],
+      slot: slot++,
+      failure: null,
+    },
+    issued_at: now,
+    redeem_expires_at: now + 24 * HOUR_MS,
+    settlement_token: settlementId,
     messages: { issued: by(settlementId, 'issued'), finalized: by(settlementId, 'finalized') },
   });
   type Replica = (typeof replicas)[number];

@@ -7,17 +7,16 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
 import { failedError, moneyMovedBy } from '../settlements/model/refusal.ts';
 import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
 import { acceptErrorOf } from './model/accept-error.ts';
 import { mismatchOf, type Refusal } from './model/refusal.ts';
 import type { IncomingOrder, Presented } from './order.ts';
 import { type PayDeps, pay } from './pay.ts';
+import { redeemIncoming } from './record-hand-out.ts';
 import { getVendor, type Vendor } from './vendor.ts';
 
-type Deps = PayDeps & { relay: Outbox; fee: FeeRule };
+export type AcceptForeignDeps = PayDeps & { relay: Outbox; fee: FeeRule };
 type Input = z.infer<typeof settlement.operations.acceptForeign.input>;
 type Answer = z.infer<typeof settlement.operations.acceptForeign.output>;
 
@@ -76,24 +75,12 @@ const confirmed = (row: IncomingRow, redeemedAt: number, redeemId: string, repla
 });
 
 /** Redeems a payment that is no longer pending, or reports who has redeemed it. */
-const redeemEnded = async (deps: Deps, row: IncomingRow, redeemId: string): Promise<Answer> => {
-  const { pool, group, relay, waiting } = deps;
+const redeemEnded = async (deps: AcceptForeignDeps, row: IncomingRow, redeemId: string): Promise<Answer> => {
+  const { settlement_id } = row;
   if (row.status === 'failed') throw failedError(row);
-  if (row.status === 'issued') {
-    const { settlement_id } = row;
-    const traceparent = activeTraceparent();
-    const redeemed = await group.redeem({
-      settlement_id,
-      redeem_id: redeemId,
-      hand_out_id: null,
-      traceparent,
-    });
-    if (redeemed !== null) {
-      relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });
-      waiting.wake(row.settlement_id);
-    }
-  }
-  const now = (await findByMessage(pool, row.message_hash)) ?? row;
+  if (row.status === 'issued')
+    await redeemIncoming(deps, { settlement_id, redeem_id: redeemId, hand_out_id: null });
+  const now = (await findByMessage(deps.pool, row.message_hash)) ?? row;
   // Reversed between the two reads.
   if (now.status === 'failed') throw failedError(now);
   if (now.status === 'issued') {
@@ -110,7 +97,7 @@ const redeemEnded = async (deps: Deps, row: IncomingRow, redeemId: string): Prom
 
 /** POST /v1/settlements/foreign: settles a payment of x402 or MPP, and redeems it. */
 export const acceptForeign =
-  (deps: Deps): Handler<typeof settlement.operations.acceptForeign> =>
+  (deps: AcceptForeignDeps): Handler<typeof settlement.operations.acceptForeign> =>
   async (input, caller) => {
     const until = performance.now() + WAIT_MS;
     const vendor = await getVendor(deps, caller);

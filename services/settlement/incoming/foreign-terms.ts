@@ -8,11 +8,12 @@ import type { TermsDeps } from './x402-order.ts';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
-type Deps = TermsDeps & PayoutDeps & { findService: FindService; feeWallet: string; fee: FeeRule };
+export type ForeignTermsDeps = TermsDeps &
+  PayoutDeps & { findService: FindService; feeWallet: string; fee: FeeRule };
 
 /** GET /v1/settlements/foreign/terms: what a 402 of x402 or MPP contains. */
 export const foreignTerms =
-  (deps: Deps): Handler<typeof settlement.operations.foreignTerms> =>
+  (deps: ForeignTermsDeps): Handler<typeof settlement.operations.foreignTerms> =>
   async (_input, caller) => {
     const vendor = await getVendor(deps, caller);
     preparePayout(deps, vendor);

@@ -6,26 +6,27 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
 
+export type RedeemDeps = { group: Pick<IncomingGroupCommit, 'redeem'>; relay: Outbox; waiting: Waiting };
+type Redeem = { settlement_id: string; redeem_id: string; hand_out_id: string | null };
+
+/**
+ * Redeems a payment, publishes it, and wakes the calls that wait for its success.
+ * @returns false when it is not deliverable, or handed out to another call
+ */
+export const redeemIncoming = async (
+  { group, relay, waiting }: RedeemDeps,
+  request: Redeem,
+): Promise<boolean> => {
+  const redeemed = await group.redeem({ ...request, traceparent: activeTraceparent() });
+  if (redeemed === null) return false;
+  relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });
+  waiting.wake(request.settlement_id);
+  return true;
+};
+
 /** int.settlement.recordHandOut: the vendor has the success, so the payment is redeemed. */
 export const recordHandOut =
-  ({
-    group,
-    relay,
-    waiting,
-  }: {
-    group: Pick<IncomingGroupCommit, 'redeem'>;
-    relay: Outbox;
-    waiting: Waiting;
-  }): Handler<typeof settlement.internal.recordHandOut> =>
-  async ({ settlement_id, hand_out_id }) => {
-    const redeemed = await group.redeem({
-      settlement_id,
-      redeem_id: hand_out_id,
-      hand_out_id,
-      traceparent: activeTraceparent(),
-    });
-    if (redeemed === null) return { redeemed: false };
-    relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });
-    waiting.wake(settlement_id);
-    return { redeemed: true };
-  };
+  (deps: RedeemDeps): Handler<typeof settlement.internal.recordHandOut> =>
+  async ({ settlement_id, hand_out_id }) => ({
+    redeemed: await redeemIncoming(deps, { settlement_id, redeem_id: hand_out_id, hand_out_id }),
+  });

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
-import { resumeByClosing } from '../settlements/resume.ts';
+import { type ClosingResumeDeps, resumeByClosing } from '../settlements/resume.ts';
 import { findLostSince } from '../settlements/store/restores.ts';
 import { INCOMING } from './rail.ts';
 
 type CloseIncoming = (typeof chainSubmitter.internal.closeIncoming)['input'];
-type Deps = Parameters<typeof resumeByClosing>[0] & {
+type Deps = ClosingResumeDeps & {
   closeIncoming: (payment: z.infer<CloseIncoming>) => Promise<Progress>;
 };
 

@@ -16,7 +16,7 @@ import { getVendor } from './vendor.ts';
 import { presentX402, type TermsDeps } from './x402-order.ts';
 import { errorOf, failureOf, REFUNDED } from './x402-refusal.ts';
 
-type Deps = PayDeps & TermsDeps;
+export type X402SettleDeps = PayDeps & TermsDeps;
 type Answer = z.infer<typeof settlement.operations.x402Settle.output>;
 
 /** The gateway repeats the call while the answer is pending (`repeatsWhile` of the contract). */
@@ -74,7 +74,7 @@ const ANSWERS = {
 
 /** The answer of a settlement that is no longer pending: its success is handed out once. */
 const answerEnded = async (
-  { pool, group, waiting }: Deps,
+  { pool, group, waiting }: X402SettleDeps,
   ended: IncomingRow,
   { network, until }: { network: string; until: number },
 ): Promise<Answer> => {
@@ -106,7 +106,7 @@ const answerEnded = async (
  * that verify checks, because a vendor may settle without verifying.
  */
 export const x402Settle =
-  (deps: Deps): Handler<typeof settlement.operations.x402Settle> =>
+  (deps: X402SettleDeps): Handler<typeof settlement.operations.x402Settle> =>
   async (request, caller) => {
     const until = performance.now() + WAIT_MS;
     const vendor = await getVendor(deps, caller);

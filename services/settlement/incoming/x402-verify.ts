@@ -17,7 +17,7 @@ import { getVendor } from './vendor.ts';
 import { presentX402, type TermsDeps } from './x402-order.ts';
 import { errorOf, failureOf, REFUNDED, toX402 } from './x402-refusal.ts';
 
-type Deps = AcceptDeps & LostDeps & TermsDeps & { credit: Credit };
+export type X402VerifyDeps = AcceptDeps & LostDeps & TermsDeps & { credit: Credit };
 type Answer = z.infer<typeof settlement.operations.x402Verify.output>;
 type Request = Presented<X402Refusal>;
 
@@ -50,7 +50,7 @@ type Judged = { refusal: X402Refusal; payer?: string };
 
 /** Judges a payment that has no record as settle would do it. */
 const judgeNew = async (
-  deps: Deps,
+  deps: X402VerifyDeps,
   { request, hash }: { request: Request; hash: string | null },
 ): Promise<Answer | NotAccepted<Judged>> => {
   const order = await request.orderNow();
@@ -70,7 +70,7 @@ const judgeNew = async (
 
 /** POST /v1/x402/verify: checks and simulates, and writes nothing. */
 export const x402Verify =
-  (deps: Deps): Handler<typeof settlement.operations.x402Verify> =>
+  (deps: X402VerifyDeps): Handler<typeof settlement.operations.x402Verify> =>
   async (input, caller) => {
     const request = presentX402(deps, input, await getVendor(deps, caller));
     const { hash, row } = await findKnown(deps.group, request);

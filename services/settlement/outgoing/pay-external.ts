@@ -29,7 +29,7 @@ import { answerSigned, isOutgoing, type Signable, type SignDeps } from './sign.t
 
 type Answer = z.infer<typeof settlement.operations.payExternal.output>;
 
-type Deps = SignDeps &
+export type PayExternalDeps = SignDeps &
   LostDeps &
   AcceptDeps &
   OutgoingAdmissionDeps & {
@@ -50,7 +50,7 @@ type Call = { order: OutgoingOrder; paymentAttemptId: string; caller: PayingCall
 
 /** POST /v1/payments (docs/design/interop.md, section 6). */
 export const payExternal =
-  (deps: Deps): Handler<typeof settlement.operations.payExternal> =>
+  (deps: PayExternalDeps): Handler<typeof settlement.operations.payExternal> =>
   async (input, caller) => {
     const abandonedAt = performance.now() + GATEWAY_WAITS_MS;
     const order = readRequirement(input, { network: deps.x402Network, mint: deps.mint });
@@ -74,11 +74,11 @@ export const payExternal =
     });
   };
 
-const findAttempt = ({ pool }: Deps, { caller, paymentAttemptId }: Call) =>
+const findAttempt = ({ pool }: PayExternalDeps, { caller, paymentAttemptId }: Call) =>
   findOutgoingAttempt(pool, caller.account_id, paymentAttemptId);
 
 const findLost = async (
-  deps: Deps,
+  deps: PayExternalDeps,
   { order, paymentAttemptId, caller }: Call,
   refusal: ServiceError,
 ): Promise<'none' | 'may be paid'> => {
@@ -109,7 +109,7 @@ const insertedOf = ({ attempt, payer: { owner } }: Evaluated): Signable => ({
 });
 
 /** @throws ServiceError the reason why the attempt is not accepted, also when it exists already */
-const acceptNew = async (deps: Deps, call: Call): Promise<Signable> => {
+const acceptNew = async (deps: PayExternalDeps, call: Call): Promise<Signable> => {
   const { order, caller, paymentAttemptId, abandonedAt } = call;
   const payer = await admitOutgoing(deps, order.payTo, caller);
   const attempt = {
@@ -133,7 +133,10 @@ const acceptNew = async (deps: Deps, call: Call): Promise<Signable> => {
 };
 
 /** The payment as its owner would approve it. Only a payment of a delegate needs an approval. */
-const approvalRequestOf = ({ clock }: Deps, { caller, order, paymentAttemptId }: Call): ApprovalRequest => ({
+const approvalRequestOf = (
+  { clock }: PayExternalDeps,
+  { caller, order, paymentAttemptId }: Call,
+): ApprovalRequest => ({
   ...delegateOf(caller),
   paymentAttemptId,
   rail: 'x402_out',
@@ -149,7 +152,7 @@ const approvalRequestOf = ({ clock }: Deps, { caller, order, paymentAttemptId }:
 const USED = 'this payment_attempt_id was used for another payment';
 
 /** Answers a repeat: the same payment, by the same delegate or by the account's own sign-in. */
-const repeat = async (deps: Deps, { order, caller }: Call, row: OutgoingRow): Promise<Answer> => {
+const repeat = async (deps: PayExternalDeps, { order, caller }: Call, row: OutgoingRow): Promise<Answer> => {
   const refuse = (message: string) =>
     refusalOf(conflict(message, { safe_action: 'stop' }), { attempt: row, paying: null });
   if (isOfAnother(caller, row)) throw refuse('this payment_attempt_id belongs to another delegate');

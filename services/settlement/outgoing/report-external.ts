@@ -20,7 +20,7 @@ import { transactionOf } from './model/payment-response.ts';
 
 type ObserveOutgoing = (typeof chainSubmitter.internal.observeOutgoing)['input'];
 
-type Deps = {
+export type ReportExternalDeps = {
   pool: Pool;
   logger: Logger;
   waiting: Waiting;
@@ -40,7 +40,11 @@ const statusOf = ({ status, chain_status }: SettlementRow) => {
 };
 
 /** A report is a hint, so it is answered from the record when the hint cannot be followed. */
-const followHint = async (deps: Deps, row: SettlementRow, txHash: string | null): Promise<void> => {
+const followHint = async (
+  deps: ReportExternalDeps,
+  row: SettlementRow,
+  txHash: string | null,
+): Promise<void> => {
   const { settlement_id } = row;
   try {
     const progress = await deps.observeOutgoing({
@@ -61,7 +65,7 @@ const followHint = async (deps: Deps, row: SettlementRow, txHash: string | null)
 
 /** POST /v1/payments/:settlement_id/report. */
 export const reportExternal =
-  (deps: Deps): Handler<typeof settlement.operations.reportExternal> =>
+  (deps: ReportExternalDeps): Handler<typeof settlement.operations.reportExternal> =>
   async ({ settlement_id, payment_response }, caller) => {
     const until = performance.now() + WAIT_MS;
     const found = await findSettlementInScope(deps.pool, payerScope(caller), settlement_id);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { resumeByClosing } from '../settlements/resume.ts';
+import { type ClosingResumeDeps, resumeByClosing } from '../settlements/resume.ts';
 import { findOutgoingAttempt } from '../settlements/store/outgoing-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
 import { type ClaimedOutgoing, OUTGOING } from './rail.ts';
@@ -42,7 +42,7 @@ const end = async (pool: Pool, close: Close, payment: Stalled): Promise<Progress
   }
 };
 
-type Deps = Parameters<typeof resumeByClosing>[0] & { closeOutgoing: Close };
+type Deps = ClosingResumeDeps & { closeOutgoing: Close };
 
 /** Resumes outgoing payments without progress. One that ends releases its hold. */
 export const resumeOutgoing = (deps: Deps) =>

@@ -35,7 +35,7 @@ export type PaymentCall<Answer, Refusal, Records extends { known: unknown }> = {
   /** Reads its records, on a snapshot that is newer than every acceptance that may run now. */
   readRecords: (refusal: Refusal) => Promise<Records>;
   /** Answers a repeat, by the record alone. */
-  repeat: (known: NonNullable<Records['known']>, records: Records) => Promise<Answer>;
+  repeat: (known: NonNullable<Records['known']>) => Promise<Answer>;
   /**
    * What the chain has of a payment without a record, if a restore may have lost it. `none`: it was
    * not paid, or nothing is lost. An answer: it was paid, and has a record again.
@@ -60,7 +60,7 @@ export const carryOut = async <Answer extends object, Refusal, Records extends {
   const { refused } = outcome;
   const records = await readRecords(refused);
   const { known } = records;
-  if (known !== null && known !== undefined) return repeat(known, records);
+  if (known !== null && known !== undefined) return repeat(known);
   const lost = await findLost(refused, records);
   if (lost === 'may be paid') throw mayBePaid(rail);
   return lost === 'none' ? refuse(refused, records) : lost.answer;

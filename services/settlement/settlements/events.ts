@@ -58,21 +58,21 @@ export const acceptedEvent = ({ claims, ...attempt }: Attempt, trace: Trace): Me
  */
 export const confirmedEvents = (
   terms: Terms,
-  { txHash, issuedAt }: { txHash: string; issuedAt: number },
+  { tx_hash, issued_at }: { tx_hash: string; issued_at: number },
   trace: Trace,
 ): { issued: Message; finalized: Message } => {
   const about = {
     settlement_id: terms.settlement_id,
     quote_id: terms.quote_id,
     scope: terms.scope,
-    tx_hash: txHash,
+    tx_hash,
   };
   return {
     issued: event(
       'settlement.issued',
       {
         ...about,
-        ...paymentOf(terms, issuedAt),
+        ...paymentOf(terms, issued_at),
         pay_to: terms.rail === 'x402_out' ? terms.payout_address : null,
       },
       trace,

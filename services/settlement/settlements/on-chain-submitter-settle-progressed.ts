@@ -19,11 +19,11 @@ import { confirmedEvents, failedEvents } from './events.ts';
 import {
   type Confirmation,
   type ConfirmedRow,
+  type Included,
   recordConfirmed,
   recordFailed,
   recordReopened,
   recordSigned,
-  type Signed,
 } from './store/record-progress.ts';
 import { recordRedeems } from './store/redeem.ts';
 import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
@@ -43,27 +43,26 @@ type Deps = PayerRefresher &
  * Payments that make the same progress at the same moment are recorded by one statement.
  */
 export const onSettleProgressed = (deps: Deps) => {
-  const recordOne = batched((batch: readonly ConfirmedProgress[]) => recordBatch(deps, batch), {
-    keysOf: ({ object_id }) => [object_id],
+  const recordOne = batched((batch: readonly Traced[]) => recordBatch(deps, batch), {
+    keysOf: ({ progress }) => [progress.object_id],
   });
   const recordOneSigned = batched(
-    async (batch: readonly Signed[]) => {
+    async (batch: readonly Progress[]) => {
       await recordSigned(deps.pool, batch);
       return batch;
     },
-    { keysOf: ({ settlementId }) => [settlementId] },
+    { keysOf: ({ object_id }) => [object_id] },
   );
   return async (progress: Progress): Promise<void> => {
-    const { object_id: settlementId, generation, tx_hash: txHash } = progress;
     switch (progress.status) {
       case 'signed':
-        if (txHash !== null) await recordOneSigned({ settlementId, generation, txHash });
+        if (progress.tx_hash !== null) await recordOneSigned(progress);
         return;
       case 'confirmed':
       case 'finalized':
         return confirmed(deps, progress, recordOne);
       case 'reopened':
-        await recordReopened(deps.pool, settlementId, generation);
+        await recordReopened(deps.pool, progress.object_id, progress.generation);
         return;
       case 'failed':
         return failed(deps, progress);
@@ -107,7 +106,11 @@ const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<
   });
 };
 
-type ConfirmedProgress = Progress & { tx_hash: string; slot: number; traceparent: string | null };
+/** Progress that shares a statement, with the trace of its event. */
+type Traced = { progress: Included; traceparent: string | null };
+
+const isIncluded = (progress: Progress): progress is Included =>
+  progress.tx_hash !== null && progress.slot !== null;
 
 /**
  * The token of a confirmed settlement and the end of its window. A payment of another rail has
@@ -116,8 +119,8 @@ type ConfirmedProgress = Progress & { tx_hash: string; slot: number; traceparent
 const issuedFor = (deps: Deps, terms: Terms, issuedAt: number) => {
   const { quote_id, redeem_window_seconds: seconds, settlement_id, service_id, quote_amount } = terms;
   if (quote_id === null || service_id === null || seconds === null)
-    return { redeemExpiresAt: null, settlementToken: null };
-  const redeemExpiresAt = issuedAt + seconds * 1000;
+    return { redeem_expires_at: null, settlement_token: null };
+  const redeem_expires_at = issuedAt + seconds * 1000;
   const claims = {
     env: deps.environment,
     settlement_id,
@@ -125,37 +128,31 @@ const issuedFor = (deps: Deps, terms: Terms, issuedAt: number) => {
     service_id,
     quote_amount: formatMicro(quote_amount),
     issued_at: isoTime(issuedAt),
-    redeem_expires_at: isoTime(redeemExpiresAt),
+    redeem_expires_at: isoTime(redeem_expires_at),
   };
-  return { redeemExpiresAt, settlementToken: signToken('settlement', claims, deps.signingKey) };
+  return { redeem_expires_at, settlement_token: signToken('settlement', claims, deps.signingKey) };
 };
 
-const confirmationOf = (deps: Deps, progress: ConfirmedProgress, terms: Terms): Confirmation => {
-  const { object_id: settlementId, status, generation, tx_hash: txHash, slot, traceparent } = progress;
-  const issuedAt = deps.clock();
-  return {
-    settlementId,
-    generation,
-    txHash,
-    slot,
-    finalized: status === 'finalized',
-    issuedAt,
-    ...issuedFor(deps, terms, issuedAt),
-    messages: confirmedEvents(terms, { txHash, issuedAt }, { traceparent }),
-  };
+const confirmationOf = (deps: Deps, { progress, traceparent }: Traced, terms: Terms): Confirmation => {
+  const issued_at = deps.clock();
+  const { redeem_expires_at, settlement_token } = issuedFor(deps, terms, issued_at);
+  const { tx_hash } = progress;
+  const messages = confirmedEvents(terms, { tx_hash, issued_at }, { traceparent });
+  return { progress, issued_at, redeem_expires_at, settlement_token, messages };
 };
 
 type Recorded = { terms: Terms; confirmation: Confirmation; row: ConfirmedRow | null };
 
 /** @returns in the order of the batch; null: this database does not have the settlement */
-const recordBatch = async (deps: Deps, batch: readonly ConfirmedProgress[]): Promise<(Recorded | null)[]> => {
-  const ids = batch.map(({ object_id }) => object_id);
+const recordBatch = async (deps: Deps, batch: readonly Traced[]): Promise<(Recorded | null)[]> => {
+  const ids = batch.map(({ progress }) => progress.object_id);
   const missing = ids.filter((id) => deps.terms.find(id) === undefined);
   const found = missing.length === 0 ? [] : await listTerms(deps.pool, missing);
   const stored = new Map(found.map((terms) => [terms.settlement_id, terms]));
-  const confirmations = batch.flatMap((progress) => {
-    const terms = deps.terms.find(progress.object_id) ?? stored.get(progress.object_id);
-    return terms === undefined ? [] : [{ terms, confirmation: confirmationOf(deps, progress, terms) }];
+  const confirmations = batch.flatMap((traced) => {
+    const { object_id: id } = traced.progress;
+    const terms = deps.terms.find(id) ?? stored.get(id);
+    return terms === undefined ? [] : [{ terms, confirmation: confirmationOf(deps, traced, terms) }];
   });
   const rows =
     confirmations.length === 0
@@ -165,7 +162,7 @@ const recordBatch = async (deps: Deps, batch: readonly ConfirmedProgress[]): Pro
           confirmations.map(({ confirmation }) => confirmation),
         );
   const recorded = new Map(
-    confirmations.map((one, index) => [one.confirmation.settlementId, { ...one, row: rows[index]! }]),
+    confirmations.map((one, index) => [one.confirmation.progress.object_id, { ...one, row: rows[index]! }]),
   );
   return ids.map((id) => recorded.get(id) ?? null);
 };
@@ -184,13 +181,12 @@ const redeemFees = async (
 const confirmed = async (
   deps: Deps,
   progress: Progress,
-  recordOne: (progress: ConfirmedProgress) => Promise<Recorded | null>,
+  recordOne: (traced: Traced) => Promise<Recorded | null>,
 ): Promise<void> => {
-  const { object_id: settlementId, status, tx_hash, slot } = progress;
-  if (tx_hash === null || slot === null)
-    throw new TypeError('a confirmed transaction has a signature and a slot');
+  const { object_id: settlementId, status } = progress;
+  if (!isIncluded(progress)) throw new TypeError('a confirmed transaction has a signature and a slot');
   await failpoint('settlement.beforeIssue');
-  const recorded = await recordOne({ ...progress, tx_hash, slot, traceparent: activeTraceparent() });
+  const recorded = await recordOne({ progress, traceparent: activeTraceparent() });
   await failpoint('settlement.afterIssue');
   if (recorded === null) return reportUnknown(deps, settlementId);
   const { terms, confirmation, row } = recorded;
@@ -213,7 +209,7 @@ const confirmed = async (
     count('quittance_fees_micro_usdc_total', Number(terms.fee_amount));
     // A vendor of an outgoing payment sends it when it likes.
     if (terms.rail !== 'x402_out')
-      measure('quittance_confirmation_seconds', (confirmation.issuedAt - terms.created_at) / 1000);
+      measure('quittance_confirmation_seconds', (confirmation.issued_at - terms.created_at) / 1000);
   }
   if (status === 'finalized') deps.terms.delete(settlementId);
 };

@@ -262,10 +262,10 @@ describe('accepting an attempt', () => {
 describe('waiting for the outcome', () => {
   test('a batch of signed payments: each gets its own hash, unless it is confirmed or signed again by now', async () => {
     const [first, again, done] = [await underWay(consumer()), await underWay(consumer()), await paid()];
-    const signed = (payment: { settlementId: string }, generation: number, txHash: string) => ({
-      settlementId: payment.settlementId,
+    const signed = (payment: { settlementId: string }, generation: number, tx_hash: string) => ({
+      object_id: payment.settlementId,
       generation,
-      txHash,
+      tx_hash,
     });
     const hashes = async () => {
       const rows = await Promise.all([first, again, done].map(({ settlementId }) => row(settlementId)));

@@ -83,6 +83,7 @@ export const settle = (deps: SettleDeps): Handler<typeof settlement.operations.s
   };
 };
 
+/** How a call that settles a quote is carried out. */
 const paymentCall = (
   context: Context,
   call: Call,

@@ -185,14 +185,17 @@ describe('a statement that waits for another of the same payment computes from t
   const confirmation = (settlementId: string, finalized: boolean): Confirmation => {
     const now = deps.clock();
     return {
-      settlementId,
-      generation: 1,
-      txHash: HASH[0],
-      slot: 103,
-      finalized,
-      issuedAt: now,
-      redeemExpiresAt: now + 900_000,
-      settlementToken: `token of ${settlementId}`,
+      progress: {
+        object_id: settlementId,
+        status: finalized ? 'finalized' : 'confirmed',
+        generation: 1,
+        tx_hash: HASH[0],
+        slot: 103,
+        failure: null,
+      },
+      issued_at: now,
+      redeem_expires_at: now + 900_000,
+      settlement_token: `token of ${settlementId}`,
       messages: {
         issued: message('settlement.finalized', settlementId, 'issued'),
         finalized: message('settlement.finalized', settlementId),

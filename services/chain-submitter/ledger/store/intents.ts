@@ -318,15 +318,18 @@ export const insertFailedPayment = async (
 /** The watcher searches the chain for a new outgoing payment after this time. */
 const FIRST_SEARCH_AFTER = '1 second';
 
+/** @property since when it was accepted, if a restore has lost its record */
+export type NewOutgoing = Pick<IntentRow, 'intent_id' | 'object_id' | 'traceparent'> & {
+  request: object;
+  since?: string;
+};
+
 /**
  * Inserts an outgoing payment whose bytes are committed with it. They may be included from then on,
  * or since another time if their record was lost.
  * @returns false when the intent exists. One that is being committed or closed is waited for
  */
-export const insertOutgoingIntent = async (
-  tx: Db,
-  row: Pick<IntentRow, 'intent_id' | 'object_id' | 'traceparent'> & { request: object; since?: string },
-): Promise<boolean> => {
+export const insertOutgoingIntent = async (tx: Db, row: NewOutgoing): Promise<boolean> => {
   const inserted = await tx.maybeOne(sql.typeAlias('id')`
     insert into intents (intent_id, kind, object_id, request, status, traceparent, next_at, created_at)
     values (${row.intent_id}, 'outgoing', ${row.object_id}, ${JSON.stringify(row.request)}::jsonb,

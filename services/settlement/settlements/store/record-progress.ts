@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Progress } from '../../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import {
@@ -36,27 +37,26 @@ const released = updateDelegateCounters({
   spent: sql.fragment`case when changed.was_holding then 0 else -1 end`,
 });
 
-/** A transaction whose bytes are committed. */
-export type Signed = { settlementId: string; generation: number; txHash: string };
+type Signed = Pick<Progress, 'object_id' | 'generation' | 'tx_hash'>;
 
 /**
  * chain-submitter has committed the bytes of these transactions, so their hashes can be shown while
  * the payments are pending. The event comes only for a payment that is not confirmed soon. No other
  * statement depends on it. It locks the settlements in the order of their ids.
- * @param signed at most one of a settlement
+ * @param signed at most one of a settlement, each with its hash
  */
 export const recordSigned = (db: Db, signed: readonly Signed[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(signed)}::jsonb)
-        as input("settlementId" text, generation integer, "txHash" text)
+        as input(object_id text, generation integer, tx_hash text)
     ), locked as (
       select settlement_id from settlements
-      where settlement_id = any(array(select "settlementId" from input)) and ${state.is('pending')}
+      where settlement_id = any(array(select object_id from input)) and ${state.is('pending')}
       order by settlement_id for update
     )
-    update settlements as s set tx_hash = input."txHash", generation = input.generation, progressed_at = app_now()
-    from locked join input on input."settlementId" = locked.settlement_id
+    update settlements as s set tx_hash = input.tx_hash, generation = input.generation, progressed_at = app_now()
+    from locked join input on input.object_id = locked.settlement_id
     where s.settlement_id = locked.settlement_id and ${state.is('pending')} and s.generation < input.generation`);
 
 const Confirmed = z.object({
@@ -75,20 +75,19 @@ const Confirmed = z.object({
 });
 export type ConfirmedRow = Omit<z.infer<typeof Confirmed>, 'outbox'> & { outbox: OutboxRow[] };
 
+/** The progress of a payment whose transaction the chain has included. */
+export type Included = Progress & { tx_hash: string; slot: number };
+
 /**
- * A transaction that was confirmed, with the token that issues its settlement and the events. Times
- * are epoch milliseconds.
+ * The progress of a payment that is confirmed or finalized, with the token that issues its
+ * settlement and the events. Times are epoch milliseconds.
  */
 export type Confirmation = {
-  settlementId: string;
-  generation: number;
-  txHash: string;
-  slot: number;
-  finalized: boolean;
-  issuedAt: number;
+  progress: Included;
+  issued_at: number;
   /** Null on another rail: it does not expire, and has no token. */
-  redeemExpiresAt: number | null;
-  settlementToken: string | null;
+  redeem_expires_at: number | null;
+  settlement_token: string | null;
   messages: { issued: Message; finalized: Message };
 };
 
@@ -99,15 +98,32 @@ const confirmedColumns = sql.fragment`
     else ${chainState.after('confirmed')} end,
   holding = false,
   generation = input.generation,
-  superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> input."txHash"
+  superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> input.tx_hash
     then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
-  tx_hash = input."txHash",
-  issued_at = coalesce(s.issued_at, to_timestamp(input."issuedAt" / 1000)),
-  redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(input."redeemExpiresAt" / 1000)),
+  tx_hash = input.tx_hash,
+  issued_at = coalesce(s.issued_at, to_timestamp(input.issued_at / 1000)),
+  redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(input.redeem_expires_at / 1000)),
   settlement_token = coalesce(s.settlement_token, input.token),
-  settlement_token_hash = coalesce(s.settlement_token_hash, input."tokenHash"),
+  settlement_token_hash = coalesce(s.settlement_token_hash, input.token_hash),
   forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
   progressed_at = app_now()`;
+
+/** The row of CTE `input` for a confirmation. */
+const inputOf = (confirmation: Confirmation) => {
+  const { progress, issued_at, redeem_expires_at, settlement_token: token } = confirmation;
+  const { object_id: settlement_id, status, generation, tx_hash, slot } = progress;
+  return {
+    settlement_id,
+    generation,
+    tx_hash,
+    slot,
+    finalized: status === 'finalized',
+    issued_at,
+    redeem_expires_at,
+    token: token && byteaText(packToken(token)),
+    token_hash: token && byteaText(tokenHash(token)),
+  };
+};
 
 /**
  * Confirmed, or finalized without a confirmation before: issues pending settlements with their
@@ -121,27 +137,22 @@ export const recordConfirmed = async (
   db: Db,
   confirmations: readonly Confirmation[],
 ): Promise<(ConfirmedRow | null)[]> => {
-  const input = confirmations.map(({ messages: _, settlementToken: token, ...confirmation }) => ({
-    ...confirmation,
-    token: token && byteaText(packToken(token)),
-    tokenHash: token && byteaText(tokenHash(token)),
-  }));
-  const messages = confirmations.flatMap(({ messages: { issued, finalized }, finalized: isFinal }) =>
-    isFinal ? [issued, finalized] : [issued],
+  const messages = confirmations.flatMap(({ progress, messages: { issued, finalized } }) =>
+    progress.status === 'finalized' ? [issued, finalized] : [issued],
   );
   const { issued, finalized } = confirmations[0]!.messages;
   const rows = await db.any(sql.type(Confirmed)`
     with input as (
-      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input("settlementId" text, generation integer,
-        "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, token bytea,
-        "tokenHash" bytea)
+      select * from jsonb_to_recordset(${JSON.stringify(confirmations.map(inputOf))}::jsonb) as input(settlement_id text,
+        generation integer, tx_hash text, slot bigint, finalized boolean, issued_at float8, redeem_expires_at float8,
+        token bytea, token_hash bytea)
     ), before as (
       select settlement_id, status as was, holding as was_holding from settlements
-      where settlement_id = any(array(select "settlementId" from input))
+      where settlement_id = any(array(select settlement_id from input))
       order by settlement_id for update
     ), changed as (
       update settlements as s set ${confirmedColumns}
-      from before join input on input."settlementId" = before.settlement_id
+      from before join input on input.settlement_id = before.settlement_id
       where s.settlement_id = before.settlement_id and s.generation <= input.generation
         and case when input.finalized then ${allows('finalized')} else ${allows('confirmed')} end
       returning s.*, before.was, before.was_holding, input.slot
@@ -158,7 +169,7 @@ export const recordConfirmed = async (
     from changed left join published on published.settlement_id = changed.settlement_id`);
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
   return confirmations.map((confirmation) => {
-    const row = found.get(confirmation.settlementId);
+    const row = found.get(confirmation.progress.object_id);
     return row === undefined
       ? null
       : { ...row, outbox: insertedRows(Object.values(confirmation.messages), row.outbox) };
