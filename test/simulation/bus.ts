@@ -72,11 +72,12 @@ export const createBus = (harness: Harness) => {
     );
   };
 
-  const store = (row: OutboxRow) => {
+  const store = (row: OutboxRow, onStored: () => void) => {
     if (!HEARD.includes(row.subject)) return;
     const last = publishedAt.get(row.msg_id);
     if (last !== undefined && harness.now() - last < DUPLICATE_WINDOW_MS) return;
     publishedAt.set(row.msg_id, harness.now());
+    onStored();
     const { loss, repeat, slow } = harness.faults;
     const what = `${row.subject} ${JSON.stringify(row.payload).replace(/"quote_token.*/, '')}`;
     if (random.chance(loss)) return harness.trace('bus', `loses ${what}`);
@@ -91,11 +92,11 @@ export const createBus = (harness: Harness) => {
   };
 
   return {
-    publish: (process: Process, row: OutboxRow): Promise<void> =>
+    publish: (process: Process, row: OutboxRow, onStored = () => {}): Promise<void> =>
       harness.io(process, LATENCY_MS, () => {
         if (isUnavailable()) throw new Unavailable('no subscriber');
         const away = random.chance(harness.faults.lostAnswer);
-        if (!away || random.chance(0.5)) store(row);
+        if (!away || random.chance(0.5)) store(row, onStored);
         if (away) throw new Unavailable('the server did not answer');
       }),
     consume: (process: Process, handlers: Record<string, Handle>) =>

@@ -70,8 +70,11 @@ export class UniqueViolation extends Error {
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** The outbox table of one service. */
-export const createOutbox = (harness: Harness) => {
+/** The outbox table of one service. `onInsert` sees each message that is committed. */
+export const createOutbox = (
+  harness: Harness,
+  onInsert: (messageId: string, payload: never) => void = () => {},
+) => {
   const rows = new Map<bigint, OutboxRow & { created_at: number }>();
   let last = 0n;
   return {
@@ -80,6 +83,7 @@ export const createOutbox = (harness: Harness) => {
     insert: (json: string): OutboxRow[] =>
       (JSON.parse(json) as { subject: string; msg_id: string; payload: unknown }[]).map((message) => {
         last += 1n;
+        onInsert(message.msg_id, message.payload as never);
         const row = { ...message, outbox_id: last, traceparent: null };
         rows.set(last, { ...row, created_at: harness.now() });
         return row;

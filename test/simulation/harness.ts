@@ -11,6 +11,7 @@ export const RULES = [
   'expiry proof: every provider',
   'conditional holds',
   'one live generation',
+  'confirmed recorded before its event',
   'signing deadline',
   'attempt read first',
   'sweep of settlement',

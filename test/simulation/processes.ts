@@ -38,6 +38,8 @@ import { type Harness, isMistake, type Process } from './harness.ts';
 import { outgoingOperations, startOutgoing } from './outgoing-processes.ts';
 import { every, loggerOf } from './process-jobs.ts';
 import { createProvider, type Profile } from './providers.ts';
+import { publishFirst } from './publish-first.ts';
+import type { SubmitterTables } from './submitter-tables.ts';
 
 /** Slow enough for a short run, fast enough that a fork is observed before a blockhash expires. */
 const POLL_MS = 400;
@@ -57,12 +59,12 @@ export const startSubmitter = (
   {
     process,
     database,
-    outbox,
+    tables: { outbox, announced },
     profiles,
   }: {
     process: Process;
     database: Database;
-    outbox: Outbox;
+    tables: Pick<SubmitterTables, 'outbox' | 'announced'>;
     profiles: readonly Profile[];
   },
 ) => {
@@ -72,7 +74,11 @@ export const startSubmitter = (
     createProvider(harness, chain, actors, { process, number: index + 1, profile }),
   );
   const rpc = createRpcPool(providers, (ms) => harness.sleep(process, ms));
-  const pool = database.connect(process);
+  const connected = database.connect(process);
+  const isPublishedFirst = harness.off === 'confirmed recorded before its event';
+  const pool = isPublishedFirst
+    ? publishFirst(harness, { bus, chain, announced, process }, connected)
+    : connected;
   const parts = {
     pool,
     relay: createRelay(harness, { bus, outbox, process }),

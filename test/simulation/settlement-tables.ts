@@ -53,9 +53,7 @@ export const createSettlementTables = (harness: Harness) => {
     row.redeem_expires_at + forkOf(row).forMs <= appNow();
   const show = (row: Settlement | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: windowElapsed(row) }];
-  /**
-   * Applies an event to a row by the transition table. False: the table has no transition for it.
-   */
+  /** Applies an event to a row by the transition table, if it has a transition for it. */
   const move = (row: Settlement, event: Event): boolean => {
     const to = next({ status: row.status, chain: row.chain_status }, event);
     if (to === null) return false;

@@ -122,9 +122,9 @@ export const simulate = async (
   });
   const starts = {
     submitter: (process: Process) => {
-      const { outbox } = submitterTables;
       const database = databases.submitter;
-      const started = startSubmitter({ harness, bus, chain }, { process, database, outbox, profiles });
+      const own = { process, database, tables: submitterTables, profiles };
+      const started = startSubmitter({ harness, bus, chain }, own);
       submitters.push(started);
       incoming.onSubmitter(started);
     },

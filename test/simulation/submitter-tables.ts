@@ -7,6 +7,7 @@ import {
   type IntentRow,
 } from '../../services/chain-submitter/ledger/store/intents.ts';
 import type { PreparationRow } from '../../services/chain-submitter/ledger/store/preparations.ts';
+import { createAnnounced } from './announced.ts';
 import { createOutbox, EPOCH, type Model, model, Unavailable, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSubmitter } from './outgoing-submitter.ts';
@@ -54,7 +55,8 @@ export const createSubmitterTables = (
   /** Rows that a restored database has lost: signature to the object id of the intent. */
   const lost = new Map<string, string>();
   const outgoing = createOutgoingSubmitter(harness, { intents, transactions });
-  const outbox = createOutbox(harness);
+  const announced = createAnnounced(harness);
+  const outbox = createOutbox(harness, announced.note);
   let pausedUntil = 0;
   const { now } = harness;
 
@@ -220,6 +222,8 @@ export const createSubmitterTables = (
       });
       const published =
         msg_id === null ? null : outbox.insert(JSON.stringify([{ subject, msg_id, payload }]));
+      // Adopted bytes have no wire: the payment is on the chain.
+      if (wire !== '') announced.checkSigned(intent.object_id, generation);
       return { changed_id: intent_id, published };
     });
   };
@@ -376,6 +380,7 @@ export const createSubmitterTables = (
     transactions,
     workers,
     outbox,
+    announced,
     models,
     outgoing,
     lost,

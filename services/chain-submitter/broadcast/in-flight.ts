@@ -38,7 +38,7 @@ export type InFlightTransaction = Bytes & {
 };
 
 /** A transaction of which nothing is being written. */
-export type Pollable = InFlightTransaction & { schedule: Extract<Schedule, { state: 'due' }> };
+type Pollable = InFlightTransaction & { schedule: Extract<Schedule, { state: 'due' }> };
 
 /** The in-flight transaction of an intent's committed bytes. */
 export const toInFlight = (
