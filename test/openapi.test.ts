@@ -56,7 +56,8 @@ test('every reference resolves, every component is used, every operation is incl
   expect(named.filter((name) => !refs.has(name))).toEqual([]);
   const ids: string[] = [];
   walk(document.paths, ({ operationId: id }) => typeof id === 'string' && ids.push(id));
-  expect(ids.toSorted()).toEqual(operations.map(([id]) => id).toSorted());
+  expect(ids).toHaveLength(operations.length);
+  expect(new Set(ids)).toEqual(new Set(operations.map(([id]) => id)));
 });
 
 test('settle answers 200 with a token and 202 without one', () => {

@@ -54,7 +54,7 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
   const { text: csv } = await exportCsv(page);
   expect(csv.trimEnd().split('\r\n')).toHaveLength(3);
   expect(csv).toContain(`"${second.settlement_id}"`);
-  expect(csv).toMatch(/"2500000","2\.50","12500","1000000","1487500","1\.487500"/);
+  expect(csv).toMatch(/"2500000","2\.50","12500","1000000","1487500","1\.4875"/);
 
   await page.page.getByRole('link', { name: 'Statement by month' }).click();
   await button(page, 'Build the statement').click();

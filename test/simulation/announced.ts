@@ -2,8 +2,8 @@ import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import type { Harness } from './harness.ts';
 
 /**
- * The payments that chain-submitter has announced to settlement as confirmed, and not as reopened or
- * failed since.
+ * The payments that chain-submitter has announced to settlement as confirmed, and since then not as
+ * reopened or failed.
  */
 export const createAnnounced = (harness: Harness) => {
   const confirmed = new Map<string, number>();

@@ -24,7 +24,7 @@ const KNOWN: Record<Rule, number> = {
   'expiry proof: every provider': 12,
   'conditional holds': 4,
   'one live generation': 770,
-  'confirmed recorded before its event': 4,
+  'confirmed recorded before its event': 39,
   'signing deadline': 104,
   'attempt read first': 1,
   'sweep of settlement': 1,

@@ -69,7 +69,7 @@ const loseIncoming = (
     harness.trace('intents', `${object_id}: its rows are lost`);
     count += 1;
     submitter.intents.delete(intent_id);
-    submitter.told.forget(object_id);
+    submitter.announced.forget(object_id);
     for (const { signature } of bytes) {
       submitter.transactions.delete(signature);
       submitter.lost.set(signature, object_id);

@@ -581,7 +581,6 @@ export type {
   WebhookDeliveryPage,
   WebhookEndpoint,
   WebhookEndpointPage,
-  WebhookEnvelope,
   WebhookEventApprovalDecided,
   WebhookEventApprovalRequested,
   WebhookEventDelegateCreated,

@@ -3336,53 +3336,63 @@ export type WebhookEndpointPage = {
     data: WebhookEndpoint[];
     next_cursor: NextCursor;
 };
-export type WebhookEnvelope = {
-    id: EventId;
-    /** @description When it happened */
-    timestamp: Timestamp;
-};
 export type WebhookEventApprovalDecided = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "approval.decided";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Approval;
-} & WebhookEnvelope;
+};
 export type WebhookEventApprovalRequested = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "approval.requested";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Approval;
-} & WebhookEnvelope;
+};
 export type WebhookEventDelegateCreated = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "delegate.created";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DelegateChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDelegateDeleted = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "delegate.deleted";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DelegateChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDelegateExhausted = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "delegate.exhausted";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: {
         delegate_id: DelegateId;
@@ -3400,112 +3410,148 @@ export type WebhookEventDelegateExhausted = {
         /** @description When the limit starts again. Null: never */
         resets_at: Timestamp | null;
     };
-} & WebhookEnvelope;
+};
 export type WebhookEventDelegateUpdated = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "delegate.updated";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DelegateChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDepositAwaitingPayment = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "deposit.awaiting_payment";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DepositChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDepositCancelled = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "deposit.cancelled";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DepositChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDepositCompleted = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "deposit.completed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DepositChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDepositExpired = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "deposit.expired";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DepositChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDepositFailed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "deposit.failed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DepositChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDepositProcessing = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "deposit.processing";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DepositChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventDepositSettling = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "deposit.settling";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: DepositChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventKeyEnded = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "key.ended";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: KeyChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventKeyRevealed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "key.revealed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: KeyChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventKeyRotated = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "key.rotated";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: KeyChange;
-} & WebhookEnvelope;
+};
 export type WebhookEventQuoteExpired = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "quote.expired";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: {
         quote_id: QuoteId;
@@ -3520,85 +3566,112 @@ export type WebhookEventQuoteExpired = {
         /** @description Until when it could be paid */
         expires_at: Timestamp;
     };
-} & WebhookEnvelope;
+};
 export type WebhookEventQuoteSettled = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "quote.settled";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: QuoteProgress;
-} & WebhookEnvelope;
+};
 export type WebhookEventQuoteSettling = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "quote.settling";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: QuoteProgress;
-} & WebhookEnvelope;
+};
 export type WebhookEventRefundCancelled = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "refund.cancelled";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Refund;
-} & WebhookEnvelope;
+};
 export type WebhookEventRefundConfirmed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "refund.confirmed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Refund;
-} & WebhookEnvelope;
+};
 export type WebhookEventRefundExpired = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "refund.expired";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Refund;
-} & WebhookEnvelope;
+};
 export type WebhookEventRefundFailed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "refund.failed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Refund;
-} & WebhookEnvelope;
+};
 export type WebhookEventRefundFinalized = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "refund.finalized";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Refund;
-} & WebhookEnvelope;
+};
 export type WebhookEventRefundSubmitted = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "refund.submitted";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Refund;
-} & WebhookEnvelope;
+};
 export type WebhookEventSettlementDeclined = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "settlement.declined";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: {
         decline_id: DeclineId;
@@ -3645,13 +3718,16 @@ export type WebhookEventSettlementDeclined = {
          */
         role: "payer";
     };
-} & WebhookEnvelope;
+};
 export type WebhookEventSettlementExpired = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "settlement.expired";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: ({
         /** @description Until when it could be redeemed */
@@ -3660,13 +3736,16 @@ export type WebhookEventSettlementExpired = {
         /** @description Until when it could be redeemed */
         redeem_expires_at: Timestamp;
     } & PayerPaymentChange);
-} & WebhookEnvelope;
+};
 export type WebhookEventSettlementFailed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "settlement.failed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: ({
         /**
@@ -3681,13 +3760,16 @@ export type WebhookEventSettlementFailed = {
          */
         failure_code: string;
     } & PayerPaymentChange);
-} & WebhookEnvelope;
+};
 export type WebhookEventSettlementFinalized = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "settlement.finalized";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: ({
         /** @description The transaction on chain */
@@ -3696,13 +3778,16 @@ export type WebhookEventSettlementFinalized = {
         /** @description The transaction on chain */
         tx_hash: TransactionHash;
     } & PayerPaymentChange);
-} & WebhookEnvelope;
+};
 export type WebhookEventSettlementIssued = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "settlement.issued";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: ({
         /** @description The transaction on chain */
@@ -3715,13 +3800,16 @@ export type WebhookEventSettlementIssued = {
         /** @description When the payment was confirmed */
         issued_at: Timestamp;
     } & PayerPaymentChange);
-} & WebhookEnvelope;
+};
 export type WebhookEventSettlementRedeemed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "settlement.redeemed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: ({
         /** @description When the vendor redeemed it */
@@ -3732,13 +3820,16 @@ export type WebhookEventSettlementRedeemed = {
         /** @description When the vendor redeemed it */
         redeemed_at: Timestamp;
     } & PayerPaymentChange);
-} & WebhookEnvelope;
+};
 export type WebhookEventSettlementReversed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "settlement.reversed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: ({
         /** @description Whether it was redeemed before the chain reversed it */
@@ -3747,72 +3838,93 @@ export type WebhookEventSettlementReversed = {
         /** @description Whether it was redeemed before the chain reversed it */
         redeemed: boolean;
     } & PayerPaymentChange);
-} & WebhookEnvelope;
+};
 export type WebhookEventWebhookTest = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "webhook.test";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: {
         endpoint_id: EndpointId;
     };
-} & WebhookEnvelope;
+};
 export type WebhookEventWithdrawalCancelled = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "withdrawal.cancelled";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Withdrawal;
-} & WebhookEnvelope;
+};
 export type WebhookEventWithdrawalConfirmed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "withdrawal.confirmed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Withdrawal;
-} & WebhookEnvelope;
+};
 export type WebhookEventWithdrawalExpired = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "withdrawal.expired";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Withdrawal;
-} & WebhookEnvelope;
+};
 export type WebhookEventWithdrawalFailed = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "withdrawal.failed";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Withdrawal;
-} & WebhookEnvelope;
+};
 export type WebhookEventWithdrawalFinalized = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "withdrawal.finalized";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Withdrawal;
-} & WebhookEnvelope;
+};
 export type WebhookEventWithdrawalSubmitted = {
+    id: EventId;
     /**
      * @description What happened
      * @constant
      */
     type: "withdrawal.submitted";
+    /** @description When it happened */
+    timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: Withdrawal;
-} & WebhookEnvelope;
+};
 export type WebhookSecretRotation = {
     /** @description Until then deliveries are also signed with the previous secret */
     previous_secret_expires_at: Timestamp;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { createLogger } from '../../../shared/lib/logger.ts';
 import { registerGauges } from '../../../shared/lib/metrics.ts';
 import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry.ts';
 import { scrape } from '../../../test/support/scrape.ts';
@@ -27,14 +28,15 @@ let telemetry: Telemetry;
 let page: string;
 
 beforeAll(async () => {
-  await startFixture();
+  // As in the process, before the service: its jobs count from their first run.
   const port = await createPortPicker().any();
   process.env.OTEL_METRICS_EXPORTER = 'prometheus';
   process.env.OTEL_EXPORTER_PROMETHEUS_HOST = '127.0.0.1';
   process.env.OTEL_EXPORTER_PROMETHEUS_PORT = String(port);
   page = `http://127.0.0.1:${port}/metrics`;
   const config = { ENVIRONMENT: 'test', OTEL_METRICS_EXPORTER: 'prometheus' };
-  telemetry = await startTelemetry('settlement', config, base.logger);
+  telemetry = await startTelemetry('settlement', config, createLogger('test', 'fatal'));
+  await startFixture();
   registerGauges([collectAttempts(base.pool)], base.logger);
 });
 afterAll(async () => {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Json } from '../examples.ts';
-import { extended } from '../extended.ts';
 import type { Converter } from '../openapi-schemas.ts';
 import { EventId, Timestamp } from '../primitives.ts';
 import { EVENTS_TAG } from '../tags.ts';
@@ -21,10 +20,17 @@ const parameters = Object.entries(HEADERS).map(([name, description]) => ({
   schema: { type: 'string' },
 }));
 
-/** What every event has. */
-const Envelope = z
-  .strictObject({ id: EventId, timestamp: Timestamp.describe('When it happened') })
-  .meta({ id: 'WebhookEnvelope' });
+/**
+ * What every event has. Each type lists these fields in the document, because the reference page
+ * shows the fields of an object at once only if the object extends no other.
+ */
+const eventOf = (type: string, data: z.ZodType) =>
+  z.strictObject({
+    id: EventId,
+    type: z.literal(type).describe('What happened'),
+    timestamp: Timestamp.describe('When it happened'),
+    data: data.describe('The object of the event, as it was then'),
+  });
 /** `settlement.issued` as a part of a name: `SettlementIssued`. */
 const pascal = (type: string): string =>
   type.replace(/(?:^|[._])([a-z])/g, (_match, letter: string) => letter.toUpperCase());
@@ -36,17 +42,9 @@ const pascal = (type: string): string =>
 export const webhooksObject = ({ convert, example }: Converter): Record<string, Record<string, Json>> =>
   Object.fromEntries(
     Object.entries(PAYLOADS).map(([type, data]) => {
-      const body = extended(
-        Envelope,
-        {
-          type: z.literal(type).describe('What happened'),
-          data: data.describe('The object of the event, as it was then'),
-        },
-        { id: `WebhookEvent${pascal(type)}` },
-      );
+      const body = eventOf(type, data).meta({ id: `WebhookEvent${pascal(type)}` });
       const schema = convert(body, { open: true });
-      const { id, type: first, ...rest } = example(schema, `webhook ${type}`) as Json;
-      const content = { 'application/json': { schema, example: { id, type: first, ...rest } } };
+      const content = { 'application/json': { schema, example: example(schema, `webhook ${type}`) } };
       const operation = {
         tags: [EVENTS_TAG],
         summary: type,

@@ -1,8 +1,9 @@
 import { stateMachine } from '../../../../shared/state-machine.ts';
 
 /**
- * When a transaction in flight is polled next: at a time of the process in milliseconds, or not while
- * something is being written of it. The write names the time of the next poll when it ends.
+ * When a transaction in flight is polled next: at a time in milliseconds of the process's monotonic
+ * clock, or not while something is being written of it. The write names the time of the next poll
+ * when it ends.
  */
 export type Schedule = { state: 'due'; at: number } | { state: 'writing' };
 
