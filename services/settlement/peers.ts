@@ -22,6 +22,7 @@ export type Peers = {
   findService: (serviceId: string) => Output<typeof identity.internal.findService>;
   /** The fee payers that co-sign. The first one is advertised. */
   getFeePayers: () => Promise<readonly string[]>;
+  /** Creates the token account of a payout address, if it is missing. */
   createPayoutAccount: (payout: { account_id: string; owner: string }) => Promise<unknown>;
   /** @throws ServiceError service_unavailable; a receipt without its refunds would be wrong */
   listConfirmedRefunds: Handler<typeof funding.internal.listConfirmedRefunds>;

@@ -1,10 +1,8 @@
-import type { z } from 'zod';
-import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { Records } from '../../../shared/boot.ts';
 import { accountFrozen } from '../../../shared/contract/errors.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
+import type { Peers } from '../peers.ts';
 import { recordAccepted } from '../settlements/accept.ts';
 import {
   findByExternalId,
@@ -13,27 +11,22 @@ import {
   type NewIncomingPayment,
 } from '../settlements/store/incoming-payments.ts';
 import type { TermsCache } from '../settlements/terms-cache.ts';
+import type { ServiceTerms } from '../terms.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
 import type { Refusal } from './model/refusal.ts';
 import { type IncomingOrder, paymentOf } from './order.ts';
 import { INCOMING } from './rail.ts';
-import type { FindService } from './vendor.ts';
 
-type CheckIncoming = (typeof chainSubmitter.internal)['checkIncoming'];
-type Checked = Extract<z.infer<CheckIncoming['output']>, { outcome: 'accepted' }>;
+type Checked = Extract<Awaited<ReturnType<Peers['checkIncoming']>>, { outcome: 'accepted' }>;
 
-export type AcceptDeps = {
-  pool: Pool;
-  clock: Clock;
-  terms: TermsCache;
-  feeWallet: string;
-  accruedFee: AccruedFeeRule;
-  group: IncomingGroupCommit;
-  checkIncoming: (input: z.infer<CheckIncoming['input']>) => Promise<z.infer<CheckIncoming['output']>>;
-  findService: FindService;
-  isFrozen: (accountId: string) => Promise<boolean>;
-  isPaused: () => Promise<boolean>;
-};
+export type AcceptDeps = Pick<Records, 'pool' | 'clock'> &
+  Pick<ServiceTerms, 'feeWallet'> &
+  Pick<Peers, 'checkIncoming' | 'findService' | 'isFrozen'> & {
+    terms: TermsCache;
+    accruedFee: AccruedFeeRule;
+    group: IncomingGroupCommit;
+    isPaused: () => Promise<boolean>;
+  };
 
 export const isRefusal = <T extends object>(value: T | Refusal): value is Refusal => 'reason' in value;
 

@@ -1,15 +1,18 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { mppNetworkOf } from './model/networks.ts';
-import { type FindService, getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
+import { getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
 import type { TermsDeps } from './x402-order.ts';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
 export type ForeignTermsDeps = TermsDeps &
-  PayoutDeps & { findService: FindService; feeWallet: string; fee: FeeRule };
+  PayoutDeps &
+  Pick<Peers, 'findService'> &
+  Pick<ServiceTerms, 'feeWallet' | 'fee'>;
 
 /** GET /v1/settlements/foreign/terms: what a 402 of x402 or MPP contains. */
 export const foreignTerms =

@@ -1,7 +1,6 @@
-import type { z } from 'zod';
 import type { Waiting } from '../../../shared/bus/wake.ts';
-import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
+import type { Peers } from '../peers.ts';
 import { carryOut, type NotAccepted } from '../settlements/carry-out.ts';
 import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
 import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
@@ -14,12 +13,10 @@ import { moneyMovedFor, type Refusal, type Refused } from './model/refusal.ts';
 import { type Presented, recordedPaymentOf } from './order.ts';
 import { INCOMING } from './rail.ts';
 
-type SubmitIncoming = (typeof chainSubmitter.internal)['submitIncoming'];
-
 export type PayDeps = AcceptDeps &
-  LostDeps & {
+  LostDeps &
+  Pick<Peers, 'submitIncoming'> & {
     waiting: Waiting;
-    submitIncoming: (input: z.infer<SubmitIncoming['input']>) => Promise<z.infer<SubmitIncoming['output']>>;
     applyProgress: ApplyProgress;
   };
 

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
 import { notFound } from '../../../shared/contract/errors.ts';
-import type { identity } from '../../../shared/contract/index.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Peers } from '../peers.ts';
 
 /** The vendor of a payment: the service of the key that calls. */
 export type Vendor = {
@@ -15,16 +14,12 @@ export type Vendor = {
   frozen: boolean;
 };
 
-export type FindService = (
-  serviceId: string,
-) => Promise<z.infer<(typeof identity.internal.findService)['output']>>;
-
 /**
  * The service of a key. One that closes is answered about the payments that it has.
  * @throws ServiceError not_found for a service that was deleted
  */
 export const getVendor = async (
-  { findService }: { findService: FindService },
+  { findService }: Pick<Peers, 'findService'>,
   { account_id, service_id, frozen }: PrincipalOf<readonly ['service_key']>,
 ): Promise<Vendor> => {
   const service = await findService(service_id);
@@ -39,11 +34,7 @@ export const getVendor = async (
   };
 };
 
-export type PayoutDeps = {
-  logger: Pick<Logger, 'warn'>;
-  /** Creates the token account of a payout address, if it is missing. */
-  createPayoutAccount: (payout: { account_id: string; owner: string }) => Promise<unknown>;
-};
+export type PayoutDeps = { logger: Pick<Logger, 'warn'> } & Pick<Peers, 'createPayoutAccount'>;
 
 /**
  * Prepares the payout address for payments, in the background. A vendor reads the terms before its

@@ -1,17 +1,14 @@
 import type { z } from 'zod';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Peers } from '../peers.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { mismatchOf } from './model/refusal.ts';
 import { readX402Request, type X402Refusal, type X402Terms } from './model/x402-request.ts';
 import type { Presented } from './order.ts';
 import type { Vendor } from './vendor.ts';
 import { toX402 } from './x402-refusal.ts';
 
-export type TermsDeps = {
-  x402Network: string;
-  mint: string;
-  /** The fee payers that co-sign. The first one is advertised. */
-  getFeePayers: () => Promise<readonly string[]>;
-};
+export type TermsDeps = Pick<ServiceTerms, 'x402Network' | 'mint'> & Pick<Peers, 'getFeePayers'>;
 
 /** What every x402 request of a vendor must name. */
 const termsFor = async (

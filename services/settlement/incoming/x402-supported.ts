@@ -1,10 +1,11 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Peers } from '../peers.ts';
 import { v1NetworkOf } from './model/networks.ts';
-import { type FindService, getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
+import { getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
 import type { TermsDeps } from './x402-order.ts';
 
-type Deps = Omit<TermsDeps, 'mint'> & PayoutDeps & { findService: FindService };
+type Deps = Omit<TermsDeps, 'mint'> & PayoutDeps & Pick<Peers, 'findService'>;
 
 /** GET /v1/x402/supported. A stock vendor reads it once, so the fee payer may change later. */
 export const x402Supported =

@@ -1,11 +1,12 @@
-import type { z } from 'zod';
+import type { Records } from '../../../shared/boot.ts';
 import { decode } from '../../../shared/bus/envelope.ts';
-import { type chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { eventSubject } from '../../../shared/events/event.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
+import type { Peers } from '../peers.ts';
 import { findSettlement, type SettlementRow } from '../settlements/store/settlements.ts';
 
 const SUBJECT = eventSubject('chain-submitter.settleProgressed');
@@ -30,20 +31,14 @@ const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: Quarant
   }
 };
 
-type AttemptReportContract = typeof chainSubmitter.internal.getAttemptReport;
-
 /**
  * An operator's resolution of an event that contradicts the record (docs/runbook.md,
  * RecordContradicted). The record stays as callers were answered. The resolution names which of the
  * two is true, and the chain has to prove it.
  */
-export const quarantineResolver = (deps: {
-  pool: Pool;
-  /** What chain-submitter has done for an attempt, and what the chain proves about it. */
-  getAttemptReport: (
-    attempt: z.infer<AttemptReportContract['input']>,
-  ) => Promise<z.infer<AttemptReportContract['output']>>;
-}): QuarantineResolver<Attempted> => ({
+export const quarantineResolver = (
+  deps: Pick<Records, 'pool'> & Pick<Peers, 'getAttemptReport'>,
+): QuarantineResolver<Attempted> => ({
   find: (message) => settlementOf(deps, message),
   notFoundMessage: 'the message names no attempt of this database: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>

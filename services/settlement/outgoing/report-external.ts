@@ -1,13 +1,11 @@
-import type { z } from 'zod';
+import type { Records } from '../../../shared/boot.ts';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
-import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Peers } from '../peers.ts';
 import type { ApplyProgress } from '../settlements/model/progress.ts';
 import { isPaid } from '../settlements/model/status.ts';
 import {
@@ -18,16 +16,8 @@ import {
 import { scopeOf } from '../settlements/view.ts';
 import { transactionOf } from './model/payment-response.ts';
 
-type ObserveOutgoing = (typeof chainSubmitter.internal.observeOutgoing)['input'];
-
-export type ReportExternalDeps = {
-  pool: Pool;
-  logger: Logger;
-  waiting: Waiting;
-  /** Looks for the payment on chain now. */
-  observeOutgoing: (payment: z.infer<ObserveOutgoing>) => Promise<Progress>;
-  applyProgress: ApplyProgress;
-};
+export type ReportExternalDeps = Pick<Records, 'pool' | 'logger'> &
+  Pick<Peers, 'observeOutgoing'> & { waiting: Waiting; applyProgress: ApplyProgress };
 
 /** A vendor reports a payment that is confirmed, or is about to be. */
 const WAIT_MS = 4000;

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
-import type { chainSubmitter, Lost } from '../../../shared/contract/chain-submitter.ts';
+import type { Records } from '../../../shared/boot.ts';
+import type { Lost } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
 import { mayBePaid } from '../settlements/carry-out.ts';
 import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
 import { failedError } from '../settlements/model/refusal.ts';
@@ -20,7 +21,6 @@ import { paymentSignature } from './model/payment-signature.ts';
 import { memoOf } from './model/requirement.ts';
 import { OUTGOING } from './rail.ts';
 
-type SignOutgoing = (typeof chainSubmitter.internal.signOutgoing)['input'];
 type Answer = z.infer<typeof settlement.operations.payExternal.output>;
 
 /** What signing and its answer need of a payment. */
@@ -49,13 +49,7 @@ export type Signable = Pick<
 export type Outgoing = OutgoingRow & Signable;
 export const isOutgoing = (row: OutgoingRow): row is Outgoing => row.rail === 'x402_out';
 
-export type SignDeps = {
-  pool: Pool;
-  signOutgoing: (
-    payment: z.infer<SignOutgoing>,
-  ) => Promise<z.infer<(typeof chainSubmitter.internal.signOutgoing)['output']>>;
-  applyProgress: ApplyProgress;
-};
+export type SignDeps = Pick<Records, 'pool'> & Pick<Peers, 'signOutgoing'> & { applyProgress: ApplyProgress };
 
 /**
  * chain-submitter did not answer. Bytes that were never handed out cannot be used, so a first call
