@@ -147,7 +147,7 @@ export const operators = (stack: () => RunningStack): void =>
             }),
           );
         }
-        expect((await ops('caps', 'show')).out).toMatch(/accepted +each wallet +1000\.00/);
+        expect((await ops('caps', 'show')).out).toMatch(/accepted +each wallet +1,000\.00/);
       });
     }, 90_000);
 
