@@ -134,10 +134,16 @@ export const createSubmitterTables = (
     return free.map(claimed);
   };
 
+  const hasDeadBytes = ({ intent_id, generation }: Intent): boolean =>
+    [...transactions.values()].some(
+      (one) => one.intent_id === intent_id && one.generation === generation && one.status !== 'live',
+    );
+
   const transitionIntents = (event: Exclude<Event, 'sign'>, { json }: { json: string }): unknown[] =>
     (JSON.parse(json) as TransitionRow[]).flatMap((given) => {
       const intent = intents.get(given.intent_id);
       if (intent === undefined || intent.generation !== given.generation) return [];
+      if (event === 'confirm' && hasDeadBytes(intent)) return [];
       const to = intentMachine.next(intent.status, event);
       if (to === null) return [];
       harness.trace(

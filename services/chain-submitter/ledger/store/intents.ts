@@ -212,6 +212,14 @@ export type Transition = Pick<
 };
 
 /**
+ * The bytes of the generation are not proven dead. A process that was stopped after it had read a
+ * confirmation may come back when a fork has removed the transaction and its expiry is proven.
+ */
+const hasNoDeadBytes = sql.fragment`
+        and not exists (select from transactions t where t.intent_id = i.intent_id
+          and t.generation = i.generation and not ${isLive})`;
+
+/**
  * Applies one event to intents, each only from a state that the event leaves and only in the
  * transition's generation. An intent that does not change publishes nothing. The states, the
  * transactions and grants that depend on them and the events are one statement. The array of ids
@@ -237,7 +245,7 @@ export const transitionIntents = (
         worker_id = ${intents.isTerminal(intents.to(event)) ? sql.fragment`null` : sql.fragment`i.worker_id`}
         ${event === 'finalize' ? sql.fragment`, request = ${finalRequest}` : sql.fragment``}
       from input where i.intent_id = any(array(select intent_id from input)) and i.intent_id = input.intent_id
-        and i.generation = input.generation and ${state.allows(event)}
+        and i.generation = input.generation and ${state.allows(event)}${event === 'confirm' ? hasNoDeadBytes : sql.fragment``}
       returning i.intent_id, input.slot, input.subject, input.msg_id, input.payload, input.traceparent
     )${effects[event]}
     ${insertMessages(sql.fragment`select subject, msg_id, payload, traceparent from changed`)}`);
