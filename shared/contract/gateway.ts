@@ -111,6 +111,7 @@ export const gateway = service({
         'From the configuration only. A signer compares the mint of a transaction with this mint, never with one ' +
         'from another answer.',
       http: { method: 'GET', path: '/v1/environments', status: 200 },
+      isDocument: true,
       ...health,
       output: z
         .strictObject({
@@ -156,6 +157,7 @@ export const gateway = service({
       description:
         'A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.',
       http: { method: 'GET', path: '/.well-known/jwks.json', status: 200 },
+      isDocument: true,
       access: [],
       query: z.strictObject({
         environment: Environment.optional().describe('Only the keys of this environment'),

@@ -155,6 +155,8 @@ type OperationDefinition = {
    * have no effect.
    */
   idempotency?: Idempotency;
+  /** True for a GET of the gateway whose answer is a document that any page may read. */
+  isDocument?: true;
   /** True if an absent body is read as `{}` (verify, logout). */
   bodyOptional?: true;
   output: z.ZodType;

@@ -69,13 +69,31 @@ const requireExact = (_key: string, value: unknown, context?: { source?: string 
  */
 const mayBeInexact = (text: string): boolean => /[0-9]{16}/.test(text);
 
+/** How gzip, Zstandard and zlib begin. None of it begins a JSON text. */
+const PACKED = [
+  [0x1f, 0x8b],
+  [0x28, 0xb5, 0x2f, 0xfd],
+  [0x78, 0x01],
+  [0x78, 0x9c],
+  [0x78, 0xda],
+];
+
+/** Whether a body is compressed although no header says so: some clients forget the header. */
+const isPacked = (bytes: Buffer): boolean =>
+  PACKED.some((magic) => magic.every((byte, at) => bytes[at] === byte));
+
 /**
  * The JSON object of a request body. No body counts as `{}`, and the schema then reports what is
  * missing.
- * @throws ServiceError validation_error
+ * @throws ServiceError validation_error, or unsupported_media_type for a compressed body
  */
 export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> => {
   if (bytes === undefined || bytes.length === 0) return {};
+  if (isPacked(bytes))
+    throw new ServiceError(
+      'unsupported_media_type',
+      'the body is compressed; send it as plain JSON, without Content-Encoding',
+    );
   let text: string;
   let value: unknown;
   try {

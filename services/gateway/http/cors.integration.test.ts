@@ -109,6 +109,22 @@ test.each([OTHER, 'null', `${SHOP}.evil.example`, 'http://shop.example', 'https:
   },
 );
 
+test.each(['off', 'listed', 'all'])('the public documents are for every page: %s', async (gateway) => {
+  const { headers } = await fetch(`${gateways[gateway]!.url}/.well-known/jwks.json`, {
+    headers: { origin: OTHER },
+  });
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(headers.has('access-control-allow-credentials')).toBe(false);
+});
+
+test('a listed origin reads the public documents with the cookies that its client sends', async () => {
+  const { headers } = await fetch(`${gateways.listed!.url}/.well-known/jwks.json`, {
+    headers: { origin: SHOP },
+  });
+  expect(headers.get('access-control-allow-origin')).toBe(SHOP);
+  expect(headers.get('access-control-allow-credentials')).toBe('true');
+});
+
 test('the route of preflights makes no path known', async () => {
   const answer = await fetch(`${gateways.all!.url}/v1/nothing`);
   expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);

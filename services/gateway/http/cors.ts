@@ -1,24 +1,65 @@
 import cors from '@fastify/cors';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
+import type { Paths } from './methods.ts';
 
 /** The longest time that Chromium caches a preflight. Firefox caches it for up to a day. */
 const PREFLIGHT_SECONDS = 7200;
 
+/** The origins whose scripts may call the API; `*` is all of them, without cookies. */
+type Origins = readonly string[] | '*' | undefined;
+
+const ALLOWED_HEADERS = ['authorization', 'content-type', 'x-request-id', 'traceparent', IDEMPOTENCY_KEY];
+const EXPOSED_HEADERS = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', IDEMPOTENT_REPLAYED];
+
+/** Headers of a public document that a page of any origin may send, and those that it may read. */
+const PUBLIC_PREFLIGHT = {
+  'access-control-allow-methods': 'GET, HEAD',
+  'access-control-allow-headers': [...ALLOWED_HEADERS, 'if-none-match', 'if-range', 'range'].join(', '),
+  'access-control-max-age': String(PREFLIGHT_SECONDS),
+};
+const PUBLIC_ANSWER = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': [...EXPOSED_HEADERS, 'etag', 'content-range', 'accept-ranges'].join(', '),
+};
+
 /**
- * Lets scripts of the configured origins call the API and read its answers (Fetch standard, 3.3).
- * Without the setting CORS is off: browsers block other pages, and OPTIONS answers 405.
+ * Lets pages of every origin read the public documents, refusals included: a page that pays verifies
+ * quotes and receipts with the published keys. No credential is part of such a call.
+ */
+const openDocuments = (app: FastifyInstance, origins: Origins, paths: Paths): void => {
+  const isOpened = ({ headers, routeOptions, method, url }: FastifyRequest): boolean => {
+    // The configured origins get more, by the plugin.
+    if (origins === '*' || origins?.includes(headers.origin ?? '') === true) return false;
+    if (method !== 'OPTIONS') return routeOptions.config.document === 'public';
+    return headers['access-control-request-method'] !== undefined && paths.isPublic(url.split('?', 1)[0]!);
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.method !== 'OPTIONS' || !isOpened(request)) return done();
+    void reply.code(204).headers(PUBLIC_PREFLIGHT).send();
+  });
+  app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, _payload, done) => {
+    if (isOpened(request)) void reply.headers(PUBLIC_ANSWER).removeHeader('access-control-allow-credentials');
+    done();
+  });
+};
+
+/**
+ * Lets scripts of the configured origins call the API and read its answers (Fetch standard, 3.3),
+ * and scripts of every origin read the public documents. Without the setting CORS is off for all
+ * else: browsers block other pages, and OPTIONS answers 405.
  * @param origins whose scripts may call the API; `*` is all of them, without cookies
  */
-export const registerCors = (app: FastifyInstance, origins: readonly string[] | '*' | undefined): void => {
+export const registerCors = (app: FastifyInstance, origins: Origins, paths: Paths): void => {
+  openDocuments(app, origins, paths);
   if (origins === undefined) return;
   void app.register(cors, {
     origin: origins === '*' ? '*' : [...origins],
     // The cookie of a sign-in is for pages that the operator has named, never for all.
     credentials: origins !== '*',
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', 'x-request-id', 'traceparent', IDEMPOTENCY_KEY],
-    exposedHeaders: ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', IDEMPOTENT_REPLAYED],
+    allowedHeaders: ALLOWED_HEADERS,
+    exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
     // The plugin refuses an OPTIONS that is no preflight in another shape than the errors of the
     // API.

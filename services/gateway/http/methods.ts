@@ -1,6 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 
-type Path = { pattern: RegExp; methods: Set<string> };
+type Path = { pattern: RegExp; methods: Set<string>; isPublic: boolean };
+
+export type Paths = {
+  /** The methods of a path in alphabetical order; none for an unknown path. */
+  methodsOf: (path: string) => string[];
+  /** Whether a path is that of a public document. */
+  isPublic: (path: string) => boolean;
+};
 
 const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 
@@ -10,20 +17,21 @@ const patternOf = (url: string): RegExp =>
 
 /**
  * Collects the routes of a server, before they are registered, for the answer to a method that a
- * path does not have (RFC 9110, 15.5.6).
- * @returns the methods of a path in alphabetical order; none for an unknown path
+ * path does not have (RFC 9110, 15.5.6), and to a preflight.
  */
-export const collectMethods = (app: FastifyInstance): ((path: string) => string[]) => {
+export const collectPaths = (app: FastifyInstance): Paths => {
   const paths = new Map<string, Path>();
-  app.addHook('onRoute', ({ url, method }) => {
+  app.addHook('onRoute', ({ url, method, config }) => {
     // The route of preflights is for every path, so it does not make a path known.
     if (url === '*') return;
-    const path = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    const path = paths.get(url) ?? { pattern: patternOf(url), methods: new Set(), isPublic: false };
     paths.set(url, path);
+    path.isPublic ||= config?.document === 'public';
     for (const each of [method].flat()) path.methods.add(each);
   });
-  return (path) => {
-    const found = [...paths.values()].filter(({ pattern }) => pattern.test(path));
-    return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
+  const find = (path: string) => [...paths.values()].filter(({ pattern }) => pattern.test(path));
+  return {
+    methodsOf: (path) => [...new Set(find(path).flatMap(({ methods }) => [...methods]))].sort(),
+    isPublic: (path) => find(path).some(({ isPublic }) => isPublic),
   };
 };

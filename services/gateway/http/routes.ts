@@ -248,7 +248,11 @@ export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
     app.route({
       method: operation.http.method,
       url: operation.http.path,
-      config: { operation, name: `${contract.name}.${route.name}` },
+      config: {
+        operation,
+        name: `${contract.name}.${route.name}`,
+        ...(operation.isDocument === true && { document: 'public' as const }),
+      },
       onRequest: async (request) => {
         if (operation.access.length === 0) return;
         const caller = await deps.authenticate(request.raw.rawHeaders, request.origin.address);

@@ -318,25 +318,30 @@ test.each([
   ['PUT', '/v1/quote', 'POST', 'the path has no method PUT; use POST'],
   ['GET', '/v1/quote', 'POST', 'the path has no method GET; use POST'],
   ['OPTIONS', '/v1/quote', 'POST', 'the path has no method OPTIONS; use POST'],
-  ['DELETE', '/v1/health?x=1', 'GET', 'the path has no method DELETE; use GET'],
-  ['POST', `/v1/settlements/${newId('stl')}`, 'GET', 'the path has no method POST; use GET'],
-  ['PUT', '/v1/services/any', 'DELETE, GET, PATCH', 'the path has no method PUT; use DELETE or GET or PATCH'],
+  ['DELETE', '/v1/health?x=1', 'GET, HEAD', 'the path has no method DELETE; use GET'],
+  ['POST', `/v1/settlements/${newId('stl')}`, 'GET, HEAD', 'the path has no method POST; use GET'],
+  [
+    'PUT',
+    '/v1/services/any',
+    'DELETE, GET, HEAD, PATCH',
+    'the path has no method PUT; use DELETE or GET or PATCH',
+  ],
   [
     'POST',
     '/v1/delegates/me',
-    'DELETE, GET, PATCH',
+    'DELETE, GET, HEAD, PATCH',
     'the path has no method POST; use DELETE or GET or PATCH',
   ],
-  ['POST', '/docs', 'GET', 'the path has no method POST; use GET'],
-  ['POST', '/console/any/depth', 'GET', 'the path has no method POST; use GET'],
+  ['POST', '/docs', 'GET, HEAD', 'the path has no method POST; use GET'],
+  ['POST', '/console/any/depth', 'GET, HEAD', 'the path has no method POST; use GET'],
 ])('%s %s names the methods of the path', async (method, path, allow, message) => {
   expect(await send(method, path)).toMatchObject({ status: 405, code: 'method_not_allowed', message, allow });
   expect(services.calls).toEqual([]);
 });
 
-test('HEAD has no answer of its own, and names the methods of the path', async () => {
+test('HEAD of a path without GET names its methods', async () => {
   for (const [path, status, allow] of [
-    ['/v1/health', 405, 'GET'],
+    ['/v1/quote', 405, 'POST'],
     ['/v1/nothing', 404, null],
   ] as const) {
     const response = await fetch(gateway.url + path, { method: 'HEAD' });

@@ -12,8 +12,9 @@ import { describeRequest } from '../requests/describe.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
+import { registerDocuments } from './documents.ts';
 import { baseHeaders, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
-import { collectMethods } from './methods.ts';
+import { collectPaths, type Paths } from './methods.ts';
 import { originOf } from './proxies.ts';
 import { type RouteDeps, registerRoutes } from './routes.ts';
 import { registerTracing } from './trace.ts';
@@ -120,7 +121,7 @@ const createFastify = (answers: ErrorAnswers, setBaseHeaders: SetBaseHeaders): F
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true, // RFC 9110, 9.3.2: HEAD is answered like GET, without content.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId: requestIdOf,
@@ -167,8 +168,9 @@ const refuseBodies = (app: FastifyInstance): void => {
   // After the credential is checked, so that the limits of its account count the call.
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (!hasBody(request.raw)) return done();
-    if (request.method === 'GET')
-      return done(new ServiceError('validation_error', 'a GET must not have a body; remove it'));
+    const { method } = request;
+    if (method === 'GET' || method === 'HEAD')
+      return done(new ServiceError('validation_error', `a ${method} must not have a body; remove it`));
     if (!isCompressed(request.raw)) return done();
     // RFC 9110, section 12.5.3.
     void reply.header('accept-encoding', 'identity');
@@ -222,7 +224,8 @@ const refuseUnrouted = (method: string, allowed: readonly string[], publicUrl: s
     return new ServiceError('not_found', `no such path; see ${publicUrl}/docs for the paths of this API`);
   return new ServiceError(
     'method_not_allowed',
-    `the path has no method ${method}; use ${allowed.join(' or ')}`,
+    // Without HEAD, which every path with GET has.
+    `the path has no method ${method}; use ${allowed.filter((each) => each !== 'HEAD').join(' or ')}`,
   );
 };
 
@@ -230,6 +233,7 @@ const answerErrors = (
   app: FastifyInstance,
   { logger, publicUrl }: Pick<ServerDeps, 'logger' | 'publicUrl'>,
   answers: ErrorAnswers,
+  paths: Paths,
 ): void => {
   app.setErrorHandler(async (error: unknown, request, reply) => {
     const expected = toServiceError(error);
@@ -238,9 +242,8 @@ const answerErrors = (
     if (reply.hasHeader('connection')) await discardBody(request);
     return answers.send(reply, expected, request.routeOptions.config.operation);
   });
-  const methodsOf = collectMethods(app);
   app.setNotFoundHandler((request, reply) => {
-    const allowed = methodsOf(request.url.split('?', 1)[0]!);
+    const allowed = paths.methodsOf(request.url.split('?', 1)[0]!);
     const refusal = refuseUnrouted(request.method, allowed, publicUrl);
     if (refusal.code === 'method_not_allowed') void reply.header('allow', allowed.join(', '));
     return answers.send(reply, refusal);
@@ -265,10 +268,12 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
     done();
   });
   logRequests(app, deps);
-  answerErrors(app, deps, answers);
+  const paths = collectPaths(app);
+  answerErrors(app, deps, answers, paths);
 
   endUnusedOnClose(app);
-  registerCors(app, deps.corsOrigins);
+  registerCors(app, deps.corsOrigins, paths);
+  registerDocuments(app);
   registerRoutes(app, deps);
   registerPages(app, deps);
   registerConsole(app, deps);

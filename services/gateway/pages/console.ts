@@ -103,9 +103,10 @@ export const registerConsole = (app: FastifyInstance, { consoleFolder }: { conso
     void reply.header('cache-control', 'public, max-age=31536000, immutable');
     return sendAsset(request, reply, asset);
   };
-  app.get('/console', serve);
-  app.get('/console/*', serve);
-  app.get('/receipt', async (request, reply) => {
+  const own = { config: { document: 'own' } } as const;
+  app.get('/console', own, serve);
+  app.get('/console/*', own, serve);
+  app.get('/receipt', own, async (request, reply) => {
     count(request, reply);
     void reply.headers(RECEIPT_HEADERS).header('cache-control', 'no-cache');
     return sendAsset(request, reply, page('receipt.html'));

@@ -41,16 +41,6 @@ test('the reference page has an origin of its own', async () => {
   ]);
 });
 
-test('only the document of the API is readable from other origins, without cookies', async () => {
-  for (const url of ['/docs', '/docs/errors', '/docs/guides', '/page.css', '/llms.txt', '/', '/docs.js']) {
-    const headers = await headersOf(url);
-    expect([url, headers['access-control-allow-origin']]).toEqual([url, undefined]);
-  }
-  const headers = await headersOf('/openapi.json');
-  expect(headers['access-control-allow-origin']).toBe('*');
-  expect(headers).not.toHaveProperty('access-control-allow-credentials');
-});
-
 test('the script of the reference comes with a storage, which the page has not', async () => {
   const { rawPayload } = await app.inject({ url: '/docs.js', headers: { 'accept-encoding': 'gzip' } });
   const [storage] = /^for [\s\S]*?\n}\n/m.exec(gunzipSync(rawPayload).toString('utf8', 0, 2000)) ?? [];

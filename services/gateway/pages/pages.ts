@@ -1,4 +1,5 @@
-import { createGunzip, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../shared/contract/errors.ts';
 import { GUIDES } from '../../../shared/contract/guides.ts';
@@ -46,9 +47,6 @@ const REFERENCE_HEADERS = {
   'cross-origin-opener-policy': 'unsafe-none',
 };
 
-/** The document of the API is public. The reference page reads it from its own origin. */
-const DOCUMENT_HEADERS = { ...PAGE_HEADERS, 'access-control-allow-origin': '*' };
-
 const STYLE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' };
 
 const SCRIPT_HEADERS = {
@@ -58,6 +56,8 @@ const SCRIPT_HEADERS = {
 };
 
 const HTML = 'text/html; charset=utf-8';
+const unpack = promisify(gunzip);
+const PUBLIC = { config: { document: 'public' } } as const;
 
 type Page = {
   type: string;
@@ -99,8 +99,12 @@ const acceptsHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/.t
 /** The document has half a megabyte, and a tenth of it gzipped. */
 const openApiPage = (publicUrl: string): Page => {
   const page = json(() => openApiDocument({ serverUrl: publicUrl }));
-  return { ...page, gzipped: once(() => gzipSync(page.content())), headers: DOCUMENT_HEADERS };
+  return { ...page, gzipped: once(() => gzipSync(page.content())) };
 };
+
+/** The parts of the reference page are for its own origin. All else may be read by any page. */
+const documentOf = ({ headers = PAGE_HEADERS }: Page): 'public' | 'own' =>
+  headers === PAGE_HEADERS ? 'public' : 'own';
 
 const createPages = ({ publicUrl, docsHtml, pageCss, guides }: PageDeps): Record<string, Page> => ({
   '/openapi.json': openApiPage(publicUrl),
@@ -152,18 +156,18 @@ export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
     return reply.header('content-encoding', 'gzip').send(gzipped());
   };
   for (const [url, page] of Object.entries(createPages(deps)))
-    app.get(url, async (request, reply) => {
+    app.get(url, { config: { document: documentOf(page) } }, async (request, reply) => {
       count(request, reply);
       return send(reply, page);
     });
   const home = createHome(deps.publicUrl);
-  app.get('/', async (request, reply) => {
+  app.get('/', PUBLIC, async (request, reply) => {
     count(request, reply);
     void reply.header('vary', 'accept');
     return send(reply, acceptsHtml(request) ? home.browser : home.program);
   });
 
-  app.get('/.well-known/security.txt', async (request, reply) => {
+  app.get('/.well-known/security.txt', PUBLIC, async (request, reply) => {
     count(request, reply);
     const text = securityText(deps.security, { publicUrl: deps.publicUrl, now: deps.clock() });
     if (text === null) throw notFound('security.txt: the operator has named no contact (SECURITY_CONTACTS)');
@@ -171,7 +175,7 @@ export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
   });
 
   let script: Promise<Buffer> | undefined;
-  app.get('/docs.js', async (request, reply) => {
+  app.get('/docs.js', { config: { document: 'own' } }, async (request, reply) => {
     count(request, reply);
     script ??= referenceScript();
     // After a failure the next request loads the script again.
@@ -182,8 +186,6 @@ export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
     void reply.type('text/javascript; charset=utf-8').headers(SCRIPT_HEADERS);
     if (acceptsCoding('gzip', request.headers['accept-encoding']))
       return reply.header('content-encoding', 'gzip').send(gzipped);
-    const plain = createGunzip();
-    plain.end(gzipped);
-    return reply.send(plain);
+    return reply.send(await unpack(gzipped));
   });
 };
