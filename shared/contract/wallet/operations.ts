@@ -80,7 +80,9 @@ const Proof = z
       .string()
       .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be base58')
       .meta({
-        description: 'Base58 of the Ed25519 signature over the UTF-8 bytes of message',
+        description:
+          'Base58 of the Ed25519 signature over the UTF-8 bytes of message, or over Solana’s off-chain envelope of ' +
+          'them (version 0 or 1, one signer, application domain of zeros), as a Ledger signs',
         examples: [
           '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
         ],

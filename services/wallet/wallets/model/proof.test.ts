@@ -31,7 +31,14 @@ test.each([
   ['too old', text({ issuedAt: at(-300_001) }), undefined, 'proof.message: issued_at is more than'],
   ['in the future', text({ issuedAt: at(30_001) }), undefined, 'proof.message: issued_at is in the'],
   ['no such time', text({ issuedAt: '2026-13-21T10:00:00Z' }), undefined, 'proof.message: issued_at is not'],
-  ['a time with an offset', text({ issuedAt: '2026-11-21T10:00:00+00:00' }), undefined, lines],
+  ['UTC as an offset', text({ issuedAt: '2026-11-21T10:00:00+00:00' }), undefined, 'ok'],
+  ['with nanoseconds', text({ issuedAt: '2026-11-21T10:00:00.123456789Z' }), undefined, 'ok'],
+  [
+    'another zone',
+    text({ issuedAt: '2026-11-21T10:00:00+02:00' }),
+    undefined,
+    'proof.message: issued_at is not a time in UTC',
+  ],
   ['a time as a number', text({ issuedAt: String(NOW) }), undefined, lines],
   [
     'other account',
@@ -70,6 +77,51 @@ test.each([
   const problem = proofProblem(proof, { accountId: ACCOUNT, publicKey: KEY, now: NOW });
   const outcome = problem === null ? 'ok' : `${problem.path}: ${problem.message}`;
   expect(outcome.slice(0, expected.length)).toBe(expected);
+});
+
+const lib = await import('@solana/kit');
+const head0 = (signer: string) => ({
+  version: 0 as const,
+  applicationDomain: lib.offchainMessageApplicationDomain('1'.repeat(32)),
+  requiredSignatories: [{ address: lib.address(signer) }],
+});
+const version0 = (message: string, signer = KEY) =>
+  lib
+    .getOffchainMessageV0Encoder()
+    .encode({ ...head0(signer), content: lib.offchainMessageContentUtf8Of1232BytesMax(message) });
+const longVersion0 = (message: string) =>
+  lib
+    .getOffchainMessageV0Encoder()
+    .encode({ ...head0(KEY), content: lib.offchainMessageContentUtf8Of65535BytesMax(message) });
+const version1 = (message: string, signer = KEY) =>
+  lib.getOffchainMessageV1Encoder().encode({
+    version: 1,
+    requiredSignatories: [{ address: lib.address(signer) }],
+    content: message,
+  });
+/** The first form of version 0, as the Solana SDK for Rust and older apps of Ledger have it. */
+const firstForm = (message: string) =>
+  Buffer.concat([
+    Buffer.from('\xffsolana offchain', 'latin1'),
+    Buffer.of(0, 1, message.length & 255, message.length >> 8),
+    Buffer.from(message),
+  ]);
+const OTHER = encodeBase58(rawPublicKey(other));
+
+test.each([
+  ['version 0 for a Ledger', version0(good), null],
+  ['version 0 of any length', longVersion0(good), null],
+  ['version 1', version1(good), null],
+  ['the first form of version 0', firstForm(good), null],
+  ['version 0 around another text', version0(text({ issuedAt: at(-1) })), notSigned],
+  ['version 1 around another text', version1(text({ issuedAt: at(-1) })), notSigned],
+  ['version 0 for another signer', version0(good, OTHER), notSigned],
+  ['version 1 for another signer', version1(good, OTHER), notSigned],
+])('the signature of a hardware wallet covers an envelope: %s', (_name, envelope, expected) => {
+  const proof = { message: good, signature: encodeBase58(signBytes(new Uint8Array(envelope), privateKey)) };
+  const problem = proofProblem(proof, { accountId: ACCOUNT, publicKey: KEY, now: NOW });
+  const outcome = problem === null ? null : `${problem.path}: ${problem.message}`;
+  expect(outcome?.slice(0, notSigned.length) ?? null).toBe(expected);
 });
 
 test('a public key of 31 bytes is refused', () => {

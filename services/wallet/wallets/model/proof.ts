@@ -1,12 +1,13 @@
 import { decodeBase58 } from '../../../../shared/lib/base58.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../../shared/lib/ed25519.ts';
+import { parseUtcTime } from '../../../../shared/lib/utc-time.ts';
+import { offChainEnvelopes } from './off-chain-message.ts';
 
 /**
  * docs/spec/decisions.md, Wallets: the proof is exactly these four lines, which name the account,
  * the key and the time.
  */
-const PROOF =
-  /^Quittance wallet proof\naccount: ([^\n]+)\nwallet: ([^\n]+)\nissued_at: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)$/;
+const PROOF = /^Quittance wallet proof\naccount: ([^\n]+)\nwallet: ([^\n]+)\nissued_at: (\d{4}-[^\n]+)$/;
 
 const MAX_AGE_MS = 5 * 60_000;
 /**
@@ -18,6 +19,13 @@ export type Proof = { message: string; signature: string };
 type ProofProblem = { path: string; message: string };
 
 const ofMessage = (message: string): ProofProblem => ({ path: 'proof.message', message });
+
+/** Whether the key has signed the message, as it is or in the envelope of a hardware wallet. */
+const isSigned = (message: string, signature: Uint8Array | null, rawKey: Uint8Array): boolean => {
+  if (signature === null) return false;
+  const [text, key] = [Buffer.from(message, 'utf8'), publicKeyFromRaw(rawKey)];
+  return [text, ...offChainEnvelopes(text, rawKey)].some((bytes) => verifyBytes(bytes, signature, key));
+};
 
 /**
  * Why a proof does not show that the account holds the wallet's key now, or null when it does.
@@ -38,15 +46,16 @@ export const proofProblem = (
   const [, account, wallet, issuedAtText] = lines;
   if (account !== accountId) return ofMessage('names another account than the caller’s');
   if (wallet !== publicKey) return ofMessage('names another wallet than public_key');
-  const issuedAt = Date.parse(issuedAtText!);
-  if (Number.isNaN(issuedAt)) return ofMessage('issued_at is not a time');
+  const issuedAt = parseUtcTime(issuedAtText!);
+  if (Number.isNaN(issuedAt))
+    return ofMessage('issued_at is not a time in UTC, such as 2026-11-21T10:00:00.000Z');
   if (now - issuedAt > MAX_AGE_MS) return ofMessage('issued_at is more than 5 minutes ago');
   if (issuedAt - now > MAX_AHEAD_MS) return ofMessage('issued_at is in the future');
-  const rawSignature = decodeBase58(signature, 64);
-  const signed =
-    rawSignature !== null &&
-    verifyBytes(Buffer.from(message, 'utf8'), rawSignature, publicKeyFromRaw(rawKey));
-  return signed
+  return isSigned(message, decodeBase58(signature, 64), rawKey)
     ? null
-    : { path: 'proof.signature', message: 'is not a signature of the message by public_key' };
+    : {
+        path: 'proof.signature',
+        message:
+          'is not a signature of the message by public_key, neither of its bytes nor of its off-chain envelope (version 0 or 1)',
+      };
 };
