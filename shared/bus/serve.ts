@@ -58,6 +58,8 @@ export type KeyedCall = {
   key: string;
   caller: Principal;
   input: unknown;
+  /** Values of the input that mean the same as their absence. */
+  defaults: Readonly<Record<string, unknown>>;
 };
 /**
  * Answers a call from an earlier one with its key, otherwise by `work`
@@ -121,9 +123,9 @@ const answer = async (
   }
   if (calls === undefined)
     throw new Error(`${name} takes an Idempotency-Key, so service.ts must pass \`calls\``);
-  const { idempotency, output } = operation;
+  const { idempotency, output, defaults = {} } = operation;
   return calls(
-    { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input },
+    { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input, defaults },
     async (key) => reported(await withClient(client, () => handler(input, caller, key))),
   );
 };

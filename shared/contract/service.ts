@@ -157,6 +157,11 @@ type OperationDefinition = {
   idempotency?: Idempotency;
   /** True for a GET of the gateway whose answer is a document that any page may read. */
   isDocument?: true;
+  /**
+   * Values of the body that mean the same as their absence. A repeat with an Idempotency-Key may
+   * spell them out or leave them out.
+   */
+  defaults?: Readonly<Record<string, unknown>>;
   /** True if an absent body is read as `{}` (verify, logout). */
   bodyOptional?: true;
   output: z.ZodType;

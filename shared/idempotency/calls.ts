@@ -23,6 +23,14 @@ const canonical = (value: unknown): string =>
       : field,
   );
 
+/** The input without the fields that mean the same when they are absent. */
+const withoutDefaults = (input: unknown, defaults: KeyedCall['defaults']): object =>
+  Object.fromEntries(
+    Object.entries(input as object).filter(
+      ([name, value]) => !(name in defaults) || canonical(value) !== canonical(defaults[name]),
+    ),
+  );
+
 /**
  * The caller for the comparison of calls: the keys of a service, the keys of a delegate, or the
  * sign-ins of an account.
@@ -39,14 +47,14 @@ const withoutSecret = (idempotency: Idempotency, answer: object): object => {
   return { ...rest, secret_already_shown: true };
 };
 
-const callKey = ({ operation, idempotency, output, key, caller, input }: KeyedCall): CallKey => {
+const callKey = ({ operation, idempotency, output, key, caller, input, defaults }: KeyedCall): CallKey => {
   if (caller.kind === 'none')
     throw new Error(`${operation} takes an Idempotency-Key, so it needs a caller with an account`);
   return {
     accountId: caller.account_id,
     operation,
     keyHash: sha256(IdempotencyKey.parse(key)),
-    fingerprint: sha256(canonical([scopeOf(caller), input])),
+    fingerprint: sha256(canonical([scopeOf(caller), withoutDefaults(input, defaults)])),
     // Parsed before the commit, and not by a repeat: a later version may require more than this
     // answer has.
     answerText: (answer) => JSON.stringify(output.parse(withoutSecret(idempotency, answer))),

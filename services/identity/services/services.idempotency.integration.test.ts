@@ -71,7 +71,9 @@ test('another request with the same key is refused; another key, account or oper
   const [ada, eve] = [await owner(), await owner()];
   const { body } = await create(ada, 'k');
   expect(await codeOf(create(ada, 'k', { price: '2500001' }))).toBe('idempotency_mismatch');
-  expect(await codeOf(create(ada, 'k', { key_grace_hours: 24 }))).toBe('idempotency_mismatch');
+  expect(await codeOf(create(ada, 'k', { key_grace_hours: 25 }))).toBe('idempotency_mismatch');
+  // The default, spelled out.
+  expect(await codeOf(create(ada, 'k', { key_grace_hours: 24 }))).toBe('ok');
   expect((await create(ada, 'K')).body.service_id).not.toBe(body.service_id);
   const hers = await create(eve, 'k');
   expect(hers.replayed).toBe(false);

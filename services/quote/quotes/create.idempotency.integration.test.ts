@@ -111,6 +111,22 @@ test('64 concurrent calls with one key create one quote, and every answer has it
   expect(await codeOf(createQuote(by, 'k', other))).toBe('idempotency_mismatch');
 });
 
+test('a repeat may spell out the defaults, and leave them out', async () => {
+  const by = vendor();
+  const spelled = { currency: 'USDC', expires_in_seconds: 600 };
+  const [first, again] = [
+    await createQuote(by, 'none-spelled'),
+    await createQuote(by, 'none-spelled', spelled),
+  ];
+  expect([again.replayed, again.body]).toEqual([true, first.body]);
+  await createQuote(by, 'all-spelled', spelled);
+  expect((await createQuote(by, 'all-spelled', { currency: 'USDC' })).replayed).toBe(true);
+  expect(await codeOf(createQuote(by, 'none-spelled', { expires_in_seconds: 601 }))).toBe(
+    'idempotency_mismatch',
+  );
+  expect(await countQuotes(by)).toBe('2');
+});
+
 test.each([
   [{ order: '\0' }, 'validation_error'],
   [{ '\0': [] }, 'validation_error'],

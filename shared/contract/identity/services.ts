@@ -126,6 +126,7 @@ export const rotating = {
   body: z.strictObject({ revoke_previous: RevokePrevious }).meta({ id: 'RotateKeyRequest' }),
   bodyOptional: true,
   idempotency: { secret: 'api_key' },
+  defaults: { revoke_previous: false },
   output: shownOnce(KeyRotation, apiKey, 'RotatedKey'),
   errors: ['not_found'],
 } as const;
@@ -183,6 +184,7 @@ export const serviceOperations = {
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
     body: z.strictObject(settings).meta({ id: 'CreateServiceRequest' }),
     idempotency: { secret: 'api_key' },
+    defaults: { redeem_window_seconds: 900, key_grace_hours: 24, allow_off_curve: false },
     output: shownOnce(Service, apiKey, 'NewService'),
     errors: [],
   }),

@@ -73,6 +73,7 @@ export const operations = {
     access: ['service_key'],
     authorisedBy: 'nothing',
     idempotency: true,
+    defaults: { currency: 'USDC', expires_in_seconds: 600 },
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     body: z
       .strictObject({

@@ -214,6 +214,7 @@ export const operations = {
       })
       .meta({ id: 'CreateWebhookEndpointRequest' }),
     idempotency: { secret: 'secret' },
+    defaults: { event_types: ['*'] },
     output: shownOnce(Endpoint, { secret: Secret }, 'NewWebhookEndpoint'),
     errors: ['conflict'],
   }),
