@@ -28,6 +28,11 @@ const baseUrlOf = (text: string): string => {
 const keyOf = ({ QUITTANCE_KEY: text }: Io['env']) => {
   if (text === undefined || text === '') return null;
   const match = KEY.exec(text);
+  if (match === null && KEY.test(text.trim()))
+    throw new UsageError(
+      'QUITTANCE_KEY has a space or a line break at its beginning or end',
+      'Remove it; a file with a key often ends in one.',
+    );
   if (match === null)
     throw new UsageError('QUITTANCE_KEY is not a key: it must begin with dk_ or vendor_ and its environment');
   return {

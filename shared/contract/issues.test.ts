@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { contractList } from './index.ts';
 import { inputIssues } from './issues.ts';
-import { MicroUsdc, pageQuery, QuoteId, Timestamp } from './primitives.ts';
+import { MicroUsdc, Moment, pageQuery, QuoteId, Timestamp } from './primitives.ts';
 
 const limits = z.strictObject({ daily: MicroUsdc.optional(), monthly: MicroUsdc.optional() });
 const schema = z
@@ -18,6 +18,8 @@ const schema = z
     currency: z.literal('USDC'),
     address: z.email(),
     since: Timestamp,
+    until: Moment.optional().meta({ description: 'When the key ends' }),
+    any: z.union([z.string(), z.boolean(), z.null()]),
     hash: z.string().regex(/^[0-9a-f]{64}$/),
     names: z.array(z.string()).min(1).max(2),
     quote_token: z.string(),
@@ -34,6 +36,8 @@ const schema = z
   .partial();
 const required = z.strictObject({ amount: MicroUsdc, quote_id: QuoteId });
 const ALL = Object.keys(schema.shape).slice(0, 20).join(', ');
+
+const ANY_OF = 'must be a string, true or false or null; got a number with a fraction';
 
 test.each<[string, z.ZodType, unknown, string, string]>([
   ['a missing field', required, { quote_id: 'q_1' }, 'amount', 'is required'],
@@ -94,6 +98,35 @@ test.each<[string, z.ZodType, unknown, string, string]>([
     'since',
     'must be ISO 8601, UTC, for example "2026-11-21T10:00:00.000Z"',
   ],
+  [
+    'no time, in a field with a description of its own',
+    schema,
+    { until: 'tomorrow' },
+    'until',
+    'must be ISO 8601, UTC, for example "2026-11-21T10:00:00.000Z"',
+  ],
+  [
+    'a time of another zone',
+    schema,
+    { until: '2026-11-21T10:00:00+02:00' },
+    'until',
+    'must be in UTC: end it with Z or +00:00',
+  ],
+  [
+    'a time without a zone',
+    schema,
+    { until: '2026-11-21T10:00:00' },
+    'until',
+    'must be in UTC: end it with Z or +00:00',
+  ],
+  [
+    'a day that does not exist',
+    schema,
+    { until: '2026-02-30T10:00:00Z' },
+    'until',
+    'must be a time that exists, not before 1970',
+  ],
+  ['alternatives of several kinds', schema, { any: 1.5 }, 'any', ANY_OF],
   ['a text without the pattern', schema, { hash: 'x' }, 'hash', 'has the wrong form'],
   [
     'an id of another kind',

@@ -29,6 +29,7 @@ const kindOf = (value: unknown): string => {
     case 'string':
       return value === '' ? 'an empty string' : 'a string';
     case 'number':
+      if (!Number.isFinite(value)) return 'a number that is too large';
       return Number.isInteger(value) ? 'a number' : 'a number with a fraction';
     case 'boolean':
       return 'true or false';
@@ -55,12 +56,20 @@ const exampleOf = (schema: RawIssue['schema']): string => {
   return example === undefined ? '' : `, for example ${quoted(example)}`;
 };
 
-/** Also with another description, which zod stores as a copy without the id. */
-const isAmount = (schema: RawIssue['schema']): boolean => {
-  for (let each = schema; each !== undefined; each = each._zod.parent)
-    if (metaOf(each)?.id?.startsWith('MicroUsdc') === true) return true;
-  return false;
+/**
+ * The named type of a field. A field with a description of its own is a copy without the id, and
+ * that description is of the field, not of its form.
+ */
+const typeOf = (schema: RawIssue['schema']) => {
+  for (let each = schema; each !== undefined; each = each._zod.parent) {
+    const meta = metaOf(each);
+    if (meta?.id !== undefined) return meta;
+  }
+  return undefined;
 };
+
+const isAmount = (schema: RawIssue['schema']): boolean =>
+  typeOf(schema)?.id?.startsWith('MicroUsdc') === true;
 
 /** zod expects a number first, and then one without a fraction. */
 const isWhole = (schema: RawIssue['schema']): boolean =>
@@ -97,11 +106,19 @@ const FORMATS: Record<string, string> = {
 };
 
 const ofFormat = ({ format, schema }: IssueOf<'invalid_format'>): string => {
-  const description = metaOf(schema)?.description;
-  const name = FORMATS[format] ?? description;
+  const name = FORMATS[format] ?? typeOf(schema)?.description;
   return name === undefined
     ? `has the wrong form${exampleOf(schema).replace(', for example', '; send for example')}`
     : `must be ${name}${exampleOf(schema)}`;
+};
+
+/** Alternatives that differ by their kind alone, as one sentence; null for others. */
+const ofKinds = (messages: readonly string[]): string | null => {
+  const parts = messages.map((message) => /^must be ([^;,]+); got (.+)$/.exec(message));
+  if (parts.some((part) => part === null || part[2] !== parts[0]![2])) return null;
+  const kinds = [...new Set(parts.map((part) => part![1]!))];
+  const shown = kinds.length < 2 ? kinds.join('') : `${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`;
+  return `must be ${shown}; got ${parts[0]![2]}`;
 };
 
 /** What each alternative requires, once. */
@@ -115,7 +132,7 @@ const ofUnion = (issue: IssueOf<'invalid_union'>): string => {
   const messages = alternatives.map(({ path, message }) =>
     path.length === 0 ? message : `${path.join('.')} ${message}`,
   );
-  return [...new Set(messages)].join(', or ');
+  return ofKinds(messages) ?? [...new Set(messages)].join(', or ');
 };
 
 const ofKey = ({ issues }: IssueOf<'invalid_key'>): string =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseUtcTime, UTC_TIME } from '../lib/utc-time.ts';
 
 /**
  * The scalar shapes of the wire. No shape transforms its value: a request is validated and never
@@ -51,14 +52,27 @@ export const Timestamp = z
     examples: ['2026-11-21T10:00:00.000Z'],
   });
 
+/** A time that ends in no zone, or in one that is not UTC. */
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.,]*([+-][\d:]+)?$/i;
+
 /**
- * A time that exists. The shape alone would accept 30 February, and the year 0, which Postgres
- * rejects.
+ * A time in a request. The shape alone would accept 30 February, and the year 0, which Postgres
+ * rejects. Handlers read it with `parseUtcTime`.
  */
-export const Moment = Timestamp.refine((text) => {
-  const time = Date.parse(text);
-  return time >= 0 && new Date(time).toISOString().slice(0, 10) === text.slice(0, 10);
-}, 'must be a time that exists, not before 1970');
+export const Moment = z
+  .string()
+  .regex(UTC_TIME, {
+    error: ({ input }) =>
+      LOCAL_TIME.test(String(input)) ? 'must be in UTC: end it with Z or +00:00' : undefined,
+    abort: true,
+  })
+  .refine((text) => parseUtcTime(text) >= 0, 'must be a time that exists, not before 1970')
+  .meta({
+    id: 'Moment',
+    description: 'ISO 8601, UTC',
+    format: 'date-time',
+    examples: ['2026-11-21T10:00:00.000Z'],
+  });
 
 /** `WebhookEndpointId` as text: "webhook endpoint". */
 const wordsOf = (name: string): string =>

@@ -265,6 +265,7 @@ describe('wrong input', () => {
     [['whoami', '--url', 'http://api.example.com'], {}, 2, /plain http is allowed to this machine only/],
     [['whoami', '-e', 'prod'], {}, 2, /--environment: "prod" is neither test nor live/],
     [['whoami'], { key: 'secret-of-another-kind' }, 2, /^Error: QUITTANCE_KEY is not a key/],
+    [['whoami'], { key: `dk_test_${'A'.repeat(43)}\r\n` }, 2, /QUITTANCE_KEY has a space or a line break/],
     [['whoami'], { key: `dk_test_${'A'.repeat(43)}` }, 3, /Next: Sign in with `quittance login`, or check/],
     [['quote', 'no-uuid'], { key: `vendor_test_${'A'.repeat(43)}` }, 3, /Code: unauthorized, request id: /],
     [['quote', 'no-uuid'], {}, 3, /this needs a service key/],

@@ -460,6 +460,7 @@ export type {
   MailSent,
   MicroUsdc,
   MicroUsdcOrZero,
+  Moment,
   NewDelegate,
   NewDelegateReplayed,
   NewKey,

@@ -325,18 +325,18 @@ export interface operations {
       /** Only transfers of this transaction on chain */
       tx_hash?: TransactionHash;
       /** This time and later */
-      from?: Timestamp;
+      from?: Moment;
       /** Before this time */
-      to?: Timestamp;
+      to?: Moment;
     };
     output: TransactionPage;
   };
   'wallet.spendingSummary': {
     input: {
       /** This time and later */
-      from?: Timestamp;
+      from?: Moment;
       /** Before this time */
-      to?: Timestamp;
+      to?: Moment;
       /** Default day (UTC). Days are in their order, other groups in the order of what was spent */
       group_by?: "day" | "service" | "delegate";
     };
@@ -1053,7 +1053,7 @@ export type CreateDelegateRequest = {
      * @description When the key ends. Null or omitted: never
      * @example 2099-12-31T00:00:00.000Z
      */
-    expires_at?: Timestamp;
+    expires_at?: Moment;
 };
 export type CreateDepositRequest = {
     wallet_id: WalletId;
@@ -1758,6 +1758,12 @@ export type MicroUsdc = string;
  * @example 0
  */
 export type MicroUsdcOrZero = string;
+/**
+ * Format: date-time
+ * @description ISO 8601, UTC
+ * @example 2026-11-21T10:00:00.000Z
+ */
+export type Moment = string;
 export type NewDelegate = {
     /**
      * @description The key. It is shown only in this answer. Keep it secret
@@ -2468,7 +2474,7 @@ export type RedeliverRequest = {
     /** @description Deliver this event, of any type */
     event_id?: EventId;
     /** @description Deliver the events since this time */
-    since?: Timestamp;
+    since?: Moment;
 };
 export type Redelivery = {
     /**
@@ -3114,7 +3120,7 @@ export type UpdateDelegateRequest = {
     /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
     approval_above?: MicroUsdc | null;
     /** @example 2099-12-31T00:00:00.000Z */
-    expires_at?: Timestamp | null;
+    expires_at?: Moment | null;
     /**
      * @description true: its new payments are refused until it is false again. Accepted ones continue
      * @example false
@@ -3280,7 +3286,7 @@ export type WalletProof = {
      */
     message: string;
     /**
-     * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+     * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message, or over Solana’s off-chain envelope of them (version 0 or 1, one signer, application domain of zeros), as a Ledger signs
      * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
      */
     signature: string;

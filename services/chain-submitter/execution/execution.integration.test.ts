@@ -285,6 +285,22 @@ test('the error for a refused address names the field of the public call', async
   await expect(ask('describeWallet', { public_key: address })).rejects.toMatchObject(named('public_key'));
 });
 
+test('the refusal of a token account names its owner, whatever its curve', async () => {
+  const identity = await fixture.identityBus();
+  const owner = Keypair.generate().publicKey.toBase58();
+  const wallet = { wallet_id: newId('wal'), account_id: newId('acct'), owner };
+  await fixture.send(fixture.walletBus, 'createTokenAccount', wallet);
+  await until(
+    async () => fixture.events.of(wallet.wallet_id).at(-1)?.status,
+    (status) => status === 'finalized',
+  );
+  const payout_address = fixture.outside.tokenAccount(owner).toBase58();
+  for (const allow_off_curve of [false, true])
+    await expect(
+      call(identity, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
+    ).rejects.toThrow(`payout_address: is a token account; give its owner ${owner}`);
+});
+
 test('a new key is a valid wallet, and the newest authority serves it', async () => {
   const owner = Keypair.generate().publicKey;
   expect(await ask('describeWallet', { public_key: owner.toBase58() })).toEqual({

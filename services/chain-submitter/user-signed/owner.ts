@@ -1,7 +1,17 @@
 import { isAddress, isReserved, ownerKind, PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { type Network, platformAddresses } from '../ledger/model/network.ts';
-import { readTokenAccount } from '../ledger/model/token-account.ts';
+import { type ChainAccount, ownerInTokenAccount, readTokenAccount } from '../ledger/model/token-account.ts';
+
+const OFF_CURVE =
+  'is not on the curve, so no key can sign for it; give the address of a wallet, not of its token account';
+
+const ofTokenProgram = (account: ChainAccount): string => {
+  const owner = ownerInTokenAccount(account);
+  return owner === null
+    ? 'is a mint; give the address of a wallet'
+    : `is a token account; give its owner ${owner}`;
+};
 
 /**
  * Why an address cannot own a token account, as a text that follows its field's name; null when it
@@ -20,15 +30,15 @@ export const findOwnerProblem = async (
   if (platformAddresses(network).includes(address)) return 'is an address of the platform';
   const kind = ownerKind(address);
   if (kind === 'nobody') return 'is a key for which anybody can forge signatures';
-  if (kind === 'program' && !allowOffCurve) return 'is not on the curve, so no key can sign for it';
-
   const { accounts } = await rpc.accounts([address, tokenAccountOf(address, network.mint)]);
   const [account = null, tokens = null] = accounts;
   if (account !== null) {
     if (account.executable) return 'is a program';
-    if (account.owner === PROGRAMS.token) return 'is a token account or a mint; give its owner';
-    if (account.owner !== PROGRAMS.system) return 'is an account of a program';
+    if (account.owner === PROGRAMS.token) return ofTokenProgram(account);
+    if (account.owner !== PROGRAMS.system) return 'is an account of a program; give the address of a wallet';
   }
+  // After the account was read, because a token account is off the curve as well.
+  if (kind === 'program' && !allowOffCurve) return OFF_CURVE;
   const { state } = readTokenAccount(tokens, { owner: address, mint: network.mint });
   return state === 'foreign' ? 'has a token account that belongs to another owner' : null;
 };

@@ -17,6 +17,13 @@ test.each([
   expect(() => parse(text)).toThrow('the body has a field name twice');
 });
 
+test.each(['1e400', '-1e400', '{"b":[1e999]}'])(
+  'a number that no number type holds is named: %s',
+  (value) => {
+    expect(() => parse(`{"scope":${value}}`)).toThrow('the body has a number that is too large');
+  },
+);
+
 test.each([
   ['the same name at two levels', '{"a":{"a":{"a":1}}}'],
   ['the same name in two objects of a list', '{"a":[{"b":1},{"b":1}]}'],

@@ -26,6 +26,9 @@ const checkText = (text: string) => {
  */
 const check = (value: unknown, depth: number): number => {
   if (typeof value === 'string') checkText(value);
+  // 1e400 is JSON, and no number of JavaScript: it would be signed as another value.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw refuse('the body has a number that is too large, beyond 1.8e308; send it as a string');
   if (typeof value !== 'object' || value === null) return 0;
   if (depth === 0) throw refuse(`the body is nested deeper than ${MAX_DEPTH} levels; send a flatter object`);
   const entries = Object.entries(value);

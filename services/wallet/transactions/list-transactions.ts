@@ -1,12 +1,14 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { transactionOperations } from '../../../shared/contract/wallet/transactions.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { parseUtcTime } from '../../../shared/lib/utc-time.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { scopeOf } from './scope.ts';
 import * as transactions from './store.ts';
 import { showTransaction } from './view.ts';
 
-const msOrNull = (time: string | undefined): number | null => (time === undefined ? null : Date.parse(time));
+const msOrNull = (time: string | undefined): number | null =>
+  time === undefined ? null : parseUtcTime(time);
 
 /** GET /v1/transactions. */
 export const listTransactions = (deps: {

@@ -2,6 +2,8 @@ import { invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_REDELIVERED, type webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { parseUtcTime } from '../../../shared/lib/utc-time.ts';
 import { redeliverEvents } from '../deliveries/store.ts';
 import { getEnabledEndpointRow } from '../endpoints/endpoint-row.ts';
 import { findEvent } from './store.ts';
@@ -17,7 +19,9 @@ export const redeliver =
     if (event_id !== undefined && (await findEvent(deps.pool, account_id, event_id)) === null) {
       throw notFound('event');
     }
-    const redelivering = await redeliverEvents(deps.pool, endpoint, { event_id, since }, MAX_REDELIVERED);
+    const sinceTime = since === undefined ? undefined : isoTime(parseUtcTime(since));
+    const wanted = { event_id, since: sinceTime };
+    const redelivering = await redeliverEvents(deps.pool, endpoint, wanted, MAX_REDELIVERED);
     deps.sendDeliveriesNow();
     return { redelivering };
   };

@@ -7,6 +7,7 @@ import {
   label,
   MicroUsdc,
   MicroUsdcOrZero,
+  Moment,
   page,
   pageQuery,
   ServiceId,
@@ -78,7 +79,8 @@ const approvalAbove = MicroUsdc.nullable().meta({
 const ALLOWED = 'The only services that the key may pay. Null or omitted: any';
 const delegateName = <T extends z.ZodType>(name: T): T =>
   name.meta({ description: 'A name for the owner', examples: ['Research agent'] });
-const expiresAt = Timestamp.describe('When the key ends. Null or omitted: never');
+const EXPIRY = { description: 'When the key ends. Null or omitted: never' };
+const requestedExpiry = Moment.meta(EXPIRY);
 export const Delegate = z
   .strictObject({
     delegate_id: DelegateId,
@@ -92,7 +94,7 @@ export const Delegate = z
     }),
     external,
     approval_above: approvalAbove,
-    expires_at: expiresAt.nullable(),
+    expires_at: Timestamp.meta(EXPIRY).nullable(),
     status: z
       .enum(['active', 'paused', 'expired', 'revoked'])
       .describe(
@@ -142,13 +144,14 @@ export const delegateOperations = {
         allowed_service_ids: AllowedServices.optional().describe(ALLOWED),
         external: requestedExternal.optional(),
         approval_above: approvalAbove.optional(),
-        expires_at: expiresAt.optional().meta({ examples: [FAR] }),
+        expires_at: requestedExpiry.optional().meta({ examples: [FAR] }),
       })
       .meta({
         id: 'CreateDelegateRequest',
         examples: [{ ...EXAMPLE, wallet_id: 'wal_01kaj5w0c0e8h9x2m4n6p8q0rs' }],
       }),
     idempotency: { secret: 'api_key' },
+    defaults: { external: null },
     output: shownOnce(
       Delegate,
       {
@@ -206,7 +209,7 @@ export const delegateOperations = {
         allowed_service_ids: AllowedServices.nullable().describe(ALLOWED),
         external: requestedExternal,
         approval_above: approvalAbove,
-        expires_at: expiresAt.nullable().meta({ examples: [FAR] }),
+        expires_at: requestedExpiry.nullable().meta({ examples: [FAR] }),
         paused: z.boolean().meta({
           description: 'true: its new payments are refused until it is false again. Accepted ones continue',
           examples: [false],

@@ -47,6 +47,10 @@ export const readTokenAccount = (
   };
 };
 
+/** The owner of any token account; null for a mint. */
+export const ownerInTokenAccount = ({ data }: ChainAccount): string | null =>
+  data.length === ACCOUNT_BYTES ? key(Buffer.from(data), 32) : null;
+
 /**
  * The owner of a token account of the mint, whatever its address; null for any other account, and
  * for a frozen one, which can receive nothing.

@@ -1,3 +1,5 @@
+import { parseUtcTime } from '../../../../shared/lib/utc-time.ts';
+
 const DAY_MS = 86_400_000;
 /** The days of a summary that names no time, including today. */
 const DEFAULT_DAYS = 30;
@@ -16,11 +18,11 @@ export const summaryPeriod = (
   now: number,
   maxDays: number,
 ): Period | Problem => {
-  const toMs = input.to === undefined ? now : Date.parse(input.to);
+  const toMs = input.to === undefined ? now : parseUtcTime(input.to);
   const fromMs =
     input.from === undefined
       ? Math.max(0, startOfDay(toMs - 1) - (DEFAULT_DAYS - 1) * DAY_MS)
-      : Date.parse(input.from);
+      : parseUtcTime(input.from);
   if (fromMs >= toMs) return { path: 'from', message: 'must be before to' };
   if (toMs - fromMs > maxDays * DAY_MS) {
     return { path: 'from', message: `must be at most ${maxDays} days before to` };
