@@ -140,6 +140,7 @@ function printAddresses(stack: Stack, stackFile: string): void {
   const rows = {
     API: stack.gateway_urls.join(', '),
     Console: stack.console_url,
+    Docs: `${stack.gateway_url}/`,
     'API reference': stack.docs_url,
     'Caught mail': stack.mail_url,
     ...Object.fromEntries(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseUtcTime, UTC_TIME } from '../lib/utc-time.ts';
+import { parseUtcTime, UTC_TIME } from './utc-time.ts';
 
 /**
  * The scalar shapes of the wire. No shape transforms its value: a request is validated and never

@@ -37,7 +37,7 @@ const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => 
   const allowed = await readForCaller(waitToAllowCreation(deps, order.accountId, order.owner));
   if (allowed === 'refused') {
     throw conflict(
-      'the wallet has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
+      'the wallet has no USDC token account and the quota of accounts that the platform pays for is used up; send any USDC to the wallet from another one, which creates the account',
     );
   }
   return allowed === 'granted';

@@ -75,7 +75,7 @@ const creates = async (deps: Deps, { accountId, payee }: TransferOrder): Promise
   const allowed = await readForCaller(waitToAllowCreation(deps, accountId, payee));
   if (allowed === 'refused') {
     throw refusal(
-      'the destination has no USDC token account, and the platform has paid for it before or its quota is used up; create the token account first',
+      'the destination has no USDC token account, and the platform has paid for it before or its quota is used up; let the owner receive any USDC from another wallet, which creates the account',
     );
   }
   return allowed === 'granted';

@@ -24,8 +24,8 @@ const PUBLIC_ANSWER = {
 };
 
 /**
- * Lets pages of every origin read the public documents, refusals included: a page that pays verifies
- * quotes and receipts with the published keys. No credential is part of such a call.
+ * Lets pages of every origin read the public documents, refusals included: a page that pays
+ * verifies quotes and receipts with the published keys. No credential is part of such a call.
  */
 const openDocuments = (app: FastifyInstance, origins: Origins, paths: Paths): void => {
   const isOpened = ({ headers, routeOptions, method, url }: FastifyRequest): boolean => {

@@ -50,6 +50,16 @@ test('every internal link of every guide leads to a page, and to an anchor of it
   expect(links).toBeGreaterThan(200);
 });
 
+test('the commands of every guide call the gateway that shows it', async () => {
+  const named = new Set<string>();
+  for (const path of PAGES)
+    for (const [, address] of (await (await fetch(url + path)).text()).matchAll(
+      /QUITTANCE_URL[^\n]*?(http:[\w./:]+)/g,
+    ))
+      named.add(address!);
+  expect([...named]).toEqual([url]);
+});
+
 test('the index has every guide, and no other name is a guide', async () => {
   const html = await (await fetch(`${url}/docs/guides`)).text();
   for (const { name, title } of GUIDES) expect(html).toContain(`<a href="/docs/guides/${name}">${title}</a>`);

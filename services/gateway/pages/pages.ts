@@ -55,6 +55,9 @@ const SCRIPT_HEADERS = {
   vary: 'accept-encoding',
 };
 
+/** The gateway of `npm start`, as the guides in the repository name it. */
+const DEFAULT_ORIGIN = 'http://127.0.0.1:3000';
+
 const HTML = 'text/html; charset=utf-8';
 const unpack = promisify(gunzip);
 const PUBLIC = { config: { document: 'public' } } as const;
@@ -106,6 +109,9 @@ const openApiPage = (publicUrl: string): Page => {
 const documentOf = ({ headers = PAGE_HEADERS }: Page): 'public' | 'own' =>
   headers === PAGE_HEADERS ? 'public' : 'own';
 
+/** The commands of a guide call the gateway that shows it. In the repository they name the default. */
+const withOrigin = (guide: string, publicUrl: string): string => guide.replaceAll(DEFAULT_ORIGIN, publicUrl);
+
 const createPages = ({ publicUrl, docsHtml, pageCss, guides }: PageDeps): Record<string, Page> => ({
   '/openapi.json': openApiPage(publicUrl),
   '/docs': { type: HTML, content: () => docsHtml, headers: REFERENCE_HEADERS },
@@ -114,7 +120,7 @@ const createPages = ({ publicUrl, docsHtml, pageCss, guides }: PageDeps): Record
   ...Object.fromEntries(
     GUIDES.map((guide) => [
       `/docs/guides/${guide.name}`,
-      { type: HTML, content: once(() => guideHtml(guide, guides.get(guide.name)!)) },
+      { type: HTML, content: once(() => guideHtml(guide, withOrigin(guides.get(guide.name)!, publicUrl))) },
     ]),
   ),
   '/page.css': { type: 'text/css; charset=utf-8', content: () => pageCss, headers: STYLE_HEADERS },

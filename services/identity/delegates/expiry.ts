@@ -1,6 +1,6 @@
 import { invalid } from '../../../shared/contract/errors.ts';
+import { parseUtcTime } from '../../../shared/contract/utc-time.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { parseUtcTime } from '../../../shared/lib/utc-time.ts';
 
 /**
  * Epoch milliseconds of an expiry in the future.

@@ -64,13 +64,13 @@ const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
 const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Reservation): void => {
   if (retryAfterSeconds !== null) {
     throw conflict(
-      'the payout address has no USDC token account and the platform pays for no more token accounts today; create the token account first, or try again tomorrow',
+      'the payout address has no USDC token account and the platform pays for no more token accounts today; send any USDC to the address from a wallet, which creates the account, or try again tomorrow',
       { retryAfterSeconds },
     );
   }
   if (status === 'refused') {
     throw conflict(
-      'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
+      'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; send any USDC to the address from a wallet, which creates the account, or use an address that has one',
     );
   }
 };

@@ -1,7 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
+import { parseUtcTime } from '../../../shared/contract/utc-time.ts';
 import type { transactionOperations } from '../../../shared/contract/wallet/transactions.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { parseUtcTime } from '../../../shared/lib/utc-time.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { scopeOf } from './scope.ts';
 import * as transactions from './store.ts';

@@ -1,9 +1,9 @@
 import { invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { parseUtcTime } from '../../../shared/contract/utc-time.ts';
 import { MAX_REDELIVERED, type webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { parseUtcTime } from '../../../shared/lib/utc-time.ts';
 import { redeliverEvents } from '../deliveries/store.ts';
 import { getEnabledEndpointRow } from '../endpoints/endpoint-row.ts';
 import { findEvent } from './store.ts';

@@ -1,4 +1,4 @@
-import { parseUtcTime } from '../../../../shared/lib/utc-time.ts';
+import { parseUtcTime } from '../../../../shared/contract/utc-time.ts';
 
 const DAY_MS = 86_400_000;
 /** The days of a summary that names no time, including today. */

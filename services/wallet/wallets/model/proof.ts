@@ -1,6 +1,6 @@
+import { parseUtcTime } from '../../../../shared/contract/utc-time.ts';
 import { decodeBase58 } from '../../../../shared/lib/base58.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../../shared/lib/ed25519.ts';
-import { parseUtcTime } from '../../../../shared/lib/utc-time.ts';
 import { offChainEnvelopes } from './off-chain-message.ts';
 
 /**
