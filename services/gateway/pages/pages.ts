@@ -109,7 +109,7 @@ const openApiPage = (publicUrl: string): Page => {
 const documentOf = ({ headers = PAGE_HEADERS }: Page): 'public' | 'own' =>
   headers === PAGE_HEADERS ? 'public' : 'own';
 
-/** The commands of a guide call the gateway that shows it. In the repository they name the default. */
+/** A guide whose commands call this gateway. In the repository they name that of `npm start`. */
 const withOrigin = (guide: string, publicUrl: string): string => guide.replaceAll(DEFAULT_ORIGIN, publicUrl);
 
 const createPages = ({ publicUrl, docsHtml, pageCss, guides }: PageDeps): Record<string, Page> => ({

@@ -19,8 +19,8 @@ const lengthOf = (text: Buffer): Buffer => {
 
 /**
  * What a wallet may have signed for a text: the envelopes of version 1, of version 0, and of
- * version 0 in its first form, which older apps of Ledger require. All hold the whole text and nothing else
- * that a signer chooses.
+ * version 0 in its first form, which older apps of Ledger require. All hold the whole text and
+ * nothing else that a signer chooses.
  * @param text at most 65535 bytes
  * @param signer the 32 bytes of the only signer
  */
