@@ -7,10 +7,16 @@ import { plain } from './text.ts';
 
 const INTERRUPTED = 130;
 
-/** The error of commander without its own prefix, as the other errors are shown. */
+/**
+ * The error of commander in one line and without its own prefix, as the other errors are shown: a
+ * line break in an error is replaced, because an argument may have put it there.
+ */
 const asError = (error: unknown): unknown => {
   if (!(error instanceof CommanderError)) return error;
-  error.message = error.message.replace(/^error: /, '').trim();
+  error.message = error.message
+    .replace(/^error: /, '')
+    .replace(/\n(?=\(Did you mean )/, ' ')
+    .trim();
   return Object.assign(error, { next: 'See `quittance --help`.' });
 };
 

@@ -261,6 +261,7 @@ describe('wrong input', () => {
     [['pay', 'ftp://x'], {}, 2, /is not an address like/],
     [['pay', 'https://x.example', '--max', 'a lot'], {}, 2, /--max: "a lot" is not an amount in USDC/],
     [['fly'], {}, 2, /unknown command 'fly'/],
+    [['pya'], {}, 2, /unknown command 'pya' \(Did you mean pay\?\)/],
     [['whoami', '--loud'], {}, 2, /unknown option '--loud'/],
     [['whoami', '--url', 'http://api.example.com'], {}, 2, /plain http is allowed to this machine only/],
     [['whoami', '-e', 'prod'], {}, 2, /--environment: "prod" is neither test nor live/],
