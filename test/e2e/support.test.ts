@@ -154,7 +154,8 @@ test('the text has a line for each entry with amounts in USDC, and an unknown id
   const paid = await pay();
   const shown = await ops('payment', 'show', paid.settlement_id);
   expect(shown.code).toBe(0);
-  expect(shown.out).toMatch(/^at +service +object +what +details\n/);
+  // What to tell the customer comes first.
+  expect(shown.out).toMatch(/^stl_\w+: paid 2\.50 USDC at .*\n\nat +service +object +what +details\n/);
   expect(shown.out).toMatch(
     new RegExp(`settlement +${paid.settlement_id} +attempt accepted .*amount=2\\.50 USDC`),
   );

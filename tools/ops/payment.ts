@@ -4,6 +4,7 @@ import { AccountId, PaymentAttemptId } from '../../shared/contract/primitives.ts
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { displayUsdc } from '../../shared/lib/usdc.ts';
 import type { Command } from './command.ts';
+import { conclusionsOf } from './conclusion.ts';
 import type { Operator } from './connect.ts';
 import { type ServiceName, serviceContracts, serviceNames } from './service-contracts.ts';
 import { tableText } from './table.ts';
@@ -89,6 +90,7 @@ const detailText = ([name, value]: [string, RecordEntry['details'][string]]): st
 
 const trailText = ({ ids, entries, unavailable }: Trail): string =>
   [
+    ...conclusionsOf(entries),
     tableText([
       ['at', 'service', 'object', 'what', 'details'],
       ...entries.map(({ at, service, object_id, what, details }) => [
@@ -132,7 +134,11 @@ export const paymentCommands: readonly Command[] = [
         throw new Refusal(
           `nothing in ${operator.environment} has the id ${id}; a payment_attempt_id needs --account <account_id>`,
         );
-      return { json: trail, text: trailText(trail), code: trail.unavailable.length === 0 ? 0 : 1 };
+      return {
+        json: { ...trail, conclusions: conclusionsOf(trail.entries) },
+        text: trailText(trail),
+        code: trail.unavailable.length === 0 ? 0 : 1,
+      };
     },
   },
 ];

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import type { RecordEntry } from '../../shared/contract/operator.ts';
+import { conclusionsOf } from './conclusion.ts';
+
+const at = (time: string, what: string, details: RecordEntry['details'] = {}): RecordEntry => ({
+  at: `2026-11-28T${time}:00.000Z`,
+  object_id: 'stl_1',
+  what,
+  details,
+});
+const accepted = at('14:06', 'attempt accepted', { amount: '2500000' });
+const issued = at('14:07', 'settlement issued');
+const state = (status: string, more: RecordEntry['details'] = {}) =>
+  at('14:08', 'recorded state', { status, ...more });
+const PAID = 'stl_1: paid 2.50 USDC at 2026-11-28 14:07 UTC. ';
+
+test.each<[string, RecordEntry[], string]>([
+  [
+    'open',
+    [accepted, state('pending')],
+    'stl_1: 2.50 USDC asked at 2026-11-28 14:06 UTC. The payment is open',
+  ],
+  [
+    'failed',
+    [accepted, state('failed', { failure: 'x: y' })],
+    'stl_1: 2.50 USDC asked at 2026-11-28 14:06 UTC. Not paid: no money moved (x: y).',
+  ],
+  [
+    'paid',
+    [accepted, issued, at('14:22', 'settlement expires if not redeemed'), state('issued')],
+    `${PAID}Not redeemed: the vendor has not delivered, and can until 2026-11-28 14:22 UTC.`,
+  ],
+  ['expired', [accepted, issued, state('expired')], `${PAID}Not redeemed in time: the vendor has the money`],
+  [
+    'redeemed',
+    [accepted, issued, at('14:08', 'settlement redeemed'), state('redeemed')],
+    `${PAID}Redeemed at 2026-11-28 14:08 UTC`,
+  ],
+  [
+    'declined',
+    [at('14:00', 'payment declined', { amount: '2500000', reason: 'daily' })],
+    'stl_1: not paid. 2.50 USDC were refused at 2026-11-28 14:00 UTC (daily); no money moved.',
+  ],
+  ['waiting for its owner', [at('14:00', 'approval requested')], 'Not paid: the payment needs the approval'],
+])('the conclusion on a payment that is %s', (_name, entries, expected) => {
+  const [conclusion = ''] = conclusionsOf(entries);
+  expect(conclusion.slice(0, expected.length)).toBe(expected);
+});
+
+test('a refund is named, and records without a payment have no conclusion', () => {
+  const [conclusion] = conclusionsOf([accepted, issued, state('redeemed', { refund_reserved: '1000' })]);
+  expect(conclusion).toMatch(/ A refund is recorded\.$/);
+  expect(conclusionsOf([at('14:00', 'transaction signed')])).toEqual([]);
+});
