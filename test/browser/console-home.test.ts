@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { generateKeyPairSigner } from '@solana/kit';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { signInPayer } from '../support/console-payer.ts';
@@ -93,8 +94,23 @@ test('a new person makes the first payment with at most ten clicks and four fiel
   }
 });
 
-test('demo data fills an account with payments, an agent and a decline', async () => {
+/** Services whose addresses use up the token accounts that the platform pays for. */
+const useUpAccounts = async ({ token }: Person): Promise<void> => {
+  for (const name of ['First', 'Second', 'Third']) {
+    const { address: payout_address } = await generateKeyPairSigner();
+    const body = { name, price: '50000', payout_address };
+    const made = await must(
+      api<{ service_id: string; api_key: string }>('POST /v1/services', { token, body }),
+      'service',
+    );
+    // Of an account whose token accounts are used up already, the quote is refused.
+    await api('POST /v1/quote', { token: made.api_key, body: { service_id: made.service_id } });
+  }
+};
+
+test('demo data fills an account that has used up its token accounts', async () => {
   const person = await signInPayer(stack);
+  await useUpAccounts(person);
   const page = await opened({ person });
   await page.go('/');
   await button(page, 'Fill with demo data').click();
