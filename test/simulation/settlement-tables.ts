@@ -1,5 +1,5 @@
 import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
-import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
+import type { ConfirmationRow } from '../../services/settlement/settlements/store/record-progress.ts';
 import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
@@ -11,13 +11,7 @@ import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
 import { type Delegate, limitsOf, NO_CAPS, type Payer, type Settlement } from './settlement-rows.ts';
 
-/** The requests of two statements, as they bind them as JSON. */
-type Confirmed = Pick<Confirmation, 'issued_at' | 'redeem_expires_at'> &
-  Pick<Confirmation['progress'], 'generation' | 'tx_hash' | 'slot'> & {
-    settlement_id: string;
-    finalized: boolean;
-    token: string | null;
-  };
+/** The request of a redeem, as its statement binds it as JSON. */
 type Redeeming = Omit<RedeemRequest, 'settlement_token'> & { token_hash: string };
 
 type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
@@ -99,7 +93,7 @@ export const createSettlementTables = (harness: Harness) => {
    * One of the events that a statement was given. The events of a statement are applied one after
    * another.
    */
-  const included = (confirmation: Confirmed, messages: { subject: string }[]): unknown[] => {
+  const included = (confirmation: ConfirmationRow, messages: { subject: string }[]): unknown[] => {
     const { settlement_id: settlementId, finalized, generation, tx_hash } = confirmation;
     const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
@@ -122,7 +116,7 @@ export const createSettlementTables = (harness: Harness) => {
   };
   const allIncluded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
     const rows = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
-    return (JSON.parse(given) as Confirmed[]).flatMap((one) =>
+    return (JSON.parse(given) as ConfirmationRow[]).flatMap((one) =>
       included(
         one,
         rows.filter(({ payload }) => payload.settlement_id === one.settlement_id),

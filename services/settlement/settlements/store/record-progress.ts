@@ -125,6 +125,8 @@ const inputOf = (confirmation: Confirmation) => {
   };
 };
 
+export type ConfirmationRow = ReturnType<typeof inputOf>;
+
 /**
  * Confirmed, or finalized without a confirmation before: issues pending settlements with their
  * tokens, or confirms forked ones again and adds the old hash to the superseded ones. One statement
