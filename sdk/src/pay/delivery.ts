@@ -66,6 +66,16 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
       const location = response.headers.get('location');
       throw new PaidRedirectError(location, record.settlement!.settlement_id, record.id);
     }
+    // A vendor, or a proxy before it, may refuse a request without redeeming: too large, an invalid
+    // header. Then nothing was delivered, and the buyer keeps the payment.
+    const isRefusal = response.status >= 400 && isFinal(response);
+    const isUntouched = isRefusal ? await payments.isUntouched(record) : false;
+    if (isUntouched === null) return response;
+    if (isUntouched) {
+      discard(response);
+      const message = `The vendor refused the request with status ${response.status} and has not redeemed the payment.`;
+      return notDelivered(name, record, message);
+    }
     if (isFinal(response)) {
       try {
         await payments.remove(name, record);

@@ -54,10 +54,20 @@ export const PAYMENT_HEADERS = [
 
 const MAX_BILL_BYTES = 65_536;
 
-/** Reads a body of at most so many bytes. Null if there are more. */
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+/** Not awaited, because with two branches of a body it would wait for the other. */
+const cancel = (reader: BodyReader): void => {
+  reader.cancel().catch(() => undefined);
+};
+
+/**
+ * Reads a body of at most so many bytes. Null if there are more.
+ * @param leave handles the rest of a longer body; by default it is cancelled
+ */
 export const readUpTo = async (
   body: Request | Response,
   maxBytes: number,
+  leave: (reader: BodyReader) => void = cancel,
 ): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (!body.body) {
     // In Firefox a request's body is no stream, so its size is known only afterwards.
@@ -72,8 +82,7 @@ export const readUpTo = async (
     if (done) break;
     length += value.length;
     if (length > maxBytes) {
-      // Not awaited, because with two branches of a body it would wait for the other.
-      reader.cancel().catch(() => undefined);
+      leave(reader);
       return null;
     }
     parts.push(value);

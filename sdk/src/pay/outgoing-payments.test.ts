@@ -377,3 +377,19 @@ test('a report that fails does not fail the delivery, and is repeated by the nex
   await waitUntil(async () => (await held()).length === 0);
   expect(world.signed()).toHaveLength(2);
 }, 20_000);
+
+test.each([400, 404, 413])(
+  'a %i without a statement of the vendor is neither a delivery nor a payment',
+  async (status) => {
+    const vendor = await world.vendor((visit) =>
+      presentedIn(visit) === undefined ? x402Bill(requirement()) : { status },
+    );
+    const paid: unknown[] = [];
+    const pay = world.payer({ onPaid: (receipt) => paid.push(receipt) });
+    expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(PaymentOpenError);
+    expect(paid).toEqual([]);
+    // The next equal request presents the same payment.
+    await errorOf(pay(vendor.origin));
+    expect(world.signed()).toHaveLength(1);
+  },
+);

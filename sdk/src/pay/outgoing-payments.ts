@@ -114,7 +114,7 @@ const createOutcomes = (deps: OutgoingDeps, { remove }: Signing) => {
   const { ledger, store, reports } = deps;
 
   /**
-   * Handles a 402 after the payment was presented.
+   * Handles a refusal after the payment was presented.
    * @returns if the payment has failed for good, so that another one may be made
    */
   const refused = async (
@@ -166,11 +166,13 @@ const createPresentation = (deps: OutgoingDeps, signing: Signing) => {
     const { settlement_id } = signed;
     const shown = offerHeaders(record.external, signed.payment_signature);
     const response = await presentCall(fetch, call, record, shown);
-    if (response.status === 402) {
+    const statement = readPaymentResponse(record.external, response);
+    // Vendors settle before they deliver and say so. A refusal without that, such as a 413, is no
+    // delivery.
+    if (response.status === 402 || (response.status >= 400 && isFinal(response) && statement === null)) {
       await refused(name, record, signed, response);
       return { response, failed: true };
     }
-    const statement = readPaymentResponse(record.external, response);
     await keepStatement(record, settlement_id, statement);
     const receipt = receiptOfOutgoing(record, {
       settlement_id,

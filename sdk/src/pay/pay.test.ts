@@ -17,6 +17,7 @@ import {
   PaymentKeyReusedError,
   type PaymentStore,
   PriceAboveCapError,
+  receiptOf,
 } from './main.ts';
 
 let world: World;
@@ -237,10 +238,34 @@ describe('the answer of the vendor to a payment', () => {
     const vendor = await world.vendor((visit, origin) =>
       settlementOf(visit) !== undefined ? { status } : honest()(visit, origin),
     );
+    world.script.read = () => ({ status: 'redeemed', redeemed_at: new Date().toISOString() });
     const { store, held } = watched();
     expect((await world.payer({ store })(vendor.origin)).status).toBe(status);
     expect(await held()).toEqual([]);
   });
+
+  test.each([400, 404, 413, 431])(
+    '%i without a redeem is no delivery: the buyer keeps the payment, and the next equal request presents it',
+    async (status) => {
+      let refusing = true;
+      const vendor = await world.vendor((visit, origin) =>
+        refusing && settlementOf(visit) !== undefined ? { status } : honest()(visit, origin),
+      );
+      world.script.read = () => ({ status: 'issued', redeemed_at: null });
+      const { store, held } = watched();
+      const pay = world.payer({ store });
+      expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(NotDeliveredError);
+      expect(await held()).toHaveLength(1);
+      // While the API does not answer, nobody knows, so the payment stays too.
+      world.script.read = () => 'lost' as never;
+      const undecided = await pay(vendor.origin);
+      expect([undecided.status, receiptOf(undecided)]).toEqual([status, null]);
+      expect(await held()).toHaveLength(1);
+      refusing = false;
+      expect((await pay(vendor.origin)).status).toBe(200);
+      expect(world.paid()).toHaveLength(1);
+    },
+  );
 
   test('payment_failed is final during the redelivery window; then an equal request buys again, and one with a key never does', async () => {
     let refusing = true;

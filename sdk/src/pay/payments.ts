@@ -137,6 +137,9 @@ export const createPayments = (deps: PaymentsDeps) => {
       if (quoteToken !== null && !isPrepaid(storedClaims(quoteToken))) return false;
       return settlements.hasUnits(settlement!.settlement_id);
     },
+    /** True if the vendor has taken nothing of what this record has bought. Null: unknown. */
+    isUntouched: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean | null> =>
+      quoteToken === null ? false : settlements.isUntouched(settlement!.settlement_id),
     prepaid: prepaid.find,
     dropPrepaid: prepaid.drop,
   };

@@ -51,6 +51,18 @@ export const createSettlementReader = (read: ReadSettlement) => {
       return asked;
     },
 
+    /**
+     * True if the vendor has taken nothing of a settlement, false if it has. Null: the API does not
+     * say.
+     */
+    isUntouched: async (settlement_id: string): Promise<boolean | null> => {
+      try {
+        return (await read({ settlement_id }, {})).redeemed_at == null;
+      } catch {
+        return null;
+      }
+    },
+
     /** Waits a few seconds for the payer of a settlement to present it to the vendor. */
     untilRedeemed: async (settlement_id: string, signal?: AbortSignal): Promise<void> => {
       const until = Date.now() + PAYER_PRESENTS_MS;

@@ -11,7 +11,7 @@ import {
 } from './answers.ts';
 import { createDeliveries, type Finish, type Receipt } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
-import { type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
+import { ConsumedBodyError, type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
 import type { PaywallPayment } from './payment.ts';
 import { billOf, type PaidRoute } from './route.ts';
@@ -118,6 +118,16 @@ const UNDELIVERABLE = {
 } satisfies Record<string, Refusal>;
 
 const TOO_LARGE: Refusal = { status: 413, error: 'payload_too_large', reason: 'body' };
+const invalid = (reason: string): Refusal => ({ status: 400, error: 'validation_error', reason });
+
+/** The body of a request, or why it cannot be served, whether it is paid or not. */
+const bodyIn = async (incoming: Incoming, limit: number): Promise<Uint8Array | Refusal> => {
+  try {
+    return (await incoming.body(limit)) ?? TOO_LARGE;
+  } catch (cause) {
+    return { ...(cause instanceof ConsumedBodyError ? unavailable(CONFIGURATION) : invalid('body')), cause };
+  }
+};
 
 type Deliver = { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish };
 
@@ -143,8 +153,8 @@ type AdmissionDeps = {
 
 /** Delivers for payments. */
 const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnswers>) => {
-  const { store, maxBodyBytes, log, logError } = deps;
-  const { refused, refuseTo } = answers;
+  const { store, log, logError } = deps;
+  const { refuseTo } = answers;
   const deliveries = createDeliveries(store, (error) => logError(error));
   const begin = createUnitsAhead(store, deliveries, (error) => logError(error));
 
@@ -153,11 +163,9 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
     payment: Payment,
     bill: Bill,
     incoming: Incoming,
-    requestId: string | null,
+    { requestId, body }: { requestId: string | null; body: Uint8Array },
   ): Promise<Admission> => {
     const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
-    const body = await incoming.body(maxBodyBytes);
-    if (body === null) return refused(bill.resource, TOO_LARGE, about);
     const hash = await requestHash(incoming, requestId, body);
     // A prepaid settlement pays for many requests, so each request has its own record.
     const isShared = bill.units !== null && payment.isWhole !== true;
@@ -188,7 +196,7 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
 
 /** Decides about the requests of one paywall. */
 export const createAdmit = (deps: AdmissionDeps): Admit => {
-  const { dialects, publicUrl, log, logError } = deps;
+  const { dialects, publicUrl, maxBodyBytes, log, logError } = deps;
   const answers = createAnswers(dialects, log, logError);
   const { refused, charge, refuseTo } = answers;
   const redeem = createRedeem(deps, answers);
@@ -198,20 +206,22 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     if (incoming.method === 'OPTIONS')
       return { kind: 'answer', response: new Response(null, { status: 204 }) };
     const resource = resourceIn(publicUrl, incoming.target);
-    const invalid = (reason: string) => refused(resource, { status: 400, error: 'validation_error', reason });
-    if (resource === null) return invalid('path');
+    if (resource === null) return refused(resource, invalid('path'));
     const requestId = requestIdOf(incoming);
-    if (requestId === undefined) return invalid('x-payment-request-id');
+    if (requestId === undefined) return refused(resource, invalid('x-payment-request-id'));
     // An answer without a body cannot carry a quote, and must not consume a payment.
     if (incoming.method === 'HEAD')
       return refused(resource, { status: 402, error: 'payment_required', reason: 'head' });
+    // Before the price: a buyer must not pay for a request that will be refused anyway.
+    const body = await bodyIn(incoming, maxBodyBytes);
+    if ('status' in body) return refused(resource, body);
 
     const bill = await billOf(resource, request, route);
     if ('fault' in bill) return refused(resource, { ...unavailable(CONFIGURATION), cause: bill.fault });
     const presented = await presentedTo(dialects, incoming, bill);
     if (presented === null) return charge(bill, incoming);
     return 'take' in presented
-      ? redeem(presented, bill, incoming, requestId)
+      ? redeem(presented, bill, incoming, { requestId, body })
       : refuseTo(bill, incoming, presented);
   };
 };

@@ -1,5 +1,13 @@
-import { type Incoming, readAll } from './incoming.ts';
-import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
+import type { Incoming } from './incoming.ts';
+import {
+  captureNode,
+  headerOf,
+  type NodeBody,
+  type NodeHeaders,
+  type NodeResponse,
+  parsedBytes,
+  readNode,
+} from './node.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
@@ -9,7 +17,7 @@ export type ExpressRequest = {
   method: string;
   originalUrl: string;
   headers: NodeHeaders;
-} & AsyncIterable<Uint8Array>;
+} & NodeBody;
 export type ExpressResponse = NodeResponse & { appendHeader: (name: string, value: string) => unknown };
 
 /**
@@ -21,11 +29,8 @@ const bodyOf = async (
   limit: number,
 ): Promise<Uint8Array | null> => {
   if (request.body !== undefined) return parsedBytes(request.body);
-  const { headers } = request;
-  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
-    return new Uint8Array();
-  const bytes = await readAll(request, limit);
-  if (bytes !== null) request.body = bytes;
+  const bytes = await readNode(request, limit);
+  if (bytes !== null && bytes.length > 0) request.body = bytes;
   return bytes;
 };
 

@@ -1,5 +1,5 @@
 import { capture } from './capture.ts';
-import { type Incoming, incomingOf } from './incoming.ts';
+import { ConsumedBodyError, type Incoming, incomingOf } from './incoming.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
@@ -10,11 +10,18 @@ export type HonoContext = {
   res: Response;
 };
 
+/** The raw request was read, so Hono has no copy. */
+const refuseConsumed = (): never => {
+  throw new ConsumedBodyError();
+};
+
 const incoming = ({ req }: HonoContext): Incoming => ({
   ...incomingOf(req.raw),
   // Hono caches a body that was read before, for instance by a validator.
   body: async (limit) =>
-    req.raw.bodyUsed ? new Uint8Array(await req.arrayBuffer()) : incomingOf(req.raw).body(limit),
+    req.raw.bodyUsed
+      ? new Uint8Array(await req.arrayBuffer().catch(refuseConsumed))
+      : incomingOf(req.raw).body(limit),
 });
 
 /**

@@ -11,6 +11,7 @@ export type Incoming = {
   /**
    * Reads the body for its hash, and leaves it readable. Null if it is too long.
    * @param limit in bytes
+   * @throws ConsumedBodyError if something else has read it; errors of the connection
    */
   body: (limit: number) => Promise<Uint8Array | null>;
 };
@@ -44,25 +45,44 @@ export const requestHash = (
   body: Uint8Array,
 ): Promise<string> => identityOf(JSON.stringify([method, target, requestId]), body);
 
-/** All bytes of a stream. Null if they exceed the limit. */
-export const readAll = async (
-  chunks: AsyncIterable<Uint8Array>,
-  limit: number,
-): Promise<Uint8Array | null> => {
-  const read: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > limit) return null;
-    read.push(chunk);
+/** Something has read the body before the paywall and has not left it. Only the vendor can change that. */
+export class ConsumedBodyError extends TypeError {
+  override readonly name: string = 'ConsumedBodyError';
+
+  constructor() {
+    super(
+      'the body was read before the paywall and cannot be read again; put the paywall first, or pass it a copy of the request',
+    );
   }
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of read) {
-    all.set(chunk, at);
-    at += chunk.length;
+}
+
+/** True if a body announces more bytes than the limit, so that none of them need be read. */
+export const announcesMore = (contentLength: string | null, limit: number): boolean =>
+  Number(contentLength ?? 0) > limit;
+
+/**
+ * Reads the body of a web-standard request from a copy. The rest of a body over the limit is read
+ * and dropped, because an unread rest would break the next request of the same connection.
+ */
+const readCopy = async (request: Request, limit: number): Promise<Uint8Array | null> => {
+  if (request.bodyUsed || request.body?.locked) throw new ConsumedBodyError();
+  if (announcesMore(request.headers.get('content-length'), limit)) {
+    drain(request);
+    return null;
   }
-  return all;
+  const copy = request.clone();
+  const bytes = await readUpTo(copy, limit, drop);
+  if (bytes === null) request.body?.cancel().catch(() => undefined);
+  return bytes;
+};
+
+type ByteReader = { read: () => Promise<{ done: boolean }> };
+const drop = (reader: ByteReader): void => {
+  const next = (): Promise<unknown> => reader.read().then(({ done }) => (done ? undefined : next()));
+  next().catch(() => undefined);
+};
+const drain = ({ body }: Request): void => {
+  if (body != null) drop(body.getReader());
 };
 
 /** Converts a web-standard request. The body is read from a copy. */
@@ -72,6 +92,6 @@ export const incomingOf = (request: Request): Incoming => {
     method: request.method,
     target: `${pathname}${search}`,
     header: (name) => request.headers.get(name),
-    body: (limit) => readUpTo(request.clone(), limit),
+    body: (limit) => readCopy(request, limit),
   };
 };

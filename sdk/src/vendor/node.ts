@@ -1,5 +1,6 @@
 import { isDelivered, type StoredAnswer, store } from './answers.ts';
 import { type Admitted, createCopy } from './capture.ts';
+import { announcesMore, ConsumedBodyError } from './incoming.ts';
 
 /**
  * Structural types for frameworks on Node's server, so that the SDK needs no type of Node.
@@ -22,6 +23,60 @@ export type NodeResponse = {
 export const headerOf = (headers: NodeHeaders, name: string): string | null => {
   const value = headers[name];
   return value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
+};
+
+export type NodeBody = {
+  headers: NodeHeaders;
+  readableDidRead: boolean;
+  on: Method;
+  off: Method;
+  resume: () => unknown;
+};
+
+/**
+ * The bytes of an unread request. Null if they exceed the limit. The rest is read and dropped then,
+ * as Node's server does with a body that nobody reads: a stream that is left or destroyed would
+ * break the client's next request on the connection.
+ */
+export const readNode = (request: NodeBody, limit: number): Promise<Uint8Array | null> => {
+  const length = headerOf(request.headers, 'content-length');
+  if (request.headers['transfer-encoding'] === undefined && Number(length ?? 0) === 0)
+    return Promise.resolve(new Uint8Array());
+  if (request.readableDidRead) return Promise.reject(new ConsumedBodyError());
+  if (announcesMore(length, limit)) {
+    request.resume();
+    return Promise.resolve(null);
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const events: Record<string, (...args: never[]) => void> = {
+      data: (chunk: Uint8Array) => {
+        size += chunk.length;
+        if (size <= limit) chunks.push(chunk);
+        else settle(() => resolve(null));
+      },
+      end: () => settle(() => resolve(joined(chunks, size))),
+      error: (error: unknown) => settle(() => reject(error)),
+      close: () => settle(() => reject(new Error('the client has disconnected'))),
+    };
+    const settle = (end: () => void) => {
+      for (const [name, listener] of Object.entries(events)) request.off(...([name, listener] as never[]));
+      request.resume();
+      end();
+    };
+    for (const [name, listener] of Object.entries(events)) request.on(...([name, listener] as never[]));
+  });
+};
+
+const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 };
 
 /** The bytes of a parsed body. Equal bodies have equal bytes. */

@@ -51,7 +51,7 @@ export type PaywallOptions = {
    * most once a minute. `() => {}` turns it off.
    */
   log?: (event: PaywallEvent) => void;
-  /** The maximum body of a request with a payment, which is hashed. Default 1 MiB. */
+  /** The maximum body of a request. A longer one is refused before its price. Default 1 MiB. */
   maxBodyBytes?: number;
   /**
    * The maximum size of a stored delivery, for a buyer whose connection broke. Default 64 KiB.
