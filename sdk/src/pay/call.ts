@@ -1,9 +1,7 @@
-import { bigintFault } from '../amounts.ts';
-import { refuseFault } from '../options.ts';
 import { identityOf } from '../request-identity.ts';
 import type { Fetch } from '../transport.ts';
-import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER, readUpTo } from './dialects.ts';
-import { BodyTooLargeError } from './errors.ts';
+import { type CallBody, NO_BODY, readBody } from './body.ts';
+import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER } from './dialects.ts';
 import type { Approve } from './price.ts';
 import type { PaymentRecord } from './store.ts';
 
@@ -13,7 +11,7 @@ export type Call = {
   /** Without its fragment. */
   url: string;
   headers: Headers;
-  body: Uint8Array<ArrayBuffer> | null;
+  body: CallBody;
   signal: AbortSignal | undefined;
   redirect: NonNullable<RequestInit['redirect']>;
   /** The maximum of a payment for this call, below that of all calls. */
@@ -64,30 +62,36 @@ const plainUrlOf = (input: string | URL | Request, { method, body }: RequestInit
 /**
  * The parts of the arguments of fetch that `Request` determines. Most calls are a GET of an
  * address, for which it is not needed. It takes as long as everything else here.
- * @throws BodyTooLargeError
+ * @throws TypeError of the platform if the arguments are invalid
  */
 const partsOf = async (input: string | URL | Request, init: RequestInit, maxBodyBytes: number) => {
   const plainUrl = plainUrlOf(input, init);
   if (plainUrl !== null)
-    return { method: 'GET', url: plainUrl, headers: new Headers(init.headers), body: new Uint8Array() };
+    return { method: 'GET', url: plainUrl, headers: new Headers(init.headers), body: NO_BODY };
   // The platform determines the body's content type. It requires `duplex` for a stream.
   const request = new Request(input, { ...init, ...(init.body == null ? {} : { duplex: 'half' }) });
-  const body = await readUpTo(request, maxBodyBytes);
-  if (body === null)
-    throw new BodyTooLargeError(`The body has more than ${maxBodyBytes} bytes, so it cannot be sent twice.`);
-  return { method: request.method, url: request.url, headers: new Headers(request.headers), body };
+  const headers = new Headers(request.headers);
+  return {
+    method: request.method,
+    url: request.url,
+    headers,
+    body: await readBody(request, init.body, maxBodyBytes),
+  };
 };
+
+/** Two calls whose bodies are above the limit are not compared. */
+const fingerprintOf = (text: string, { bytes }: CallBody): Promise<string> =>
+  bytes === null ? Promise.resolve(crypto.randomUUID()) : identityOf(text, bytes);
 
 /**
  * Reads the arguments of fetch, with the body in memory, because a paid request is sent again.
- * @throws BodyTooLargeError; TypeError if `maxAmount` is no bigint
+ * @throws TypeError of the platform if they are invalid
  */
 export const readCall = async (
   input: string | URL | Request,
   { maxAmount, approve, ...init }: CallInit,
   maxBodyBytes: number,
 ): Promise<Call> => {
-  if (maxAmount !== undefined) refuseFault('maxAmount', bigintFault(maxAmount));
   const source = typeof input === 'object' && 'headers' in input ? input : null;
   const { method, url: address, headers, body } = await partsOf(input, init, maxBodyBytes);
   const [url] = address.split('#', 1) as [string];
@@ -97,13 +101,14 @@ export const readCall = async (
     method,
     url,
     headers,
-    body: body.length === 0 ? null : body,
-    signal: signal ?? source?.signal,
+    body,
+    // Null removes the signal of a Request.
+    signal: (signal === undefined ? source?.signal : signal) ?? undefined,
     redirect: redirect ?? source?.redirect ?? 'follow',
     maxAmount,
     approve,
     more: { ...(source === null ? {} : passedOn(source)), ...rest },
-    fingerprint: await identityOf(`${method} ${url}`, body),
+    fingerprint: await fingerprintOf(`${method} ${url}`, body),
   };
 };
 
@@ -120,7 +125,7 @@ const send = (
     // Fetch reads an object faster than Headers. A call has none of the added names.
     headers: { ...Object.fromEntries(call.headers), ...added },
     redirect,
-    ...(call.body === null ? {} : { body: call.body }),
+    ...call.body.next(),
     ...(call.signal === undefined ? {} : { signal: call.signal }),
   });
 
@@ -137,7 +142,8 @@ export const presentCall = (
 
 /**
  * Sends a call. If the record has a payment, it is sent with the call, only to the paid address and
- * without following redirects.
+ * without following redirects. Before a 402 it has no header of its own, so that it is the caller's
+ * request: a page's request to an API that knows nothing of payments must pass its CORS.
  * @param refused the id of a quote that another buyer has paid
  */
 export const sendCall = (
@@ -148,8 +154,31 @@ export const sendCall = (
 ): Promise<Response> => {
   const { id, settlement, adopted } = record;
   const named = refused === undefined ? {} : { [REFUSED_HEADER]: refused };
-  if (settlement === null)
-    return send(fetch, call, call.url, call.redirect, { [REQUEST_ID_HEADER]: id, ...named });
+  if (settlement === null) {
+    const own = refused === undefined ? {} : { [REQUEST_ID_HEADER]: id, ...named };
+    return send(fetch, call, call.url, call.redirect, own);
+  }
   const shown = { ...named, ...paymentHeaders(settlement) };
   return presentCall(fetch, call, { ...record, id: adopted?.requestId ?? id }, shown);
+};
+
+/** Whether this is a page's request to another origin, for which the browser asks the vendor. */
+const isCrossOrigin = ({ url }: Call): boolean => {
+  const { location } = globalThis as { location?: { origin?: string } };
+  return typeof location?.origin === 'string' && location.origin !== new URL(url).origin;
+};
+
+/**
+ * Tells whether a page may send the headers of a payment to the vendor, by sending them empty. A
+ * browser would keep a payment that was made from being presented.
+ * @throws what fetch throws if the vendor's CORS does not allow them
+ */
+export const tryHeaders = async (fetch: Fetch, call: Call, record: PaymentRecord): Promise<void> => {
+  if (!isCrossOrigin(call)) return;
+  const empty = paymentHeaders({ settlement_id: '', settlement_token: '' });
+  const response = await send(fetch, call, call.url, call.redirect, {
+    [REQUEST_ID_HEADER]: record.id,
+    ...empty,
+  });
+  response.body?.cancel().catch(() => undefined);
 };

@@ -38,6 +38,19 @@ export class NotAllowedError extends PaymentDeclinedError {
   override readonly name: string = 'NotAllowedError';
 }
 
+/** The browser does not let this page send a payment to the vendor. Nothing was paid. */
+export class PaymentBlockedError extends PaymentDeclinedError {
+  override readonly name: string = 'PaymentBlockedError';
+
+  constructor(origin: string, quote: Price, cause: unknown) {
+    super(
+      `The vendor's CORS must allow PAYMENT_HEADERS: this page could not send them to ${origin}. Nothing was paid.`,
+      quote,
+    );
+    this.cause = cause;
+  }
+}
+
 /** The quote has expired by this machine's clock. */
 export class QuoteLapsedError extends PaymentDeclinedError {
   override readonly name: string = 'QuoteLapsedError';
@@ -56,7 +69,7 @@ export class QuoteTakenError extends PaymentDeclinedError {
   }
 }
 
-/** The body is too large to be held for the second try. */
+/** A price is asked for a body above `maxBodyBytes`, which cannot be sent again. Nothing was paid. */
 export class BodyTooLargeError extends QuittanceError {
   override readonly name: string = 'BodyTooLargeError';
 }

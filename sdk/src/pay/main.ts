@@ -1,4 +1,6 @@
+import { bigintFault } from '../amounts.ts';
 import { type Client, createClient } from '../client.ts';
+import { refuseFault } from '../options.ts';
 import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { createLedger } from './budget.ts';
@@ -134,9 +136,14 @@ export const payingFetch = (fetch: Fetch, options: PayOptions): PayingFetch => {
 
   return async (input, { paymentKey, ...more } = {}) => {
     const { maxAmount: _max, approve: _approve, ...init } = more;
-    const call = await readCall(input, more, maxBodyBytes);
+    const plain = () =>
+      fetch(typeof input === 'object' && 'headers' in input ? input.url : String(input), init);
+    if (more.maxAmount !== undefined) refuseFault('maxAmount', bigintFault(more.maxAmount));
+    // Arguments that the platform refuses are refused by its fetch, in its own words. A fetch of
+    // the caller may accept them.
+    const call = await readCall(input, more, maxBodyBytes).catch(() => null);
     // Other schemes (data:, blob:) are never paid.
-    if (!/^https?:/.test(call.url)) return fetch(call.url, init);
+    if (call === null || !/^https?:/.test(call.url)) return plain();
     if (paymentKey === undefined) return buy(call, `call:${call.fingerprint}`);
     const under = inFlight.get(paymentKey);
     if (under !== undefined) {

@@ -65,7 +65,8 @@ describe('a quote paid by another account', () => {
     const pay = world.payer({ budget: { total: 1000n } });
     expect((await pay(vendor.url)).status).toBe(200);
     expect(vendor.visits.map(refusedOf)).toEqual([undefined, idIn(vendor.shared()), undefined]);
-    expect(new Set(vendor.visits.map(({ headers }) => headers['x-payment-request-id'])).size).toBe(1);
+    const ids = vendor.visits.map(({ headers }) => headers['x-payment-request-id']);
+    expect([ids[0], new Set(ids.slice(1)).size]).toEqual([undefined, 1]);
     expect(world.paid()).toHaveLength(1);
   });
 

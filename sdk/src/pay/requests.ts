@@ -1,9 +1,10 @@
 import { resourceOf } from '../resource.ts';
-import type { TokenVerifier } from '../tokens.ts';
+import type { QuoteClaims, TokenVerifier } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
-import { type Call, sendCall } from './call.ts';
+import { type Call, sendCall, tryHeaders } from './call.ts';
 import { type Delivery, discard } from './delivery.ts';
 import { readBill } from './dialects.ts';
+import { BodyTooLargeError, PaymentBlockedError } from './errors.ts';
 import { createLocks } from './lock.ts';
 import type { OutgoingPayments } from './outgoing-payments.ts';
 import type { Bill, Payments } from './payments.ts';
@@ -23,9 +24,30 @@ type RequestsDeps = {
 /** A platform's fetch may return its own Response class, so `instanceof` does not tell. */
 const isRecord = (next: Response | PaymentRecord): next is PaymentRecord => 'fingerprint' in next;
 
+/** @throws BodyTooLargeError if the request cannot be sent again with a payment */
+const refuseUnrepeatable = ({ body }: Call): void => {
+  if (body.bytes === null)
+    throw new BodyTooLargeError(
+      'The vendor asks a price, and the body is above maxBodyBytes, so it cannot be sent again.',
+    );
+};
+
 /** Sends requests that have bought nothing yet. Names are those of the store. */
 export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
   const inTurn = createLocks();
+  /** The origins whose CORS allows the headers of a payment. */
+  const allowing = new Set<string>();
+  const refuseBlocked = async (call: Call, record: PaymentRecord, quote: QuoteClaims): Promise<void> => {
+    const { origin } = new URL(call.url);
+    if (allowing.has(origin)) return;
+    try {
+      await tryHeaders(fetch, call, record);
+    } catch (cause) {
+      call.signal?.throwIfAborted();
+      throw new PaymentBlockedError(origin, quote, cause);
+    }
+    allowing.add(origin);
+  };
 
   /** Adds the prepaid settlement of the address to the record, if there is one. */
   const withPrepaid = async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
@@ -88,8 +110,11 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     const isPayable = asked !== null && asked !== 'refused';
     if (!isPrepaying && !isPayable) {
       const offer = asked === null ? await outgoing.readOffer(response) : null;
-      return offer === null ? response : outgoing.buy(name, record, call, response, offer);
+      if (offer === null) return response;
+      refuseUnrepeatable(call);
+      return outgoing.buy(name, record, call, response, offer);
     }
+    refuseUnrepeatable(call);
     discard(response);
     if (!isPayable)
       return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
@@ -97,6 +122,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     const { quoteToken } = asked;
     const quote = await verify('quote', quoteToken);
     const url = isPrepaying ? record.url : addressOf(call, response, quote);
+    await refuseBlocked(call, record, quote);
     return pay(name, record, call, { quote, quoteToken, url });
   };
 
