@@ -284,11 +284,13 @@ test('every source is imported, started or configured', () => {
     );
   };
   const { exports } = JSON.parse(readFileSync(path.join(root, 'sdk/package.json'), 'utf8')) as {
-    exports: Record<string, { default: string }>;
+    exports: Record<string, string | { default: string }>;
   };
   const entries = new Set(
-    Object.values(exports).map(({ default: built }) =>
-      built.replace('./dist/', 'sdk/src/').replace('.js', '.ts'),
+    Object.values(exports).map((built) =>
+      (typeof built === 'string' ? built : built.default)
+        .replace('./dist/', 'sdk/src/')
+        .replace('.js', '.ts'),
     ),
   );
   const alive = (file: string) =>

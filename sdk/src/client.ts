@@ -9,10 +9,11 @@ import {
   checkMethods,
   checkNames,
   type OptionNames,
+  unlessMissing,
 } from './options.ts';
 import { createRedeemOnce, type RedeemOnce } from './redeem.ts';
 import { type AttemptStore, createSettle, memoryAttempts, type Settle } from './settle.ts';
-import { createSend, type Fetch, type Fields } from './transport.ts';
+import { createSend, type Fetch, type Fields, type Send } from './transport.ts';
 import type { CallOptions, OperationInfo } from './types.ts';
 
 export type ClientOptions = {
@@ -81,10 +82,15 @@ const checked = (options: ClientOptions): string => {
 
 /**
  * Creates a client of one API with one credential. It holds no connection, so it needs no close.
- * @throws TypeError that begins with the name of a wrong option
+ * @throws TypeError that begins with the name of a wrong option; its calls throw it if an option is
+ *   missing
  */
 export const createClient = (options: ClientOptions): Client => {
-  const baseUrl = checked(options);
+  const baseUrl = unlessMissing<string | (() => never)>(
+    'createClient',
+    () => checked(options),
+    (refuse) => refuse,
+  );
   const {
     credential,
     attempts = memoryAttempts(),
@@ -95,7 +101,7 @@ export const createClient = (options: ClientOptions): Client => {
   const inCookie = typeof credential === 'object' && credential.refreshCookie !== undefined;
   // Without this the browser would not store or send the cookie for an API on another host.
   const ask: Fetch = inCookie ? (url, init) => fetch(url, { ...init, credentials: 'include' }) : fetch;
-  const send = createSend(baseUrl, ask);
+  const send: Send = typeof baseUrl === 'string' ? createSend(baseUrl, ask) : async () => baseUrl();
   const authorized = createAuthorized(send, credentialSource(credential, send));
   const retrying = createRetrying(authorized, maxRetries);
   const methods = (operations: Record<string, OperationInfo>) =>

@@ -1,3 +1,5 @@
+import { MissingOptionError } from './options.ts';
+
 /** Recognizes credentials by their form, so that a wrong one is refused before it is sent. */
 
 const KINDS = {
@@ -22,7 +24,7 @@ const kindOf = (credential: string): CredentialKind | null =>
 
 /** Refuses what is no credential: a placeholder, a header's value, a text with line breaks. */
 export const checkCredential = (name: string, value: string): void => {
-  if (value === '') throw new TypeError(`${name} is empty: set it to a key or an access token`);
+  if (value === '') throw new MissingOptionError(`${name} is empty: set it to a key or an access token`);
   if (/^bearer\s/i.test(value)) throw new TypeError(`${name}: leave out "Bearer", which the SDK adds`);
   if (/\s/.test(value)) throw new TypeError(`${name}: remove spaces and line breaks`);
   if (!/^[\x21-\x7e]+$/.test(value))
@@ -46,7 +48,7 @@ export const checkCredential = (name: string, value: string): void => {
 export const checkKey = (name: string, value: unknown, needed: 'service key' | 'delegate key'): void => {
   const { form, shown } = KINDS[needed];
   if (typeof value !== 'string' || value === '')
-    throw new TypeError(`${name} is missing: set it to a ${needed} (${shown})`);
+    throw new MissingOptionError(`${name} is missing: set it to a ${needed} (${shown})`);
   checkCredential(name, value);
   if (form.test(value)) return;
   const kind = kindOf(value);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { amountFault, bigintFault } from './amounts.ts';
 import { type ClientOptions, createClient, memoryTokens } from './main.ts';
 import { type PayOptions, payingFetch } from './pay/main.ts';
@@ -85,7 +85,6 @@ describe('amounts', () => {
 
 describe('createClient', () => {
   test.each<[object, RegExp]>([
-    [{ baseUrl: undefined }, /^baseUrl is missing: use an address like/],
     [
       { baseUrl: 'api.example.com' },
       /^baseUrl: use an http\(s\) address with its scheme: https:\/\/api\.example\.com$/,
@@ -98,7 +97,6 @@ describe('createClient', () => {
     [{ baseUrl: 'https://a.example/pay/v1/' }, /leave out \/v1.*: https:\/\/a\.example\/pay$/],
     [{ baseUrl: 'https://api.example.com?a' }, /^baseUrl: leave out the query/],
     [{ baseUrl: 'https://me:secret@api.example.com' }, /^baseUrl: leave out the user and the password$/],
-    [{ credential: '' }, /^credential is empty/],
     [{ credential: 'Bearer dk_test_secret' }, /^credential: leave out "Bearer"/],
     [{ credential: 'dk_test_secret\n' }, /^credential: remove spaces and line breaks$/],
     [{ credential: 'dk_test_…' }, /^credential has characters that no credential has/],
@@ -134,10 +132,6 @@ describe('createClient', () => {
 describe('createPaywall', () => {
   test.each<[object, RegExp]>([
     [
-      { serviceKey: undefined },
-      /^serviceKey is missing: set it to a service key \(vendor_test_… or vendor_live_…\)$/,
-    ],
-    [
       { serviceKey: 'dk_test_secret' },
       /^serviceKey must be a service key .*; this is a delegate key, by which an agent pays$/,
     ],
@@ -145,15 +139,12 @@ describe('createPaywall', () => {
     [{ serviceKey: 'secret' }, /; this is none$/],
     [{ serviceKey: 'vendor_test_…' }, /replace the placeholder by the whole key$/],
     [{ serviceKey: 'vendor_live_secret' }, /^serviceKey belongs to the other environment/],
-    [{ environment: undefined }, /^environment: use 'test' or 'live'/],
     [{ serviceId: 'my shop' }, /^serviceId: use the id of the service, a UUID/],
-    [{ serviceId: undefined }, /^serviceId: use the id/],
     [
       { publicUrl: 'shop.example.com' },
       /^publicUrl: use an http\(s\) address with its scheme: https:\/\/shop\.example\.com$/,
     ],
     [{ publicUrl: 'https://shop.example.com/?a' }, /^publicUrl: leave out the query/],
-    [{ publicUrl: undefined }, /^publicUrl is missing/],
     [{ baseUrl: 'https://api.example.com/v1/settle' }, /^baseUrl: leave out \/v1/],
     [{ store: { load: () => [] } }, /^store: pass an object with get, compareAndSet \(PaywallStore\)$/],
     [{ dialects: x402({ secret: OFFER_SECRET }) }, /^dialects: pass a list/],
@@ -207,7 +198,7 @@ describe('createPaywall', () => {
     expect(messageOf(exchanged)).toMatch(/^paid: the first argument must be the paywall/);
     expect(messageOf(() => x402({ v2: true } as never))).toMatch(/^x402: unknown option "v2"/);
     expect(messageOf(() => x402(undefined as never))).toMatch(/^x402: pass an object with options/);
-    for (const secret of [undefined, [], 'short', [OFFER_SECRET, 'short']])
+    for (const secret of [[], 'short', [OFFER_SECRET, 'short']])
       for (const dialect of [x402, mpp])
         expect(messageOf(() => dialect({ secret: secret as never }))).toMatch(
           /^secret must be a text of at least 32/,
@@ -225,7 +216,6 @@ describe('payingFetch', () => {
       /^delegateKey must be a delegate key .*; this is a service key, by which a vendor sells$/,
     ],
     [{ delegateKey: JWT }, /this is an access token/],
-    [{ delegateKey: undefined }, /^delegateKey is missing/],
     [{ delegateKey: { signIn: JWT } }, /^delegateKey\.environment: use 'test' or 'live'$/],
     [{ budget: { total: 5 } }, /^budget\.total: use a bigint of micro-units: 5n/],
     [{ budget: { perOrigin: '0.1' } }, /^budget\.perOrigin: use a bigint of micro-units: 100000n/],
@@ -253,5 +243,39 @@ describe('payingFetch', () => {
     expect(messageOf(() => payingFetch(PAYING as never, undefined as never))).toMatch(
       /first argument must be a fetch/,
     );
+  });
+});
+
+describe('an option without a value', () => {
+  const warned: string[] = [];
+  beforeEach(() => {
+    jest.spyOn(console, 'warn').mockImplementation((line) => warned.push(line) as never);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  // As `process.env.SERVICE_KEY` is while a framework builds.
+  test.each(['', undefined])('(%p) is refused by the first use, not where it is declared', async (value) => {
+    const refusal = (name: string) =>
+      new RegExp(`^${name} is (missing|empty).*A build may go without it, but not the running program$`);
+    for (const name of ['baseUrl', 'serviceKey', 'serviceId', 'environment', 'publicUrl'] as const) {
+      const sold = createPaywall({ ...SELLING, [name]: value as never });
+      const route = sold.protect({ price: '50000' }, () => new Response());
+      await expect(route(new Request('http://a.example/'))).rejects.toThrow(refusal(name));
+      expect(warned.at(-1)).toMatch(new RegExp(`^createPaywall: ${name} is missing`));
+    }
+    for (const dialect of [x402, mpp]) {
+      const sold = createPaywall({ ...SELLING, dialects: [dialect({ secret: value as never })] });
+      await expect(sold.admit({} as never, {}, { price: '1' })).rejects.toThrow(refusal('secret'));
+    }
+    for (const name of ['baseUrl', 'delegateKey'] as const) {
+      const pay = payingFetch(fetch, { ...PAYING, [name]: value as never });
+      await expect(pay('http://a.example/')).rejects.toThrow(refusal(name));
+    }
+    const client = createClient({ ...BASE, baseUrl: value as never, credential: 'key' });
+    await expect(client.identity.getAccount()).rejects.toThrow(refusal('baseUrl'));
+    const nobody = createClient({ ...BASE, credential: '' });
+    await expect(nobody.identity.getAccount()).rejects.toThrow(refusal('credential'));
   });
 });

@@ -4,6 +4,28 @@
  * option's name. No message repeats a value that may be a secret.
  */
 
+/** A required option has no value. */
+export class MissingOptionError extends TypeError {}
+
+/**
+ * Makes something of options. A missing one is refused at the first use and not here, because
+ * frameworks evaluate modules at build time, without the secrets of the run time. It is printed at
+ * once, and any other fault is thrown at once.
+ * @param deferred makes what calls `refuse` at its first use
+ */
+export const unlessMissing = <T>(where: string, make: () => T, deferred: (refuse: () => never) => T): T => {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof MissingOptionError)) throw error;
+    const message = `${error.message}. A build may go without it, but not the running program`;
+    console.warn(`${where}: ${message}`);
+    return deferred(() => {
+      throw new TypeError(message);
+    });
+  }
+};
+
 /** The names of an options type. With `satisfies`, the compiler reports a missing one. */
 export type OptionNames<T> = { readonly [K in keyof Required<T>]: true };
 
@@ -92,7 +114,7 @@ const suggested = (value: string): string => {
  */
 export const checkAddress = (name: string, value: unknown): string => {
   if (typeof value !== 'string' || value === '')
-    throw new TypeError(`${name} is missing: use an address like https://shop.example.com`);
+    throw new MissingOptionError(`${name} is missing: use an address like https://shop.example.com`);
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value))
     throw new TypeError(`${name}: use an http(s) address with its scheme: ${suggested(value)}`);
   const { username, password, search, hash } = new URL(value);

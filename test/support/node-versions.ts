@@ -7,14 +7,14 @@ import { madeOnce } from './made-once.ts';
 const run = promisify(execFile);
 
 /**
- * A real Node of this version, from the npm package `node`. It is installed once, into a folder of
- * this project.
- * @returns the path of its binary
+ * A command of an npm package in this version. It is installed once, into a folder of this project.
+ * A real Node comes from the package `node`.
+ * @returns the path of the command
  */
-export const installNode = async (version: string): Promise<string> => {
-  const folder = await madeOnce('node', version, async (target) => {
+export const installTool = async (name: string, version: string, command: string): Promise<string> => {
+  const folder = await madeOnce(`tool-${name}`, version, async (target) => {
     writeFileSync(path.join(target, 'package.json'), '{"private":true}');
-    await run('npm', ['install', '--no-audit', '--no-fund', `node@${version}`], { cwd: target });
+    await run('npm', ['install', '--no-audit', '--no-fund', `${name}@${version}`], { cwd: target });
   });
-  return path.join(folder, 'node_modules/.bin/node');
+  return path.join(folder, 'node_modules/.bin', command);
 };

@@ -14,7 +14,7 @@ export type CallBody = {
 
 export const NO_BODY: CallBody = { bytes: new Uint8Array(), next: () => ({}) };
 
-export const tooLarge = (maxBytes: number): BodyTooLargeError =>
+const tooLarge = (maxBytes: number): BodyTooLargeError =>
   new BodyTooLargeError(
     `The body has more than ${maxBytes} bytes, so it cannot be sent again with a payment.`,
   );
@@ -29,7 +29,7 @@ const textOf = (given: unknown): string | null =>
   typeof given === 'string' ? given : given instanceof URLSearchParams ? String(given) : null;
 
 /**
- * As a Blob, because some versions of Node detach the bytes of a body and fail at the next redirect.
+ * As a Blob, because some versions of Node detach the bytes of a body and fail at a redirect.
  */
 const blobOf = (bytes: Uint8Array<ArrayBuffer>): Body => {
   try {

@@ -69,7 +69,7 @@ export class QuoteTakenError extends PaymentDeclinedError {
   }
 }
 
-/** A price is asked for a body above `maxBodyBytes`, which cannot be sent again. Nothing was paid. */
+/** A price is asked for a body above `maxBodyBytes`, which cannot be sent again. */
 export class BodyTooLargeError extends QuittanceError {
   override readonly name: string = 'BodyTooLargeError';
 }

@@ -1,6 +1,6 @@
 import { bigintFault } from '../amounts.ts';
 import { type Client, createClient } from '../client.ts';
-import { refuseFault } from '../options.ts';
+import { refuseFault, unlessMissing } from '../options.ts';
 import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { createLedger } from './budget.ts';
@@ -107,26 +107,8 @@ const createBuyer = (
   };
 };
 
-/**
- * A fetch that pays. A 402 with a quote of this payment system is verified, checked against the
- * rules and paid with the delegate key, and the request is sent again. A 402 without one is paid if
- * it offers an exact price of x402 on the API's network, by the same rules. Every other answer is
- * returned unchanged. One call pays at most once. If another buyer has paid the quote, the vendor
- * is asked for another one. `receiptOf` returns what an answer has cost.
- * @throws TypeError at once, beginning with the name of a wrong option
- * @throws PaymentDeclinedError and its kinds, or BadTokenError: nothing was paid
- * @throws ApiError, PaymentUndecidedError or PaidElsewhereError of settle, if it did not pay or
- * the outcome is unknown
- * @throws ApprovalRequiredError if the owner must approve the payment first; the same call with the
- * same key goes on with it
- * @throws NotDeliveredError if the vendor has the payment and does not deliver
- * @throws PaymentOpenError if a vendor of x402 has the payment, does not deliver, and may still use
- *   it
- */
-export const payingFetch = (fetch: Fetch, options: PayOptions): PayingFetch => {
-  if (typeof fetch !== 'function')
-    throw new TypeError('payingFetch: the first argument must be a fetch, the second one the options');
-  const buy = createBuyer(fetch, checked(options));
+const createPaying = (fetch: Fetch, options: ReturnType<typeof checked>): PayingFetch => {
+  const buy = createBuyer(fetch, options);
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
 
   /**
@@ -158,4 +140,31 @@ export const payingFetch = (fetch: Fetch, options: PayOptions): PayingFetch => {
     inFlight.set(paymentKey, { fingerprint: call.fingerprint, answer });
     return answer;
   };
+};
+
+/**
+ * A fetch that pays. A 402 with a quote of this payment system is verified, checked against the
+ * rules and paid with the delegate key, and the request is sent again. A 402 without one is paid if
+ * it offers an exact price of x402 on the API's network, by the same rules. Every other answer is
+ * returned unchanged. One call pays at most once. If another buyer has paid the quote, the vendor
+ * is asked for another one. `receiptOf` returns what an answer has cost.
+ * @throws TypeError at once, beginning with the name of a wrong option, and at the first call for a
+ *   missing one
+ * @throws PaymentDeclinedError and its kinds, or BadTokenError: nothing was paid
+ * @throws ApiError, PaymentUndecidedError or PaidElsewhereError of settle, if it did not pay or
+ * the outcome is unknown
+ * @throws ApprovalRequiredError if the owner must approve the payment first; the same call with the
+ * same key goes on with it
+ * @throws NotDeliveredError if the vendor has the payment and does not deliver
+ * @throws PaymentOpenError if a vendor of x402 has the payment, does not deliver, and may still use
+ *   it
+ */
+export const payingFetch = (fetch: Fetch, options: PayOptions): PayingFetch => {
+  if (typeof fetch !== 'function')
+    throw new TypeError('payingFetch: the first argument must be a fetch, the second one the options');
+  return unlessMissing(
+    'payingFetch',
+    () => createPaying(fetch, checked(options)),
+    (refuse) => async () => refuse(),
+  );
 };

@@ -1,3 +1,4 @@
+import { sharedMap } from '../shared-map.ts';
 import { storedClaims } from '../tokens.ts';
 import type { Price } from './price.ts';
 import type { PaymentRecord } from './store.ts';
@@ -25,7 +26,7 @@ export type Receipt = {
 };
 type Outcome = Pick<Receipt, 'settlementId' | 'rail' | 'transaction' | 'confirmed'>;
 
-const receipts = new WeakMap<Response, Receipt>();
+const receipts = sharedMap<Response, Receipt>('receipts');
 
 export const receiptFrom = (price: Price, outcome: Outcome): Receipt => ({
   ...outcome,

@@ -3,7 +3,7 @@ import type { OutgoingOffer } from './outgoing-offers.ts';
 
 /** One logical request that is being paid, or is paid and not delivered yet. Plain JSON. */
 export type PaymentRecord = {
-  /** The payment attempt's id, which is also the `x-payment-request-id` of every try after a 402. */
+  /** The payment attempt's id, and the `x-payment-request-id` of every try after a 402. */
   id: string;
   /** A hash of the request's method, address and body. */
   fingerprint: string;

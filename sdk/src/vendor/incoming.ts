@@ -45,7 +45,7 @@ export const requestHash = (
   body: Uint8Array,
 ): Promise<string> => identityOf(JSON.stringify([method, target, requestId]), body);
 
-/** Something has read the body before the paywall and has not left it. Only the vendor can change that. */
+/** Something has read the body before the paywall. Only the vendor can change that. */
 export class ConsumedBodyError extends TypeError {
   override readonly name: string = 'ConsumedBodyError';
 

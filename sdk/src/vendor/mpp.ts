@@ -14,7 +14,14 @@ import type { Incoming } from './incoming.ts';
 import { type Asked, presentIncoming } from './incoming-dialect.ts';
 import type { IncomingSettlement } from './incoming-payments.ts';
 import type { IncomingTerms } from './incoming-terms.ts';
-import { checkDialect, checkSecret, createOffers, createSigner, type OfferSecret } from './offers.ts';
+import {
+  checkDialect,
+  checkSecret,
+  createOffers,
+  createSigner,
+  type OfferSecret,
+  requireSecret,
+} from './offers.ts';
 import type { Transfers } from './transaction.ts';
 
 type MppOptions = {
@@ -177,5 +184,8 @@ export const mpp = (options: MppOptions): DialectFactory => {
   checkSecret(options.secret);
   if (!/^[\x20-\x7e]*$/.test(options.realm ?? '') || /["\\|]/.test(options.realm ?? ''))
     throw new TypeError('realm must be printable ASCII without quotation mark, backslash and bar.');
-  return (paywall) => createDialect(paywall, options);
+  return (paywall) => {
+    requireSecret(options.secret);
+    return createDialect(paywall, options);
+  };
 };

@@ -10,7 +10,7 @@ import {
   sign,
   utf8,
 } from '../encoding.ts';
-import { checkNames } from '../options.ts';
+import { checkNames, MissingOptionError } from '../options.ts';
 import type { Transfers } from './transaction.ts';
 
 /**
@@ -37,8 +37,16 @@ const SHORTEST_SECRET = 32;
  */
 export type OfferSecret = string | readonly string[];
 
-/** @throws TypeError if a secret is missing, or can be guessed from what it has signed */
+const isMissing = (secret: unknown): boolean => secret === undefined || secret === '';
+
+/** @throws MissingOptionError, which the paywall of the dialect reports at its first request */
+export const requireSecret = (secret: unknown): void => {
+  if (isMissing(secret)) throw new MissingOptionError('secret is missing: openssl rand -hex 32 makes one');
+};
+
+/** @throws TypeError if a secret can be guessed from what it has signed */
 export const checkSecret = (secret: unknown): void => {
+  if (isMissing(secret)) return;
   const secrets: unknown[] = [secret].flat();
   if (
     secrets.length === 0 ||

@@ -1,3 +1,5 @@
+import { sharedMap } from '../shared-map.ts';
+
 /** The payment of the request that a handler serves. */
 export type PaywallPayment = {
   /** The settlement's id. */
@@ -12,7 +14,7 @@ export type PaywallPayment = {
   requestId: string | null;
 };
 
-const payments = new WeakMap<object, PaywallPayment>();
+const payments = sharedMap<object, PaywallPayment>('payments');
 
 /** The payment of a framework's request object inside its handler. Undefined elsewhere. */
 export const paymentOf = (request: object): PaywallPayment | undefined => payments.get(request);

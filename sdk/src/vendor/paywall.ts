@@ -7,7 +7,9 @@ import {
   checkFunction,
   checkMethods,
   checkNames,
+  MissingOptionError,
   type OptionNames,
+  unlessMissing,
 } from '../options.ts';
 import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
@@ -93,6 +95,8 @@ const OPTIONS = {
 const SERVICE_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const checkService = ({ serviceKey, serviceId, environment }: PaywallOptions): void => {
+  if (environment === undefined || (environment as string) === '')
+    throw new MissingOptionError(`environment is missing: use 'test' or 'live', as the service key has it`);
   if (environment !== 'test' && environment !== 'live')
     throw new TypeError(`environment: use 'test' or 'live', as the service key has it in its prefix`);
   checkKey('serviceKey', serviceKey, 'service key');
@@ -100,6 +104,8 @@ const checkService = ({ serviceKey, serviceId, environment }: PaywallOptions): v
     throw new TypeError(
       `serviceKey belongs to the other environment: environment '${environment}' needs a key that begins with vendor_${environment}_`,
     );
+  if (serviceId === undefined || (serviceId as string) === '')
+    throw new MissingOptionError('serviceId is missing: the console shows it under Services');
   if (!SERVICE_ID.test(serviceId ?? ''))
     throw new TypeError('serviceId: use the id of the service, a UUID. The console shows it under Services');
 };
@@ -170,13 +176,16 @@ const reportingTo =
     return answer;
   };
 
-/**
- * Sells routes by HTTP 402: quotes, verifies, redeems and delivers once (docs/adr/0021).
- * @throws TypeError that begins with the name of a wrong option
- */
-export const createPaywall = (given: PaywallOptions): Paywall => {
+const MAX_STORED_BYTES = 65_536;
+
+const createChecked = (given: PaywallOptions): Paywall => {
   const options = checked(given);
-  const { log = consoleLog(), maxBodyBytes = 1_048_576, maxStoredBytes = 65_536, publicUrl } = options;
+  const {
+    log = consoleLog(),
+    maxBodyBytes = 1_048_576,
+    maxStoredBytes = MAX_STORED_BYTES,
+    publicUrl,
+  } = options;
   if (options.store === undefined)
     console.warn(
       'paywall: no store is configured, so only this process knows its deliveries. With replicas or restarts a buyer whose delivery failed cannot get it again. Configure a shared store, or memoryStore() if this is intended.',
@@ -217,3 +226,33 @@ export const createPaywall = (given: PaywallOptions): Paywall => {
     },
   };
 };
+
+/** A paywall whose options lack a value. Its requests say so. */
+const createRefusing = (
+  { store, maxStoredBytes = MAX_STORED_BYTES }: PaywallOptions,
+  refuse: () => never,
+): Paywall => {
+  const admit = async () => refuse();
+  const countsUnits = store === undefined || store.countDown !== undefined;
+  return {
+    maxStoredBytes,
+    countsUnits,
+    admit,
+    protect: (route) => {
+      checkRoute({ admit, countsUnits }, route);
+      return admit;
+    },
+  };
+};
+
+/**
+ * Sells routes by HTTP 402: quotes, verifies, redeems and delivers once (docs/adr/0021).
+ * @throws TypeError that begins with the name of a wrong option; requests throw it if an option is
+ *   missing
+ */
+export const createPaywall = (options: PaywallOptions): Paywall =>
+  unlessMissing(
+    'createPaywall',
+    () => createChecked(options),
+    (refuse) => createRefusing(options, refuse),
+  );

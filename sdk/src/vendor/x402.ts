@@ -13,6 +13,7 @@ import {
   createOffers,
   OFFER_SECONDS,
   type OfferSecret,
+  requireSecret,
 } from './offers.ts';
 import type { Transfers } from './transaction.ts';
 
@@ -196,5 +197,8 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
 export const x402 = (options: X402Options): DialectFactory => {
   checkDialect('x402', options, OPTIONS);
   checkSecret(options.secret);
-  return (paywall) => createDialect(paywall, options);
+  return (paywall) => {
+    requireSecret(options.secret);
+    return createDialect(paywall, options);
+  };
 };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { installNode } from '../../../test/support/node-versions.ts';
+import { installTool } from '../../../test/support/node-versions.ts';
 
 const run = promisify(execFile);
 const PROGRAM = path.resolve(import.meta.dirname, '../../../test/support/same-as-fetch.mjs');
@@ -19,7 +19,7 @@ test.each(['20.3.0', '20.20', '22.11.0', '24'])(
       const outfile = path.join(folder, 'pay.mjs');
       const entryPoints = [path.join(import.meta.dirname, 'main.ts')];
       const [node] = await Promise.all([
-        installNode(version),
+        installTool('node', version, 'node'),
         build({ entryPoints, bundle: true, format: 'esm', target: 'es2022', outfile }),
       ]);
       const { stdout } = await run(node, [PROGRAM, outfile]);
