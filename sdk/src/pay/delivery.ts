@@ -28,7 +28,30 @@ export const discard = (response: Response): void => {
   response.body?.cancel().catch(() => undefined);
 };
 
+/** @throws PaidRedirectError if the answer to the payment is a redirect */
+const refuseRedirect = ({ settlement, id }: PaymentRecord, call: Call, response: Response): void => {
+  if (!isRedirect(response) || call.redirect === 'manual') return;
+  discard(response);
+  throw new PaidRedirectError(response.headers.get('location'), settlement!.settlement_id, id);
+};
+
 type DeliveryDeps = { fetch: Fetch; payments: Payments };
+
+/**
+ * True if the answer refuses a request without a redeem: too large for the vendor or a proxy
+ * before it, an invalid header. Nothing was delivered, and the buyer keeps the payment. Null:
+ * unknown.
+ */
+const isRefusal = async (
+  payments: Payments,
+  { quoteToken, settlement }: PaymentRecord,
+  response: Response,
+): Promise<boolean | null> => {
+  if (response.status < 400 || !isFinal(response) || quoteToken === null) return false;
+  const isUntouched = await payments.isUntouched(settlement!.settlement_id);
+  if (isUntouched) discard(response);
+  return isUntouched;
+};
 
 /** Presents payments to vendors and handles their answers. Names are those of the store. */
 export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
@@ -61,21 +84,11 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     call: Call,
     response: Response,
   ): Promise<Response> => {
-    if (isRedirect(response) && call.redirect !== 'manual') {
-      discard(response);
-      const location = response.headers.get('location');
-      throw new PaidRedirectError(location, record.settlement!.settlement_id, record.id);
-    }
-    // A vendor, or a proxy before it, may refuse a request without redeeming: too large, an invalid
-    // header. Then nothing was delivered, and the buyer keeps the payment.
-    const isRefusal = response.status >= 400 && isFinal(response);
-    const isUntouched = isRefusal ? await payments.isUntouched(record) : false;
+    refuseRedirect(record, call, response);
+    const isUntouched = await isRefusal(payments, record, response);
     if (isUntouched === null) return response;
-    if (isUntouched) {
-      discard(response);
-      const message = `The vendor refused the request with status ${response.status} and has not redeemed the payment.`;
-      return notDelivered(name, record, message);
-    }
+    if (isUntouched)
+      return notDelivered(name, record, `The vendor refused the request with status ${response.status}.`);
     if (isFinal(response)) {
       try {
         await payments.remove(name, record);

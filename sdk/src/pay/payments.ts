@@ -129,17 +129,12 @@ export const createPayments = (deps: PaymentsDeps) => {
       }
     },
 
-    /**
-     * True if a record's payment has units left. The API answers, because a vendor would profit
-     * from a "no".
-     */
+    /** True if it has units left. The API answers, because a vendor would profit from a "no". */
     hasUnits: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean> => {
       if (quoteToken !== null && !isPrepaid(storedClaims(quoteToken))) return false;
       return settlements.hasUnits(settlement!.settlement_id);
     },
-    /** True if the vendor has taken nothing of what this record has bought. Null: unknown. */
-    isUntouched: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean | null> =>
-      quoteToken === null ? false : settlements.isUntouched(settlement!.settlement_id),
+    isUntouched: settlements.isUntouched,
     prepaid: prepaid.find,
     dropPrepaid: prepaid.drop,
   };

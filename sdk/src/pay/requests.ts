@@ -25,19 +25,19 @@ type RequestsDeps = {
 const isRecord = (next: Response | PaymentRecord): next is PaymentRecord => 'fingerprint' in next;
 
 /** @throws BodyTooLargeError if the request cannot be sent again with a payment */
-const refuseUnrepeatable = ({ body }: Call): void => {
-  if (body.bytes === null)
+const repeatable = (call: Call): Call => {
+  if (call.body.bytes === null)
     throw new BodyTooLargeError(
       'The vendor asks a price, and the body is above maxBodyBytes, so it cannot be sent again.',
     );
+  return call;
 };
 
-/** Sends requests that have bought nothing yet. Names are those of the store. */
-export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
-  const inTurn = createLocks();
+/** Refuses to pay a vendor that a page cannot present the payment to. */
+const createBlockedCheck = (fetch: Fetch) => {
   /** The origins whose CORS allows the headers of a payment. */
   const allowing = new Set<string>();
-  const refuseBlocked = async (call: Call, record: PaymentRecord, quote: QuoteClaims): Promise<void> => {
+  return async (call: Call, record: PaymentRecord, quote: QuoteClaims): Promise<void> => {
     const { origin } = new URL(call.url);
     if (allowing.has(origin)) return;
     try {
@@ -48,6 +48,11 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     }
     allowing.add(origin);
   };
+};
+
+/** Sends requests that have bought nothing yet. Names are those of the store. */
+export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
+  const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
 
   /** Adds the prepaid settlement of the address to the record, if there is one. */
   const withPrepaid = async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
@@ -110,20 +115,16 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     const isPayable = asked !== null && asked !== 'refused';
     if (!isPrepaying && !isPayable) {
       const offer = asked === null ? await outgoing.readOffer(response) : null;
-      if (offer === null) return response;
-      refuseUnrepeatable(call);
-      return outgoing.buy(name, record, call, response, offer);
+      return offer === null ? response : outgoing.buy(name, record, repeatable(call), response, offer);
     }
-    refuseUnrepeatable(call);
     discard(response);
     if (!isPayable)
       return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
     if (isPrepaying) await dropUsedUp(name, record);
-    const { quoteToken } = asked;
-    const quote = await verify('quote', quoteToken);
+    const quote = await verify('quote', asked.quoteToken);
     const url = isPrepaying ? record.url : addressOf(call, response, quote);
-    await refuseBlocked(call, record, quote);
-    return pay(name, record, call, { quote, quoteToken, url });
+    await refuseBlocked(repeatable(call), record, quote);
+    return pay(name, record, call, { quote, quoteToken: asked.quoteToken, url });
   };
 
   const request = async (name: string, first: PaymentRecord, call: Call): Promise<Response> => {
