@@ -144,8 +144,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/broadcast/poller.ts',
-        from: 'if (transaction.missedPolls >= MISSES_BEFORE_FORK)',
-        to: 'if (transaction.missedPolls < 0)',
+        from: 'if (transaction.missedPolls < MISSES_BEFORE_FORK) continue;',
+        to: 'if (transaction.missedPolls >= 0) continue;',
       },
     ],
     faults: ['fork-original-never-lands'],
