@@ -1,3 +1,4 @@
+import type { IncomingRail } from '../../../shared/contract/settlement.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { IncomingRow } from '../settlements/store/incoming-payments.ts';
 import type { Refusal } from './model/refusal.ts';
@@ -5,7 +6,7 @@ import type { Vendor } from './vendor.ts';
 
 /** A new payment that a client of another protocol has signed, and what it must do. */
 export type IncomingOrder = {
-  rail: 'x402' | 'mpp';
+  rail: IncomingRail;
   vendor: Vendor;
   amountMicro: bigint;
   /** The part that the transaction transfers to the fee wallet. Zero: the fee accrues. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
 import type { Rail } from '../settlements/rail.ts';
-import type { IncomingRow } from '../settlements/store/incoming-payments.ts';
+import { type IncomingRow, isIncoming } from '../settlements/store/incoming-payments.ts';
 
 const Claimed = z.object({
   settlement_id: z.string(),
@@ -14,7 +14,7 @@ type ClaimedIncoming = z.infer<typeof Claimed>;
 
 /** Payments that a client of another protocol has signed. */
 export const INCOMING: Rail<IncomingRow, ClaimedIncoming> = {
-  isOwn: sql.fragment`rail in ('x402', 'mpp')`,
+  isOwn: isIncoming,
   // A pending one without a transaction may still be in the hands of its call.
   mayStallFor: sql.fragment`case
     when chain_status = 'confirmed' then interval '45 seconds'

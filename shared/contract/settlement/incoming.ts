@@ -14,6 +14,7 @@ import {
 } from '../primitives.ts';
 import { operation } from '../service.ts';
 import { RedeemId } from './events.ts';
+import { IncomingRail } from './rail.ts';
 
 /** CAIP-2 id of the chain, as x402 names it. */
 const Network = z
@@ -98,7 +99,7 @@ export const incomingOperations = {
     refusalsApart: { points: 3000, windowSeconds: 60 },
     body: z
       .strictObject({
-        rail: z.enum(['x402', 'mpp']).describe('The protocol of the client'),
+        rail: IncomingRail.describe('The protocol of the client'),
         quote_amount: MicroUsdc.describe('The price of the vendor’s offer'),
         memo: label(256, 'b3f1…')
           .meta({

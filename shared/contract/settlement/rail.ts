@@ -7,3 +7,7 @@ export const Rail = z.enum(['quittance', 'x402', 'mpp', 'x402_out']).meta({
     'quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out: paid by POST /v1/payments to a vendor that does not use Quittance',
 });
 export type Rail = z.infer<typeof Rail>;
+
+/** The rails of payments that a client of another protocol has signed. */
+export const IncomingRail = Rail.extract(['x402', 'mpp']);
+export type IncomingRail = z.infer<typeof IncomingRail>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { IncomingRail } from '../../../../shared/contract/settlement.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import type { Credit } from '../../fee-accounts/model.ts';
@@ -22,6 +23,8 @@ const IncomingRow = Row.extend({
 });
 export type IncomingRow = z.infer<typeof IncomingRow>;
 
+/** The settlement is of a payment that a client of another protocol has signed. */
+export const isIncoming = sql.fragment`rail in ('x402', 'mpp')`;
 /** After this time an answer that was not confirmed as sent counts as lost. */
 const HANDED_OUT_FOR = sql.fragment`interval '5 seconds'`;
 const isHandedOut = sql.fragment`(handed_out_at is not null and handed_out_at > app_now() - ${HANDED_OUT_FOR})`;
@@ -30,7 +33,7 @@ const incomingColumns = sql.fragment`${columns}, message_hash, memo, hand_out_id
 
 export type NewIncomingPayment = {
   settlement_id: string;
-  rail: 'x402' | 'mpp';
+  rail: IncomingRail;
   vendor_account_id: string;
   service_id: string;
   service_name: string;
@@ -125,13 +128,13 @@ export const insertIncomingPayments = async (
   return inserted;
 };
 
-/** The rails whose message identifies the settlement, as their unique index has it. */
-const isIncoming = sql.fragment`rail <> 'x402_out'`;
+/** The condition of the unique index of messages. */
+const isIndexedByMessage = sql.fragment`rail <> 'x402_out'`;
 
 /** The settlement of a signed message, or null. */
 export const findByMessage = (db: Db, messageHash: string): Promise<IncomingRow | null> =>
   db.maybeOne(sql.type(IncomingRow)`
-    select ${incomingColumns} from settlements where message_hash = ${messageHash} and ${isIncoming}`);
+    select ${incomingColumns} from settlements where message_hash = ${messageHash} and ${isIndexedByMessage}`);
 
 /** The settlements of signed messages, in their order; null for a message without one. */
 export const listByMessages = async (
@@ -140,7 +143,7 @@ export const listByMessages = async (
 ): Promise<(IncomingRow | null)[]> => {
   const rows = await db.any(sql.type(IncomingRow)`
     select ${incomingColumns} from settlements
-    where message_hash = any(${sql.array([...messageHashes], 'text')}) and ${isIncoming}`);
+    where message_hash = any(${sql.array([...messageHashes], 'text')}) and ${isIndexedByMessage}`);
   const found = new Map(rows.map((row) => [row.message_hash, row]));
   return messageHashes.map((hash) => found.get(hash) ?? null);
 };
@@ -156,7 +159,7 @@ export const findByExternalId = (
       and external_id = ${key.external_id} and ${state.isNot('failed')}`);
 
 /** Condition of a hand-out and of a redeem: paid now, and not refunded as a whole. */
-const isDeliverable = sql.fragment`rail in ('x402', 'mpp') and ${state.isFrom('redeem')}
+const isDeliverable = sql.fragment`${isIncoming} and ${state.isFrom('redeem')}
   and ${chainState.isFrom('redeem')} and ${isRedeemable}`;
 /** Condition of the confirmation that a success was sent, which a fork may have overtaken. */
 const isSent = sql.fragment`rail = 'x402' and ${state.isFrom('sent')} and ${chainState.isFrom('sent')}
