@@ -1,6 +1,9 @@
 import { referenceOf } from '../../services/chain-submitter/ledger/reference.ts';
+import { IncomingRail } from '../../shared/contract/settlement/rail.ts';
 import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { unpackToken } from '../../shared/lib/packed-token.ts';
+
+const INCOMING_RAILS = IncomingRail.options.map((rail) => `'${rail}'`).join(', ');
 
 /** The services' records of money, as a list of transfers that must be on the chain. */
 type Move = { account: string; amount: bigint };
@@ -79,7 +82,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
     const rows = await query(
       `select settlement_id, source_account, payout_address, quote_amount::text, fee_amount::text, tx_hash,
          case when status = 'failed' then 'failed' else chain_status end as status
-       from settlement.settlements where rail in ('x402', 'mpp')`,
+       from settlement.settlements where rail in (${INCOMING_RAILS})`,
     );
     return rows.map((row) => {
       const [gross, fee] = [BigInt(text(row.quote_amount)), BigInt(text(row.fee_amount))];

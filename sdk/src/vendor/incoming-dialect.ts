@@ -14,7 +14,7 @@ const LONGEST_RESOURCE = 2048;
 /** What a payment is for. Without an offer it counts for any resource of this price. */
 export type Asked = { transfers: Transfers; offer: PresentedOffer | null };
 type IncomingCredential = {
-  rail: 'x402' | 'mpp';
+  rail: IncomingPayment['rail'];
   transaction: unknown;
   /** What it pays, or why that is no offer of this paywall. */
   asked: Asked | Refusal;

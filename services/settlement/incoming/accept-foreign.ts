@@ -13,6 +13,7 @@ import { acceptErrorOf } from './model/accept-error.ts';
 import { mismatchOf, type Refusal } from './model/refusal.ts';
 import type { IncomingOrder, Presented } from './order.ts';
 import { type PayDeps, pay } from './pay.ts';
+import { PROTOCOLS } from './rail.ts';
 import { redeemIncoming } from './record-hand-out.ts';
 import { getVendor, type Vendor } from './vendor.ts';
 
@@ -30,7 +31,7 @@ const orderOf = (
   rule: FeeRule,
 ): IncomingOrder => {
   const amountMicro = parseMicro(quote_amount);
-  const fee = rail === 'mpp' ? feeMicro(amountMicro, rule) : 0n;
+  const fee = PROTOCOLS[rail].fee === 'in_transaction' ? feeMicro(amountMicro, rule) : 0n;
   if (fee >= amountMicro)
     throw invalid(
       'quote_amount',
@@ -101,8 +102,8 @@ export const acceptForeign =
   async (input, caller) => {
     const until = performance.now() + WAIT_MS;
     const vendor = await getVendor(deps, caller);
-    if (input.rail === 'mpp' && input.memo === undefined)
-      throw invalid('memo', 'is required for the rail mpp, because its offers always have one');
+    if (PROTOCOLS[input.rail].needsMemo && input.memo === undefined)
+      throw invalid('memo', `is required for the rail ${input.rail}, because its offers always have one`);
     const outcome = await pay(deps, presented(vendor, input, deps.fee), until);
     if (outcome.kind === 'refused') throw acceptErrorOf(outcome.refusal, outcome.moved);
     if (outcome.kind === 'pending')

@@ -15,7 +15,7 @@ import type { ServiceTerms } from '../terms.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
 import type { Refusal } from './model/refusal.ts';
 import { type IncomingOrder, paymentOf } from './order.ts';
-import { INCOMING } from './rail.ts';
+import { INCOMING, PROTOCOLS } from './rail.ts';
 
 type Checked = Extract<Awaited<ReturnType<Peers['checkIncoming']>>, { outcome: 'accepted' }>;
 
@@ -97,7 +97,9 @@ const newPayment = (
   quote_amount: order.amountMicro,
   fee_amount: order.feeMicro,
   accrued_fee:
-    order.rail === 'x402' ? accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), rule) : 0n,
+    PROTOCOLS[order.rail].fee === 'accrues'
+      ? accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), rule)
+      : 0n,
   message_hash: hash,
   memo: order.memo,
   payer_address: checked.payer,

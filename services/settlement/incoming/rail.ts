@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { IncomingRail } from '../../../shared/contract/settlement.ts';
 import { sql } from '../../../shared/db/pool.ts';
 import type { Rail } from '../settlements/rail.ts';
 import { type IncomingRow, isIncoming } from '../settlements/store/incoming-payments.ts';
@@ -11,6 +12,19 @@ const Claimed = z.object({
   vendor_account_id: z.string(),
 });
 type ClaimedIncoming = z.infer<typeof Claimed>;
+
+/** What differs between the protocols whose clients sign a payment. */
+type Protocol = {
+  /** Who pays our fee: the transaction, by a leg of its own, or the vendor, on its fee account. */
+  fee: 'in_transaction' | 'accrues';
+  /** Each offer of the protocol names a memo, so a payment without one pays no offer. */
+  needsMemo: boolean;
+};
+
+export const PROTOCOLS: Record<IncomingRail, Protocol> = {
+  x402: { fee: 'accrues', needsMemo: false },
+  mpp: { fee: 'in_transaction', needsMemo: true },
+};
 
 /** Payments that a client of another protocol has signed. */
 export const INCOMING: Rail<IncomingRow, ClaimedIncoming> = {

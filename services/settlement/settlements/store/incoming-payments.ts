@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IncomingRail } from '../../../../shared/contract/settlement.ts';
+import { IncomingRail } from '../../../../shared/contract/settlement/rail.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import type { Credit } from '../../fee-accounts/model.ts';
@@ -24,7 +24,10 @@ const IncomingRow = Row.extend({
 export type IncomingRow = z.infer<typeof IncomingRow>;
 
 /** The settlement is of a payment that a client of another protocol has signed. */
-export const isIncoming = sql.fragment`rail in ('x402', 'mpp')`;
+export const isIncoming = sql.fragment`rail in (${sql.join(
+  IncomingRail.options.map(sql.literalValue),
+  sql.fragment`, `,
+)})`;
 /** After this time an answer that was not confirmed as sent counts as lost. */
 const HANDED_OUT_FOR = sql.fragment`interval '5 seconds'`;
 const isHandedOut = sql.fragment`(handed_out_at is not null and handed_out_at > app_now() - ${HANDED_OUT_FOR})`;
