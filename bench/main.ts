@@ -14,10 +14,11 @@ ${Object.entries(benchmarks)
   --rounds 5             number of rounds of each side
   --seconds 10           duration of each round (soak: 1800 in total)
   --profile              where the CPU goes
-  --tls                  encrypted connections to the servers, as in live: settle, x402, cost, footprint, idle
+  --tls                  encrypted connections to the servers, as in live: settle, x402, counts, footprint, idle
   --sizes, --in-flight   for growth and for scale-out
-  --concurrency 64,256   only these: settle, x402, paid-route, cost
-  --pace slots           only this pace of the chain (at-once or slots): settle, x402, cost
+  --concurrency 64,256   only these: settle, x402, paid-route
+  --pace slots           only this pace of the chain (at-once or slots): settle, x402
+  --only 'settle; x402'  only these scenarios of counts
   --help                 this text
 
 Without a name, all benchmarks except soak run. docs/benchmarks.md describes what each one measures, and how.`;
@@ -33,6 +34,7 @@ const { values, positionals } = readCommandLine(usage, {
     'in-flight': { type: 'string', default: '2000' },
     concurrency: { type: 'string' },
     pace: { type: 'string' },
+    only: { type: 'string' },
   },
 });
 
@@ -61,6 +63,7 @@ const runOne = async (name: string): Promise<void> => {
     inFlight: wholeNumber('in-flight', values['in-flight']),
     ...(concurrencies !== undefined && { concurrencies }),
     ...(pace !== undefined && { pace }),
+    ...(values.only !== undefined && { only: values.only.split(';').map((name) => name.trim()) }),
   };
   const stops: (() => Promise<unknown>)[] = [];
   const report = createReport(name, options);

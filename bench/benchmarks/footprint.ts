@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { responds } from '../../deploy/local/stack/tool-specs.ts';
 import { createBenchVendor, createPayers, settleCalls } from '../harness/actors.ts';
+import { settled } from '../harness/counters.ts';
 import { type Load, startLoad } from '../harness/load.ts';
 import { ageMsOf, cpuMsOf, residentMbOf, settingOf } from '../harness/process-figures.ts';
 import type { Benchmark, Run } from '../harness/run.ts';
 import { type BenchStack, startBenchStack } from '../harness/stack.ts';
 import { summary } from '../harness/statistics.ts';
-import { settled } from './cost.ts';
 
 const CONCURRENCY = 16;
 const PAYERS = 8;

@@ -1,6 +1,6 @@
 import type { Benchmark } from '../harness/run.ts';
 import { consolePages } from './console.ts';
-import { cost } from './cost.ts';
+import { counts } from './counts.ts';
 import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
@@ -25,7 +25,7 @@ export const benchmarks: Record<string, Benchmark> = {
   consume,
   prepaid,
   growth,
-  cost,
+  counts,
   footprint,
   idle,
   'scale-out': scaleOut,

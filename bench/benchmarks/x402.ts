@@ -52,7 +52,7 @@ type Supported = {
 };
 
 /** The payments of our vendor, signed by the reference client. */
-const createOurCalls = async ({ api, stack }: BenchStack, vendor: Vendor): Promise<PaymentCalls> => {
+export const createX402Calls = async ({ api, stack }: BenchStack, vendor: Vendor): Promise<PaymentCalls> => {
   const { rpc_url: rpcUrl, usdc_mint } = stack.environments.test!;
   const token = vendor.apiKey;
   const supported = await must(api<Supported>('GET /v1/x402/supported', { token }), 'supported');
@@ -69,6 +69,14 @@ const createOurCalls = async ({ api, stack }: BenchStack, vendor: Vendor): Promi
   return createPaymentCalls({ rpcUrl, requirements, path: '/v1/x402/settle', token });
 };
 
+/** Without fees paid ahead the vendor's credit would end after a few payments. */
+export const payFeesAhead = async ({ db }: BenchStack, vendor: Vendor): Promise<void> => {
+  await db.query('insert into settlement.fee_accounts (account_id, paid) values ($1, $2)', [
+    vendor.signIn.account.account_id,
+    PAID_AHEAD_MICRO.toString(),
+  ]);
+};
+
 /** Both on one chain, each with its own payers, as in the benchmark settle. */
 const createSides = async (run: Run, chainSlotMs: number): Promise<SettleSides> => {
   // Its payment creates the token account that both sides pay into. Our fee payer creates none for
@@ -81,13 +89,10 @@ const createSides = async (run: Run, chainSlotMs: number): Promise<SettleSides> 
   } = await startPayingStack(run, `slots-${chainSlotMs}`, { chainSlotMs, payerCount: PAYERS });
   await noteDurability(bench, run);
   const theirs = await createPayers(bench, PAYERS);
-  await bench.db.query('insert into settlement.fee_accounts (account_id, paid) values ($1, $2)', [
-    vendor.signIn.account.account_id,
-    PAID_AHEAD_MICRO.toString(),
-  ]);
+  await payFeesAhead(bench, vendor);
   const payTo = vendor.payout.publicKey.toBase58();
   const facilitator = await startFacilitator(run, bench, { payTo, amountMicro: PRICE_MICRO });
-  const ourCalls = await createOurCalls(bench, vendor);
+  const ourCalls = await createX402Calls(bench, vendor);
   return {
     bench,
     load,

@@ -15,6 +15,8 @@ export type Options = {
   inFlight: number;
   /** Only these concurrencies; absent: those of the benchmark. */
   concurrencies?: readonly number[];
+  /** For counts: the names of its scenarios; absent: all. */
+  only?: readonly string[];
   /** Only this pace of the chain; absent: both. */
   pace?: Pace;
 };

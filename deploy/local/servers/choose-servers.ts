@@ -22,6 +22,7 @@ export type ServerChoice = {
   stateDir: string;
   external?: ExternalServers;
   durable?: boolean;
+  postgresSettings?: Readonly<Record<string, string>>;
   /** Encrypts the connections to our own servers. */
   tls?: ServerTls;
   port: (preferred: number) => Promise<number>;

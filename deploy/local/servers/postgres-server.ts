@@ -32,6 +32,8 @@ type Options = {
   /** False for tests: a crash of the machine may then lose commits. A killed process loses none. */
   durable?: boolean;
   tls?: ServerTls | undefined;
+  /** Further settings by their names. */
+  postgresSettings?: Readonly<Record<string, string>>;
 };
 
 /**
@@ -50,6 +52,7 @@ export async function postgresServer({
   port,
   durable = true,
   tls,
+  postgresSettings = {},
 }: Options): Promise<PostgresServer> {
   mkdirSync(stateDir, { recursive: true });
   const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
@@ -68,6 +71,7 @@ export async function postgresServer({
     max_connections: 400,
     fsync: durable ? 'on' : 'off',
     ...(files && { ssl: 'on', ssl_cert_file: files.certFile, ssl_key_file: files.keyFile }),
+    ...postgresSettings,
   };
 
   return {

@@ -48,6 +48,8 @@ export type StackOptions = {
   external?: ExternalServers;
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
+  /** Further settings of our own Postgres, such as libraries that a measurement loads. */
+  postgresSettings?: Readonly<Record<string, string>>;
   /** Our own servers encrypt every connection, as in `live`. */
   tls?: ServerTls;
   logLevel?: string;

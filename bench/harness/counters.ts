@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scrape } from '../../test/support/scrape.ts';
+import { cpuMsOf } from './process-figures.ts';
+import type { BenchStack } from './stack.ts';
+
+/** What a stack has done so far, by name. Each figure only grows. */
+export type Counters = Record<string, number>;
+
+/** Stand-ins for what is no part of the product: the chain and the shops of card payments. */
+const NOT_OURS = ['chain', 'onramps'];
+
+/** The settings of a stack whose statements are counted. */
+export const COUNTED = {
+  postgresSettings: { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'top' },
+};
+
+const ROWS = `select sum(n_tup_ins) as inserted, sum(n_tup_upd) as updated, sum(n_tup_hot_upd) as hot,
+  sum(n_tup_del) as deleted from pg_stat_user_tables`;
+/** Without begin and commit, which are counted as transactions. */
+const STATEMENTS = `select sum(calls) as statements from pg_stat_statements
+  where dbid = (select oid from pg_database where datname = current_database())
+    and query !~* '^(begin|commit|rollback|start transaction)'`;
+const SERVER = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal,
+  (select sum(xact_commit) from pg_stat_database where datname = current_database()) as transactions,
+  (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes`;
+
+export type Counting = { read: () => Promise<Counters>; stop: () => Promise<void> };
+
+/**
+ * Counts what a stack that was started with `COUNTED` does. The messages are those that a client
+ * with all rights sees: each published one once, however many subscribers it has.
+ */
+export const startCounting = async (bench: BenchStack): Promise<Counting> => {
+  await bench.db.query('create extension if not exists pg_stat_statements');
+  const nats = await bench.nats();
+  let messages = 0;
+  nats.subscribe('>', {
+    callback: () => {
+      messages += 1;
+    },
+  });
+  await nats.flush();
+  const figuresOf = async (text: string): Promise<Record<string, string>> =>
+    (await bench.db.query<Record<string, string>>(text)).rows[0]!;
+  return {
+    read: async () => {
+      // A backend reports its rows once a second.
+      await sleep(1100);
+      await nats.flush();
+      const [rows, statements, server] = [
+        await figuresOf(ROWS),
+        await figuresOf(STATEMENTS),
+        await figuresOf(SERVER),
+      ];
+      const submitters = Object.keys(bench.stack.metrics).filter((name) =>
+        name.startsWith('chain-submitter'),
+      );
+      const scraped = await Promise.all(submitters.map((name) => scrape(bench.stack.metrics[name]!)));
+      const cpu = Object.entries(bench.pids()).filter(([name]) => !NOT_OURS.includes(name));
+      const row = (name: string) => Number(rows[name]);
+      return {
+        statements: Number(statements.statements),
+        transactions: Number(server.transactions),
+        'flushes of the WAL': Number(server.flushes),
+        rows: row('inserted') + row('updated') + row('deleted'),
+        'rows inserted': row('inserted'),
+        'rows updated': row('updated'),
+        'rows updated, HOT': row('hot'),
+        'rows deleted': row('deleted'),
+        'WAL bytes': Number(server.wal),
+        messages,
+        'RPC calls': scraped.reduce(
+          (sum, { value }) => sum + (value('quittance_rpc_call_duration_seconds_count') ?? 0),
+          0,
+        ),
+        'CPU ms': cpu.reduce((sum, [, pid]) => sum + cpuMsOf(pid), 0),
+        ...cpuByProgram(cpu),
+      };
+    },
+    stop: () => nats.close(),
+  };
+};
+
+const cpuByProgram = (pids: [string, number][]): Counters => {
+  const sums: Counters = {};
+  for (const [name, pid] of pids) {
+    const key = `CPU ms, ${name.replace(/#\d+$/, '')}`;
+    sums[key] = (sums[key] ?? 0) + cpuMsOf(pid);
+  }
+  return sums;
+};
+
+/** What was done between two readings. */
+export const differences = (before: Counters, after: Counters): Counters =>
+  Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]));
+
+/** Waits until every paid intent is final. */
+export const settled = async ({ db }: BenchStack): Promise<void> => {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const { rowCount } = await db.query(
+      // The condition of an index, because this server's work counts as the product's.
+      `select from chain_submitter.intents where status in ('accepted', 'signed', 'confirmed', 'reopened') limit 1`,
+    );
+    if (rowCount === 0) return;
+    await sleep(200);
+  }
+  throw new Error('some intents did not become final within a minute');
+};
