@@ -61,7 +61,7 @@ const KNOWN: Record<Rule, number> = {
   'units left of a consume': 1,
   'unique id of a consume': 1,
   'consume read after a refusal': 1,
-  'outgoing expiry: valid blockhash': 14,
+  'outgoing expiry: valid blockhash': 18,
   'outgoing expiry: last block': 1,
   'outgoing expiry: history': 1,
   'outgoing expiry: history of every provider': 44,
