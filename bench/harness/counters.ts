@@ -24,7 +24,7 @@ const SERVER = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wa
   (select sum(xact_commit) from pg_stat_database where datname = current_database()) as transactions,
   (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes`;
 
-export type Counting = { read: () => Promise<Counters>; stop: () => Promise<void> };
+type Counting = { read: () => Promise<Counters>; stop: () => Promise<void> };
 
 /**
  * Counts what a stack that was started with `COUNTED` does. The messages are those that a client

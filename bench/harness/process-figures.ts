@@ -41,17 +41,6 @@ export const handlesOf = (pid: number): number =>
     }
   }, 0);
 
-/** Bytes that the process and its descendants wrote to a disk. */
-export const writtenBytesOf = (pid: number): number =>
-  readTree(pid).reduce((sum, each) => {
-    try {
-      const io = readFileSync(`/proc/${each.pid}/io`, 'utf8');
-      return sum + Number(/^write_bytes: (\d+)/m.exec(io)?.[1] ?? 0);
-    } catch {
-      return sum;
-    }
-  }, 0);
-
 /** How long the process has run, in milliseconds, by the clock of the machine. */
 export const ageMsOf = (pid: number): number => {
   const uptime = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
