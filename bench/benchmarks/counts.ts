@@ -86,6 +86,7 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
   const pay = (calls: Call[]) =>
     load.run({ kind: 'calls', origin: bench.stack.gateway_url, calls, concurrency: connections });
   const rows: Record<string, number[]> = {};
+  const statements: Counters[] = [];
   // The first round warms up: each payer's first settle reads the chain.
   for (let round = 0; round <= run.options.rounds; round += 1) {
     run.report.progress(`counts, ${name}: round ${round} of ${run.options.rounds}`);
@@ -94,8 +95,10 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
     const [restBegan, resting] = [performance.now(), await counting.read()];
     await sleep(round === 0 ? 0 : IDLE_MS);
     const [began, before] = [performance.now(), await counting.read()];
+    const ranBefore = await counting.statements();
     const { elapsedMs } = await bench.profiled(() => pay(calls));
     await settled(bench);
+    const ran = differences(ranBefore, await counting.statements());
     const spent = differences(before, await counting.read());
     if (round === 0) continue;
     const rest = differences(resting, before);
@@ -103,10 +106,12 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
     const each = Object.fromEntries(
       Object.entries(spent).map(([what, value]) => [what, (value - rest[what]! * share) / count]),
     );
+    statements.push(Object.fromEntries(Object.entries(ran).map(([text, value]) => [text, value / count])));
     each['payments a second'] = (count * 1000) / elapsedMs;
     for (const [what, value] of Object.entries(each)) rows[what] = [...(rows[what] ?? []), value];
   }
   show(run, name, scenario, rows);
+  showStatements(run, name, statements);
 };
 
 const show = (run: Run, name: string, { atMost = {} }: Scenario, rows: Record<string, number[]>): void => {
@@ -122,3 +127,13 @@ const show = (run: Run, name: string, { atMost = {} }: Scenario, rows: Record<st
   for (const [what, limit] of Object.entries(atMost))
     run.report.target({ what: `${name}: ${what}`, value: summary(rows[what]!).median, atMost: limit });
 };
+
+/** The statements that a payment needs most, in the last round. Idle work is not subtracted. */
+const showStatements = (run: Run, name: string, rounds: readonly Counters[]): void =>
+  run.report.table(
+    `${name}: statements per payment`,
+    ['', 'last round'],
+    Object.entries(rounds.at(-1) ?? {})
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, 16),
+  );

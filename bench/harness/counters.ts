@@ -24,7 +24,17 @@ const SERVER = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wa
   (select sum(xact_commit) from pg_stat_database where datname = current_database()) as transactions,
   (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes`;
 
-type Counting = { read: () => Promise<Counters>; stop: () => Promise<void> };
+type Counting = {
+  read: () => Promise<Counters>;
+  /** How often each statement ran so far, by its beginning and its schema's table. */
+  statements: () => Promise<Counters>;
+  stop: () => Promise<void>;
+};
+
+/** The texts of pg_stat_statements have line breaks, and no two of a kind differ at the beginning. */
+const BY_TEXT = `select left(regexp_replace(query, '\\s+', ' ', 'g'), 90) as text, sum(calls) as calls
+  from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())
+    and query !~* '^(begin|commit|rollback|start transaction)' group by 1`;
 
 /**
  * Counts what a stack that was started with `COUNTED` does. The messages are those that a client
@@ -76,6 +86,10 @@ export const startCounting = async (bench: BenchStack): Promise<Counting> => {
         'CPU ms': cpu.reduce((sum, [, pid]) => sum + cpuMsOf(pid), 0),
         ...cpuByProgram(cpu),
       };
+    },
+    statements: async () => {
+      const { rows } = await bench.db.query<{ text: string; calls: string }>(BY_TEXT);
+      return Object.fromEntries(rows.map(({ text, calls }) => [text, Number(calls)]));
     },
     stop: () => nats.close(),
   };

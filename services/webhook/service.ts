@@ -40,7 +40,7 @@ const RESEAL_EVERY_MS = 60_000;
 /**
  * Shorter than a delivery takes, so it delays none noticeably. Events within it share a statement.
  */
-const BATCH_WINDOW_MS = 100;
+const BATCH_WINDOW_MS = 500;
 
 const createDeps = (base: ServiceBase, config: Config) => {
   const sending = {

@@ -20,7 +20,7 @@ import { type OutboxRow, outboxRow } from './outbox.ts';
  * The published rows of this time are deleted in one commit. After a crash before the commit they
  * are published again, and the stream drops the repeats.
  */
-const DELETE_AFTER_MS = 250;
+const DELETE_AFTER_MS = 1200;
 const SWEEP_EVERY_MS = 1000;
 const SWEEP_BATCH = 100;
 /** The lease of a row for the sweep that claimed it. */

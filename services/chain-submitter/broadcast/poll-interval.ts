@@ -4,7 +4,7 @@ export const FINALITY_POLL_MS = 1000;
  * Transactions that wait for finality are polled at these moments, so that few statements finalize
  * many.
  */
-const FINALITY_GRID_MS = 250;
+const FINALITY_GRID_MS = 2000;
 /** Pause after a poll that no provider answered. */
 export const RETRY_POLL_MS = 200;
 
