@@ -4,6 +4,7 @@ import type { Bus } from '../../shared/bus/connect.ts';
 import { chainSubmitter, funding, identity, quote, wallet } from '../../shared/contract/index.ts';
 import type { Handler } from '../../shared/contract/service.ts';
 import { cached, cachedValue } from '../../shared/lib/cached.ts';
+import { cachedTogether } from '../../shared/lib/cached-together.ts';
 
 type ChainSubmitter = typeof chainSubmitter.internal;
 type Output<O extends { output: z.ZodType }> = Promise<z.infer<O['output']>>;
@@ -44,6 +45,8 @@ export type Peers = {
 export const PEER_TIMING = {
   /** A changed default wallet takes effect within this time. A wallet's addresses never change. */
   walletMaxAgeMs: 1000,
+  /** The wallet of a payer who paid within this time is read again ahead, together with all others. */
+  walletRefreshForMs: 5000,
   /** Many refused settles of one wallet share one read of the chain. */
   observedMaxAgeMs: 100,
   /** The proof queries every provider, and repeats some queries. */
@@ -78,12 +81,17 @@ const chainCondition = (bus: Bus): Pick<Peers, 'isChainReadable' | 'budgetRefill
 
 const walletsOf = (
   bus: Bus,
-  { walletMaxAgeMs, observedMaxAgeMs }: PeerTiming,
+  { walletMaxAgeMs, walletRefreshForMs, observedMaxAgeMs }: PeerTiming,
 ): Pick<Peers, 'findWallet' | 'observeWallet'> => {
-  const findDefault = cached((account_id: string) => call(bus, wallet, 'find', { account_id }), {
-    maxAgeMs: walletMaxAgeMs,
-    isCacheable: (found) => found !== null,
-  });
+  const findDefault = cachedTogether(
+    (account_ids: readonly string[]) => call(bus, wallet, 'findDefaults', { account_ids: [...account_ids] }),
+    {
+      keyOf: (account_id) => account_id,
+      maxAgeMs: walletMaxAgeMs,
+      refreshForMs: walletRefreshForMs,
+      isCacheable: (found) => found !== null,
+    },
+  );
   return {
     findWallet: (account_id, wallet_id) =>
       wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),

@@ -22,7 +22,7 @@ import { refetchPayments } from './transactions/refetch-payments.ts';
 import { spendingSummary } from './transactions/spending-summary.ts';
 import { backup } from './wallets/backup.ts';
 import { countAuthorities } from './wallets/count-authorities.ts';
-import { find } from './wallets/find.ts';
+import { find, findDefaults } from './wallets/find.ts';
 import { findWallets } from './wallets/find-wallets.ts';
 import { link } from './wallets/link.ts';
 import { list } from './wallets/list.ts';
@@ -63,6 +63,7 @@ const operations = (deps: Deps) => ({
   listTransactions: listTransactions(deps),
   spendingSummary: spendingSummary(deps),
   find: find(deps),
+  findDefaults: findDefaults(deps),
   setDefault: setDefault(deps),
   countAuthorities: countAuthorities(deps),
   findWallets: findWallets(deps),

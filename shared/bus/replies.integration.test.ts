@@ -61,9 +61,9 @@ const foretold = ([first = '', second = '']: string[]): string[] => {
 
 test('a service that forges the answers of another one is not believed', async () => {
   const serving = await serveIdentity({
-    findKey: async () => {
+    findKeys: async () => {
       await sleep(3);
-      return null;
+      return [null];
     },
   });
   const [attacker, gateway] = [await testBus.as('webhook'), await testBus.as('gateway')];
@@ -79,11 +79,11 @@ test('a service that forges the answers of another one is not believed', async (
   })();
   const answers = [];
   for (let asked = 0; asked < 20; asked += 1)
-    answers.push(await call(gateway, identity, 'findKey', { key_hash: `${asked}`.padStart(43, '0') }));
+    answers.push(await call(gateway, identity, 'findKeys', { key_hashes: [`${asked}`.padStart(43, '0')] }));
   attack.over = true;
   await forging;
   await serving.stop();
-  expect(answers).toEqual(Array(20).fill(null));
+  expect(answers).toEqual(Array(20).fill([null]));
   await until(() => [...refused].some((subject) => subject.startsWith('publish _INBOX_gateway.identity.')));
 });
 

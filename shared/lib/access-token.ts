@@ -7,7 +7,7 @@ import type { PublicKeys, SigningKey } from './keys.ts';
 /**
  * The access token of a sign-in (docs/spec/decisions.md, Sign-in): a JWT signed with EdDSA.
  * identity signs it and the gateway verifies it. Whether the sign-in is still open is queried from
- * identity (findSession).
+ * identity (findSessions).
  */
 const ISSUER = 'quittance';
 const AUDIENCE = 'quittance-api';

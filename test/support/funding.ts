@@ -87,19 +87,20 @@ export const startFundingFixture = async () => {
   const refuse = async () => {
     throw new ServiceError('internal_error', 'not called in this suite');
   };
+  const walletOf = (accountId: string) => {
+    const found = accounts.get(accountId);
+    if (found === undefined) return null;
+    const { wallet_id, owner } = found;
+    return { wallet_id, owner, token_account: owner, authority: AUTHORITY };
+  };
   const names = [...Object.keys(wallet.operations), ...Object.keys(wallet.internal)];
   const handlers = {
     ...Object.fromEntries(names.map((name) => [name, refuse])),
     find: async ({ account_id, wallet_id }: { account_id: string; wallet_id?: string }) => {
-      const found = accounts.get(account_id);
-      if (found === undefined || (wallet_id !== undefined && wallet_id !== found.wallet_id)) return null;
-      return {
-        wallet_id: found.wallet_id,
-        owner: found.owner,
-        token_account: found.owner,
-        authority: AUTHORITY,
-      };
+      const found = walletOf(account_id);
+      return wallet_id === undefined || wallet_id === found?.wallet_id ? found : null;
     },
+    findDefaults: async ({ account_ids }: { account_ids: string[] }) => account_ids.map(walletOf),
   } as unknown as Handlers<typeof wallet>;
   serve(await testBus.as('wallet'), wallet, handlers);
   // The only call of settlement to identity. No account is frozen here.

@@ -132,23 +132,25 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
   const answers: Record<string, Answer> = {};
   const earlierAnswers: Record<string, object> = {};
   const identity: Record<string, Answer> = {
-    findKey: ({ key_hash }) => {
-      queriedHashes.push(key_hash as string);
-      const principal = keys.get(key_hash as string);
-      const allowed_ips = allowedIps.get(key_hash as string);
-      if (principal !== undefined)
-        return {
-          principal,
-          limit_factor: factorOf(principal),
-          ...(allowed_ips === undefined ? {} : { allowed_ips }),
-        };
-      return refusedKeys.get(key_hash as string) ?? null;
-    },
-    findSession: ({ session_id, account_id }) => ({
-      open: !revokedSessions.has(session_id as string),
-      frozen: false,
-      limit_factor: limitFactors.get(account_id as string) ?? 1,
-    }),
+    findKeys: ({ key_hashes }) =>
+      (key_hashes as string[]).map((key_hash) => {
+        queriedHashes.push(key_hash);
+        const principal = keys.get(key_hash);
+        const allowed_ips = allowedIps.get(key_hash);
+        if (principal !== undefined)
+          return {
+            principal,
+            limit_factor: factorOf(principal),
+            ...(allowed_ips === undefined ? {} : { allowed_ips }),
+          };
+        return refusedKeys.get(key_hash) ?? null;
+      }),
+    findSessions: ({ sessions }) =>
+      (sessions as { session_id: string; account_id: string }[]).map(({ session_id, account_id }) => ({
+        open: !revokedSessions.has(session_id),
+        frozen: false,
+        limit_factor: limitFactors.get(account_id) ?? 1,
+      })),
     isKnownBrowser: ({ browser_nonce }) => ({ known: knownBrowsers.has(browser_nonce as string) }),
   };
 

@@ -224,6 +224,10 @@ export const startIdentity = async () => {
     return `person-${addresses}@example.com`;
   };
   let shiftedSeconds = 0;
+  const findKeyRecord = async (key_hash: string) =>
+    (await call(gateway, identity, 'findKeys', { key_hashes: [key_hash] }))[0]!;
+  const findSession = async ({ session_id, account_id }: { session_id: string; account_id: string }) =>
+    (await call(gateway, identity, 'findSessions', { sessions: [{ session_id, account_id }] }))[0]!;
 
   return {
     ask,
@@ -233,7 +237,7 @@ export const startIdentity = async () => {
       ask('verifyMagicLink', { token: await linkFor(address) }),
     isOpen: async (session: Session): Promise<boolean> => {
       const { session_id, account_id } = callerOf(session);
-      return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
+      return (await findSession({ session_id, account_id })).open;
     },
     isKnownBrowser: (browser: { email: string; browser_nonce: string }) =>
       call(gateway, identity, 'isKnownBrowser', browser),
@@ -243,8 +247,7 @@ export const startIdentity = async () => {
       cursorKeys.splice(0, Number.POSITIVE_INFINITY, ...secrets.cursor);
     },
     /** The status of a session and its account, as a gateway reads it. */
-    findSession: ({ session_id, account_id }: { session_id: string; account_id: string }) =>
-      call(gateway, identity, 'findSession', { session_id, account_id }),
+    findSession,
     databaseUrl: database.url,
     /** The database as settlement uses it. */
     settlementPool,
@@ -262,14 +265,14 @@ export const startIdentity = async () => {
       return found().at(-1)!;
     },
     findKey: async (key_hash: string) => {
-      const found = await call(gateway, identity, 'findKey', { key_hash });
+      const found = await findKeyRecord(key_hash);
       return found !== null && 'principal' in found ? found.principal : null;
     },
     /** What the gateway gets about a key. */
-    findKeyRecord: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
+    findKeyRecord,
     /** Why a key is refused; null for a valid key and for an unknown one. */
     findKeyRefusal: async (key_hash: string) => {
-      const found = await call(gateway, identity, 'findKey', { key_hash });
+      const found = await findKeyRecord(key_hash);
       return found !== null && 'refused' in found ? found : null;
     },
     /** The bus as the operators' tools use it. */

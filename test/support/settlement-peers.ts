@@ -40,10 +40,14 @@ export const confirmedRefundsOf = (settlementId: string) => {
   return { refunds, count: refunds.length, total: `${total}` };
 };
 
-const serve = (bus: Bus, subject: string, answer: (input: Record<string, string>) => unknown): void => {
+const serve = <I = Record<string, string>>(
+  bus: Bus,
+  subject: string,
+  answer: (input: I) => unknown,
+): void => {
   bus.nc.subscribe(subject, {
     callback: (_error, msg) => {
-      const { input } = msg.json<{ input: Record<string, string> }>();
+      const { input } = msg.json<{ input: I }>();
       msg.respond(JSON.stringify({ ok: answer(input) }));
     },
   });
@@ -52,10 +56,14 @@ const serve = (bus: Bus, subject: string, answer: (input: Record<string, string>
 /** Serves wallet and chain-submitter. @returns the bus of chain-submitter, for its events */
 export const servePeers = async (testBus: TestBus): Promise<Bus> => {
   const [walletBus, chainBus] = await Promise.all([testBus.as('wallet'), testBus.as('chain-submitter')]);
-  serve(walletBus, 'int.wallet.find', ({ account_id, wallet_id }) => {
-    const found = wallets.get(wallet_id ?? account_id!);
+  const walletOf = (id: string) => {
+    const found = wallets.get(id);
     return found === undefined ? null : { ...found, token_account: found.owner, authority: AUTHORITY };
-  });
+  };
+  serve(walletBus, 'int.wallet.find', ({ account_id, wallet_id }) => walletOf(wallet_id ?? account_id!));
+  serve<{ account_ids: string[] }>(walletBus, 'int.wallet.findDefaults', ({ account_ids }) =>
+    account_ids.map(walletOf),
+  );
   serve(chainBus, 'int.chain-submitter.observeWallet', ({ owner }) => {
     const { balance, allowance, slot } = snapshots.get(owner!)!;
     return {

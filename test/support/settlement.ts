@@ -103,7 +103,13 @@ const configOf = () =>
  * answer. Those below are not served.
  */
 const peersOf = (bus: Bus): Peers => ({
-  ...createPeers(bus, { ...PEER_TIMING, walletMaxAgeMs: 0, observedMaxAgeMs: 0, callTimeoutMs: 1000 }),
+  ...createPeers(bus, {
+    ...PEER_TIMING,
+    walletMaxAgeMs: 0,
+    walletRefreshForMs: 0,
+    observedMaxAgeMs: 0,
+    callTimeoutMs: 1000,
+  }),
   isChainReadable: async () => chainCondition.readable,
   budgetRefillsInSeconds: async () => chainCondition.budgetRefillsInSeconds,
   isFrozen: async (accountId) => frozen.has(accountId),

@@ -58,6 +58,7 @@ beforeAll(async () => {
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }
         : null,
+    findDefaults: refuse,
     setDefault: refuse,
     ...notForOperators,
   };

@@ -4,7 +4,7 @@ import { type Bus, connectBus } from '../../../shared/bus/connect.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { identity } from '../../../shared/contract/index.ts';
 import { subscribeLive } from '../../../shared/events/consume.ts';
-import { cached } from '../../../shared/lib/cached.ts';
+import { cachedTogether } from '../../../shared/lib/cached-together.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 
 /**
@@ -13,6 +13,8 @@ import type { Logger } from '../../../shared/lib/logger.ts';
  * limits have no event and must take effect in the same time.
  */
 export const CREDENTIAL_MAX_AGE_MS = 1000;
+/** A credential that was used within this time is read again ahead, together with all others. */
+const REFRESH_FOR_MS = 5000;
 
 /** How to reach the NATS of an environment. */
 type Connection = { name: string; nats_url: string; nats_nkey_seed: string };
@@ -32,17 +34,17 @@ export type GatewayEnvironment = {
   findSession: (session: {
     accountId: string;
     sessionId: string;
-  }) => Promise<z.infer<typeof identity.internal.findSession.output>>;
+  }) => Promise<z.infer<typeof identity.internal.findSessions.output>[number]>;
   /** False also while identity does not answer. */
   isKnownBrowser: (browser: z.infer<typeof identity.internal.isKnownBrowser.input>) => Promise<boolean>;
 };
 
-type SessionInput = z.infer<typeof identity.internal.findSession.input>;
+type SessionInput = z.infer<typeof identity.internal.findSessions.input>['sessions'][number];
 /**
  * The principal of a key with the status of its account, or why the key is refused, at most as old
  * as the cache allows.
  */
-export type FoundKey = NonNullable<z.infer<typeof identity.internal.findKey.output>>;
+export type FoundKey = NonNullable<z.infer<typeof identity.internal.findKeys.output>[number]>;
 
 /**
  * Connects to an environment in the background, so that an unavailable NATS does not keep the other
@@ -54,14 +56,21 @@ export const openEnvironment = (
   logger: Logger,
   caFile?: string,
 ): GatewayEnvironment => {
-  const keys = cached(
-    (key_hash: string): Promise<FoundKey | null> => call(bus(), identity, 'findKey', { key_hash }),
-    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
+  const timing = { maxAgeMs: CREDENTIAL_MAX_AGE_MS, refreshForMs: REFRESH_FOR_MS };
+  const keys = cachedTogether(
+    (key_hashes: readonly string[]): Promise<(FoundKey | null)[]> =>
+      call(bus(), identity, 'findKeys', { key_hashes: [...key_hashes] }),
+    // Anybody can send keys that do not exist.
+    { keyOf: (key_hash) => key_hash, isRefreshed: (found) => found !== null, ...timing },
   );
-  const sessions = cached((session: SessionInput) => call(bus(), identity, 'findSession', session), {
-    keyOf: ({ session_id, account_id }) => `${account_id}/${session_id}`,
-    maxAgeMs: CREDENTIAL_MAX_AGE_MS,
-  });
+  const sessions = cachedTogether(
+    (asked: readonly SessionInput[]) => call(bus(), identity, 'findSessions', { sessions: [...asked] }),
+    {
+      keyOf: ({ session_id, account_id }) => `${account_id}/${session_id}`,
+      isRefreshed: ({ open }) => open,
+      ...timing,
+    },
+  );
   const log = logger.child({ environment: connection.name });
   let connected: Bus | undefined;
   const reached = connectBus({

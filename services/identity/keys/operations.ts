@@ -1,6 +1,6 @@
 import type { Records } from '../../../shared/boot.ts';
 import type { Terms } from '../terms.ts';
-import { findKey } from './find-key.ts';
+import { findKeys } from './find-keys.ts';
 import { listKeys } from './list-keys.ts';
 import { revealDelegateKey } from './reveal-delegate-key.ts';
 import { revealServiceKey } from './reveal-service-key.ts';
@@ -11,7 +11,7 @@ import { verifyServiceReveal } from './verify-service-reveal.ts';
 
 /** The operations on keys. */
 export const keyOperations = (deps: Records & Terms & { sendMailsNow: () => void }) => ({
-  findKey: findKey(deps),
+  findKeys: findKeys(deps),
   listKeys: listKeys(deps),
   revealDelegateKey: revealDelegateKey(deps),
   revealServiceKey: revealServiceKey(deps),

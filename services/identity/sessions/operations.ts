@@ -1,12 +1,12 @@
 import type { Records } from '../../../shared/boot.ts';
 import type { Terms } from '../terms.ts';
-import { findSession } from './find-session.ts';
+import { findSessions } from './find-sessions.ts';
 import { isKnownBrowser } from './is-known-browser.ts';
 import { listSessions } from './list-sessions.ts';
 
 /** The reads of sessions. */
 export const sessionOperations = (deps: Pick<Records, 'pool'> & Pick<Terms, 'cursorKeys'>) => ({
-  findSession: findSession(deps),
+  findSessions: findSessions(deps),
   isKnownBrowser: isKnownBrowser(deps),
   listSessions: listSessions(deps),
 });

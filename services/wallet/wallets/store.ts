@@ -62,6 +62,23 @@ export const getWallet = async (db: Db, accountId: string, walletId: string): Pr
 export const findDefaultWallet = (db: Db, accountId: string): Promise<WalletRow | null> =>
   db.maybeOne(sql.type(Row)`${wallets} where account_id = ${accountId} and is_default`);
 
+const Addresses = z.object({
+  account_id: z.string(),
+  wallet_id: z.string(),
+  owner: z.string(),
+  token_account: z.string(),
+  authority: z.string(),
+});
+
+/** The default wallets of these accounts, in no order. */
+export const listDefaultWallets = (
+  db: Db,
+  accountIds: readonly string[],
+): Promise<readonly z.infer<typeof Addresses>[]> =>
+  db.any(sql.type(Addresses)`
+    select account_id, wallet_id, public_key as owner, token_account, authority from wallets
+    where account_id = any(${sql.array([...accountIds], 'text')}) and is_default`);
+
 /** The wallet of a key, of any account: only to decide whether the key has a wallet already. */
 export const findWalletByKey = (db: Db, publicKey: string): Promise<WalletRow | null> =>
   db.maybeOne(sql.type(Row)`${wallets} where public_key = ${publicKey}`);

@@ -39,30 +39,37 @@ const FoundAccount = z.strictObject({
   state: z.string(),
 });
 
+/** What one call asks for. Its answers are in the order of the input. */
+const atMost = <T extends z.ZodType>(one: T) => z.array(one).max(500);
+
 /** The internal operations of identity. */
 export const internal = {
-  findKey: internalOperation({
+  findKeys: internalOperation({
     summary:
-      'The principal of a service or delegate key, by the SHA-256 of its text, or why the key is refused. Null if it is unknown.',
+      'The principal of each service or delegate key, by the SHA-256 of its text, or why the key is refused. Null if it is unknown.',
     callers: ['gateway'],
-    input: z.strictObject({ key_hash: z.string().regex(/^[A-Za-z0-9_-]{43}$/) }),
-    output: z
-      .union([
-        z.strictObject({
-          principal: Principal,
-          limit_factor: LimitFactor,
-          /** Addresses and CIDR blocks from which the key may be used. Absent: from any. */
-          allowed_ips: z.array(z.string()).optional(),
-        }),
-        z.strictObject({ refused: KeyRefusal, since: Timestamp }),
-      ])
-      .nullable(),
+    input: z.strictObject({ key_hashes: atMost(z.string().regex(/^[A-Za-z0-9_-]{43}$/)) }),
+    output: z.array(
+      z
+        .union([
+          z.strictObject({
+            principal: Principal,
+            limit_factor: LimitFactor,
+            /** Addresses and CIDR blocks from which the key may be used. Absent: from any. */
+            allowed_ips: z.array(z.string()).optional(),
+          }),
+          z.strictObject({ refused: KeyRefusal, since: Timestamp }),
+        ])
+        .nullable(),
+    ),
   }),
-  findSession: internalOperation({
-    summary: 'Whether a sign-in is still open, and the status of its account',
+  findSessions: internalOperation({
+    summary: 'Whether each sign-in is still open, and the status of its account',
     callers: ['gateway'],
-    input: z.strictObject({ session_id: z.string().max(64), account_id: AccountId }),
-    output: z.strictObject({ open: z.boolean(), frozen: z.boolean(), limit_factor: LimitFactor }),
+    input: z.strictObject({
+      sessions: atMost(z.strictObject({ session_id: z.string().max(64), account_id: AccountId })),
+    }),
+    output: z.array(z.strictObject({ open: z.boolean(), frozen: z.boolean(), limit_factor: LimitFactor })),
   }),
   isKnownBrowser: internalOperation({
     summary: 'Whether a browser has signed in with an e-mail address',

@@ -4,6 +4,14 @@ import { operatorOperations } from '../operator.ts';
 import { AccountId, SolanaAddress, WalletId } from '../primitives.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
 
+/** A wallet of an account, as a payment needs it. */
+const FoundWallet = z.strictObject({
+  wallet_id: WalletId,
+  owner: SolanaAddress,
+  token_account: SolanaAddress,
+  authority: SolanaAddress,
+});
+
 /** The internal operations of wallet. */
 export const internal = {
   ...operatorOperations,
@@ -33,14 +41,14 @@ export const internal = {
       'The addresses of an account’s wallet, without wallet_id those of its default wallet. Null if there is none.',
     callers: ['settlement', 'funding', 'identity'],
     input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.optional() }),
-    output: z
-      .strictObject({
-        wallet_id: WalletId,
-        owner: SolanaAddress,
-        token_account: SolanaAddress,
-        authority: SolanaAddress,
-      })
-      .nullable(),
+    output: FoundWallet.nullable(),
+  }),
+  findDefaults: internalOperation({
+    summary:
+      'The addresses of the default wallet of each account, in the order of the input. Null if there is none.',
+    callers: ['settlement'],
+    input: z.strictObject({ account_ids: z.array(AccountId).max(500) }),
+    output: z.array(FoundWallet.nullable()),
   }),
   setDefault: internalOperation({
     summary:

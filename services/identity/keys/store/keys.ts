@@ -27,6 +27,7 @@ export const insertKey = (
 const isUseRecorded = sql.fragment`coalesce(keys.last_used_at > app_now() - interval '1 hour', false)`;
 
 const status = {
+  key_hash: z.string(),
   /** Addresses and CIDR blocks from which it may be used; null: any. */
   allowed_ips: z.array(z.string()).nullable(),
   frozen: z.boolean(),
@@ -54,15 +55,15 @@ const KeyRow = z.discriminatedUnion('kind', [
     ...status,
   }),
 ]);
-type KeyRow = z.infer<typeof KeyRow>;
+export type KeyRow = z.infer<typeof KeyRow>;
 
 /**
- * The principal of the key with this hash, and why it is no longer valid. Null when there was never
- * such a key.
+ * The principals of the keys with these hashes, and why they are no longer valid, in no order. There
+ * is no row for a key that never was.
  */
-export const findKeyRow = (db: Db, keyHash: string): Promise<KeyRow | null> =>
-  db.maybeOne(sql.type(KeyRow)`
-    select case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
+export const listKeyRowsOf = (db: Db, keyHashes: readonly string[]): Promise<readonly KeyRow[]> =>
+  db.any(sql.type(KeyRow)`
+    select keys.key_hash, case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
       keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
       services.allowed_ips,
       ${isFrozen} as frozen, accounts.limit_factor,
@@ -75,12 +76,13 @@ export const findKeyRow = (db: Db, keyHash: string): Promise<KeyRow | null> =>
       ${isUseRecorded} as use_recorded
     from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
       left join services on services.service_id = keys.service_id
-    where keys.key_hash = ${keyHash}`);
+    where keys.key_hash = any(${sql.array([...keyHashes], 'text')})`);
 
-/** Records that a key was used, unless that was recorded within the last hour. */
-export const recordKeyUse = (db: Db, keyHash: string): Promise<unknown> =>
+/** Records that keys were used, unless that was recorded within the last hour. */
+export const recordKeyUses = (db: Db, keyHashes: readonly string[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update keys set last_used_at = app_now() where key_hash = ${keyHash} and not ${isUseRecorded}`);
+    update keys set last_used_at = app_now()
+    where key_hash = any(${sql.array([...keyHashes], 'text')}) and not ${isUseRecorded}`);
 
 const ListedKey = z.object({
   key_id: z.string(),

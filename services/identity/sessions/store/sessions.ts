@@ -63,17 +63,25 @@ export const findSessionState = (db: Db, sessionId: string): Promise<z.infer<typ
     select ${columns}, rotated_at, idle_expires_at, expires_at, revoked_at, app_now() as now
     from sessions join accounts using (account_id) where session_id = ${sessionId} and closed_at is null`);
 
-/** Whether the account's session is open, and the status of the account. */
-export const getSessionStatus = (db: Db, accountId: string, sessionId: string): Promise<SessionStatus> =>
-  db.oneFirst(sql.type(z.object({ status: SessionStatus }))`
-    select coalesce((
-        select jsonb_build_object('open', true, 'frozen', ${isFrozen}, 'limit_factor', limit_factor)
-        from sessions join accounts using (account_id)
-        where session_id = ${sessionId} and account_id = ${accountId} and closed_at is null and ${isOpen}),
-      '{"open": false, "frozen": false, "limit_factor": 1}') as status`);
+const OpenSession = z.object({
+  session_id: z.string(),
+  account_id: z.string(),
+  frozen: z.boolean(),
+  limit_factor: z.number(),
+});
 
-const SessionStatus = z.object({ open: z.boolean(), frozen: z.boolean(), limit_factor: z.number() });
-type SessionStatus = z.infer<typeof SessionStatus>;
+/** Those of the sessions that are open, with the status of their accounts, in no order. */
+export const listSessionStatuses = (
+  db: Db,
+  sessions: readonly { session_id: string }[],
+): Promise<readonly z.infer<typeof OpenSession>[]> =>
+  db.any(sql.type(OpenSession)`
+    select session_id, account_id, ${isFrozen} as frozen, limit_factor
+    from sessions join accounts using (account_id)
+    where session_id = any(${sql.array(
+      sessions.map(({ session_id }) => session_id),
+      'text',
+    )}) and closed_at is null and ${isOpen}`);
 
 /**
  * Revokes sessions of the account and ignores those of other accounts. Call it within a
