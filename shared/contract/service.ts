@@ -355,7 +355,8 @@ export const subjects = {
   wake: (service: BusUser, key: string) => `wake.${service}.${key}`,
 };
 
-export const isEventSubject = (subject: string): boolean => subject.startsWith('evt.');
+export const EVENT_PREFIX = 'evt.';
+export const isEventSubject = (subject: string): boolean => subject.startsWith(EVENT_PREFIX);
 
 /** Whether a frozen account is refused before the handler runs. */
 export const isRefusedWhenFrozen = ({

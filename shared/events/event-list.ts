@@ -10,9 +10,27 @@ import type { OutboxRow } from './outbox.ts';
  */
 type Entry = { payload: unknown; traceparent?: string };
 
-/** The payload of a message with several events. */
-export const eventList = (rows: readonly Pick<OutboxRow, 'payload' | 'traceparent'>[]): Entry[] =>
-  rows.map(({ payload, traceparent }) => ({ payload, ...(traceparent !== null && { traceparent }) }));
+type Row = Pick<OutboxRow, 'payload' | 'traceparent'>;
+
+/** The events of a row: one, or those of a row that is a list already. */
+const entriesOf = ({ payload, traceparent }: Row): Entry[] =>
+  Array.isArray(payload) ? (payload as Entry[]) : [{ payload, ...(traceparent !== null && { traceparent }) }];
+
+/** The number of events of a row. */
+export const countEvents = ({ payload }: Row): number => (Array.isArray(payload) ? payload.length : 1);
+
+/** The payload of a message with the events of several rows. */
+export const eventList = (rows: readonly Row[]): Entry[] => rows.flatMap(entriesOf);
+
+/**
+ * What is stored for several events as one row. The statement that inserts it says the same
+ * (`inRows` of outbox.ts).
+ */
+export const listOf = (rows: readonly (Row & { msg_id: string })[]) => ({
+  msg_id: `${rows[0]!.msg_id}+${rows.length - 1}`,
+  payload: eventList(rows),
+  traceparent: null,
+});
 
 /** A payload of a message, with the context in which it is handled. */
 export type Received = { payload: unknown; received: Context | undefined };

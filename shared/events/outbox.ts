@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { EventName, EventPayload } from '../contract/events.ts';
+import { EVENT_PREFIX } from '../contract/service.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { GaugeCollector } from '../lib/metrics.ts';
 import { activeTraceparent } from '../lib/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
+import { listOf } from './event-list.ts';
 
 /**
  * The outbox. A message is committed with the change that it reports, and the relay publishes it
@@ -25,25 +27,33 @@ export const outboxColumn = z.array(
   outboxRow.extend({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt) }),
 );
 
-/** The ids of the messages that a statement inserted. The caller has the other fields. */
+/**
+ * The rows that a statement inserted, each with the positions of its messages in the statement's
+ * input. The caller has the messages.
+ */
 export const insertedColumn = z.array(
-  z.object({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt), msg_id: z.string() }),
+  z.object({
+    outbox_id: z.union([z.number(), z.string()]).transform(BigInt),
+    positions: z.array(z.number()),
+  }),
 );
 
 /**
  * The rows of the inserted messages.
- * @param messages messages with distinct ids
+ * @param messages those of the statement, in its order
  */
 export const insertedRows = (
   messages: readonly Message[],
   sent: z.infer<typeof insertedColumn>,
-): OutboxRow[] => {
-  const byId = new Map(messages.map((message) => [message.msgId, message]));
-  return sent.map(({ outbox_id, msg_id }) => {
-    const { subject, payload, traceparent = activeTraceparent() } = byId.get(msg_id)!;
-    return { outbox_id, subject, msg_id, payload, traceparent };
+): OutboxRow[] =>
+  sent.map(({ outbox_id, positions }) => {
+    const rows = positions.map((position) => {
+      const { subject, msgId, payload, traceparent = activeTraceparent() } = messages[position]!;
+      return { outbox_id, subject, msg_id: msgId, payload, traceparent };
+    });
+    const [first] = rows as [OutboxRow, ...OutboxRow[]];
+    return rows.length === 1 ? first : { ...first, ...listOf(rows), outbox_id };
   });
-};
 
 /**
  * Messages as one JSON parameter, with the columns that `insertMessages` needs.
@@ -51,14 +61,15 @@ export const insertedRows = (
 export const outboxValues = (messages: readonly Message[]) => {
   // Stored with the row, so that a later redelivery joins its trace.
   const trace = activeTraceparent();
-  const rows = messages.map(({ subject, msgId, payload, traceparent = trace }) => ({
+  const rows = messages.map(({ subject, msgId, payload, traceparent = trace }, position) => ({
+    position,
     subject,
     msg_id: msgId,
     payload,
     traceparent,
   }));
   return sql.fragment`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-    as message(subject text, msg_id text, payload jsonb, traceparent text)`;
+    as message(position integer, subject text, msg_id text, payload jsonb, traceparent text)`;
 };
 
 type Fragment = ReturnType<typeof sql.fragment>;
@@ -73,21 +84,58 @@ export const insertMessages = (messages: Fragment): Fragment => sql.fragment`
   ${messages}
   returning outbox_id, subject, msg_id, payload, traceparent`;
 
+/** The events of one row. A message of that many stays far below the size that the server accepts. */
+const MAX_EVENTS = 50;
+const isEvent = sql.fragment`subject like ${sql.literalValue(`${EVENT_PREFIX}%`)}`;
+
+/**
+ * One row for the events of one subject, as a list (event-list.ts), and one for each job, because a
+ * job is executed, repeated and acknowledged alone. A statement that serves many payments then
+ * inserts, and later deletes, few rows.
+ * @param messages a query for position, subject, msg_id, payload and traceparent
+ * @returns a query for these columns of each row, and `positions`
+ */
+const inRows = (messages: Fragment): Fragment => sql.fragment`
+  select subject, min(position) as position, array_agg(position order by position) as positions,
+    (array_agg(msg_id order by position))[1] || case when count(*) = 1 then '' else '+' || count(*) - 1 end as msg_id,
+    case when count(*) = 1 then (array_agg(payload))[1] else jsonb_agg(case when traceparent is null
+        then jsonb_build_object('payload', payload)
+        else jsonb_build_object('payload', payload, 'traceparent', traceparent) end order by position) end as payload,
+    case when count(*) = 1 then min(traceparent) end as traceparent
+  from (select *, row_number() over (partition by subject order by position) - 1 as nth from (${messages}) as each)
+    as numbered
+  group by subject, case when ${isEvent} then (nth / ${MAX_EVENTS})::text else msg_id end`;
+
+/**
+ * The inserts of events of one subject by one statement, as few rows.
+ * @param messages a query for position, subject, msg_id, payload and traceparent
+ * @returns a statement that returns rows of the outbox
+ */
+export const insertEventLists = (messages: Fragment): Fragment =>
+  insertMessages(
+    sql.fragment`select subject, msg_id, payload, traceparent from (${inRows(messages)}) as in_rows`,
+  );
+
 /**
  * The CTEs `sent`, which inserts those of the messages that belong to rows of the same statement,
- * and `published`, which has `outbox` for each of these rows: what was inserted, as
- * `insertedColumn` reads it.
+ * and `published`, which has `outbox` for the first of the rows that share a message: what was
+ * inserted, as `insertedColumn` reads it.
  * @param key the field of the payloads that identifies the row, and the column of `published`
  * @param matching the rest of the query after `from … as message`: joins and a condition
  */
 export const publishMatching = (messages: readonly Message[], key: string, matching: Fragment): Fragment => {
   const keyOf = sql.fragment`payload ->> ${sql.literalValue(key)}`;
-  return sql.fragment`sent as (${insertMessages(sql.fragment`
-      select message.* from ${outboxValues(messages)} ${matching}`)}
+  return sql.fragment`chosen as (
+      select message.* from ${outboxValues(messages)} ${matching}
+    ), in_rows as (${inRows(sql.fragment`select * from chosen`)}
+    ), sent as (
+      insert into outbox (subject, msg_id, payload, traceparent)
+      select subject, msg_id, payload, traceparent from in_rows
+      returning outbox_id, msg_id
     ), published as (
-      select ${keyOf} as ${sql.identifier([key])},
-        jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
-      from sent group by ${keyOf}
+      select chosen.${keyOf} as ${sql.identifier([key])},
+        jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'positions', positions)) as outbox
+      from sent join in_rows using (msg_id) join chosen using (position) group by chosen.${keyOf}
     )`;
 };
 
@@ -96,7 +144,10 @@ export const publishMatching = (messages: readonly Message[], key: string, match
  * commit.
  */
 export const insertOutbox = (db: Db, messages: readonly Message[]): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(outboxRow)`${insertMessages(sql.fragment`select * from ${outboxValues(messages)}`)}`);
+  db.any(
+    sql.type(outboxRow)`${insertMessages(sql.fragment`
+    select subject, msg_id, payload, traceparent from ${outboxValues(messages)}`)}`,
+  );
 
 /**
  * A time in the format of payloads.

@@ -7,7 +7,7 @@ import { type Db, type Pool, sql } from '../db/pool.ts';
 import { currentPauseMs, noteActivity, rest } from '../lib/activity.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
-import { eventList } from './event-list.ts';
+import { countEvents, eventList } from './event-list.ts';
 import { type OutboxRow, outboxRow } from './outbox.ts';
 
 /**
@@ -71,6 +71,8 @@ const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
 /** The rows of one message: a job, or events of one subject. */
 type Rows = readonly [OutboxRow, ...OutboxRow[]];
 
+const sum = (rows: Rows): number => rows.reduce((all, row) => all + countEvents(row), 0);
+
 /**
  * A message for each job, because a job is executed, repeated and acknowledged alone. Events of one
  * subject share a message: every process that handles them then reads, acknowledges and writes
@@ -81,7 +83,7 @@ const messagesOf = (rows: readonly OutboxRow[]): Rows[] => {
   const open = new Map<string, [OutboxRow, ...OutboxRow[]]>();
   for (const row of rows) {
     const started = open.get(row.subject);
-    if (started !== undefined && started.length < MAX_EVENTS) {
+    if (started !== undefined && sum(started) + countEvents(row) <= MAX_EVENTS) {
       started.push(row);
       continue;
     }

@@ -61,6 +61,7 @@ export const insertDeclines = async (
   db: Db,
   declines: readonly NewDecline[],
 ): Promise<(OutboxRow[] | null)[]> => {
+  const messages = declines.flatMap((decline) => decline.messages);
   const rows = await db.any(sql.type(Inserted)`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(declines.map(inputOf))}::jsonb) as input(decline_id text,
@@ -82,15 +83,16 @@ export const insertDeclines = async (
       on conflict do nothing
       returning decline_id
     ), ${publishMatching(
-      declines.flatMap(({ messages }) => messages),
+      messages,
       'decline_id',
       sql.fragment`join inserted on inserted.decline_id = message.payload ->> 'decline_id'
       where message.subject <> ${eventSubject('settlement.delegateExhausted')}
         or inserted.decline_id in (select decline_id from exhausted)`,
     )}
-    select decline_id, outbox from published`);
+    select inserted.decline_id, coalesce(published.outbox, '[]'::jsonb) as outbox
+    from inserted left join published using (decline_id)`);
   const byId = new Map(rows.map((row) => [row.decline_id, row.outbox]));
-  return declines.map(({ row, messages }) => {
+  return declines.map(({ row }) => {
     const sent = byId.get(row.decline_id);
     return sent === undefined ? null : insertedRows(messages, sent);
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
-import { insertMessages, type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
+import { insertEventLists, type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Event, intents } from '../model/state.ts';
@@ -225,7 +225,7 @@ const hasNoDeadBytes = sql.fragment`
  * transactions and grants that depend on them and the events are one statement. The array of ids
  * makes Postgres use the index in its order, whatever size the planner estimates for the JSON
  * parameter.
- * @returns outbox rows for `relay.dispatch`, one for each intent that changed
+ * @returns outbox rows for `relay.dispatch`, of the intents that changed
  */
 export const transitionIntents = (
   db: Db,
@@ -248,7 +248,8 @@ export const transitionIntents = (
         and i.generation = input.generation and ${state.allows(event)}${event === 'confirm' ? hasNoDeadBytes : sql.fragment``}
       returning i.intent_id, input.slot, input.subject, input.msg_id, input.payload, input.traceparent
     )${effects[event]}
-    ${insertMessages(sql.fragment`select subject, msg_id, payload, traceparent from changed`)}`);
+    ${insertEventLists(sql.fragment`
+      select row_number() over () as position, subject, msg_id, payload, traceparent from changed`)}`);
 
 /** What an event changes besides the intents, as common table expressions over `changed`. */
 const effects = {

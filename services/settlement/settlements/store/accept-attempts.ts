@@ -59,6 +59,8 @@ const Row = z.object({
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
 export type Candidate = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
+const messagesOf = (candidates: readonly Candidate[]): Message[] =>
+  candidates.flatMap(({ messages }) => messages);
 type Evaluation = { decision: Decision; outbox: OutboxRow[]; compared: ComparedLimit | null };
 
 /**
@@ -80,8 +82,7 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
       else
         evaluations.set(settlementId, {
           decision,
-          // Of its own messages: another candidate of the same attempt has the same message ids.
-          outbox: insertedRows(candidate.messages, outbox),
+          outbox: insertedRows(messagesOf(open), outbox),
           compared: comparedOf(
             { decision, ...figures },
             { delegateId, askedMicro: parseMicro(claims.quote_amount) },
@@ -215,7 +216,7 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
     payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}),
     ${publishMatching(
-      candidates.flatMap(({ messages }) => messages),
+      messagesOf(candidates),
       'settlement_id',
       sql.fragment`join inserted on inserted.settlement_id = message.payload ->> 'settlement_id'`,
     )}

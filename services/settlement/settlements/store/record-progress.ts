@@ -172,9 +172,7 @@ export const recordConfirmed = async (
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
   return confirmations.map((confirmation) => {
     const row = found.get(confirmation.progress.object_id);
-    return row === undefined
-      ? null
-      : { ...row, outbox: insertedRows(Object.values(confirmation.messages), row.outbox) };
+    return row === undefined ? null : { ...row, outbox: insertedRows(messages, row.outbox) };
   });
 };
 
@@ -230,6 +228,6 @@ export const recordFailed = (
     ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees}),
     unpaid as (${subtractPaidFees}), ${releaseHourlyCaps}
     ${insertMessages(sql.fragment`
-      select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
+      select subject, msg_id, payload, traceparent from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
       union all
-      select message.* from ${outboxValues([messages.reversed])} where exists (select from changed where was <> 'pending')`)}`);
+      select subject, msg_id, payload, traceparent from ${outboxValues([messages.reversed])} where exists (select from changed where was <> 'pending')`)}`);
