@@ -95,7 +95,8 @@ test('a row has at most 50 events, and none is lost', async () => {
   expect(rows.map(({ payload }) => (payload as unknown[]).length).sort()).toEqual([20, 50, 50]);
   const bytes = Buffer.from(JSON.stringify(eventList(rows)));
   const received = payloadsOf(bytes, undefined).map(({ payload }) => payload as { settlement_id: string });
-  expect(received.map(({ settlement_id }) => settlement_id).sort()).toEqual(ids.toSorted());
+  expect(received).toHaveLength(ids.length);
+  expect(new Set(received.map(({ settlement_id }) => settlement_id))).toEqual(new Set(ids));
 });
 
 test('rows that a statement changed publish their events as a list', async () => {

@@ -85,7 +85,7 @@ export const insertMessages = (messages: Fragment): Fragment => sql.fragment`
   returning outbox_id, subject, msg_id, payload, traceparent`;
 
 /** The events of one row. A message of that many stays far below the size that the server accepts. */
-const MAX_EVENTS = 50;
+const MAX_EVENTS = sql.literalValue('50');
 const isEvent = sql.fragment`subject like ${sql.literalValue(`${EVENT_PREFIX}%`)}`;
 
 /**

@@ -79,15 +79,17 @@ export const createOutbox = (
   let last = 0n;
   return {
     rows,
-    /** Rows of an `outboxValues` parameter. */
-    insert: (json: string): OutboxRow[] =>
-      (JSON.parse(json) as { subject: string; msg_id: string; payload: unknown }[]).map((message) => {
-        last += 1n;
-        onInsert(message.msg_id, message.payload as never);
-        const row = { ...message, outbox_id: last, traceparent: null };
-        rows.set(last, { ...row, created_at: harness.now() });
-        return row;
-      }),
+    /** Rows of an `outboxValues` parameter, a message each, as if the statement served one payment. */
+    insert: (json: string): (OutboxRow & { positions: number[] })[] =>
+      (JSON.parse(json) as { position?: number; subject: string; msg_id: string; payload: unknown }[]).map(
+        ({ position = 0, ...message }) => {
+          last += 1n;
+          onInsert(message.msg_id, message.payload as never);
+          const row = { ...message, outbox_id: last, traceparent: null };
+          rows.set(last, { ...row, created_at: harness.now() });
+          return { ...row, positions: [position] };
+        },
+      ),
   };
 };
 
