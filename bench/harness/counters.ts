@@ -31,7 +31,7 @@ type Counting = {
   stop: () => Promise<void>;
 };
 
-/** The texts of pg_stat_statements have line breaks, and no two of a kind differ at the beginning. */
+/** The texts have line breaks, and those of a kind do not differ at their beginning. */
 const BY_TEXT = `select left(regexp_replace(query, '\\s+', ' ', 'g'), 90) as text, sum(calls) as calls
   from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())
     and query !~* '^(begin|commit|rollback|start transaction)' group by 1`;

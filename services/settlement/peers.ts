@@ -4,7 +4,7 @@ import type { Bus } from '../../shared/bus/connect.ts';
 import { chainSubmitter, funding, identity, quote, wallet } from '../../shared/contract/index.ts';
 import type { Handler } from '../../shared/contract/service.ts';
 import { cached, cachedValue } from '../../shared/lib/cached.ts';
-import { cachedTogether } from '../../shared/lib/cached-together.ts';
+import { cachedMany } from '../../shared/lib/cached-many.ts';
 
 type ChainSubmitter = typeof chainSubmitter.internal;
 type Output<O extends { output: z.ZodType }> = Promise<z.infer<O['output']>>;
@@ -45,7 +45,7 @@ export type Peers = {
 export const PEER_TIMING = {
   /** A changed default wallet takes effect within this time. A wallet's addresses never change. */
   walletMaxAgeMs: 1000,
-  /** The wallet of a payer who paid within this time is read again ahead, together with all others. */
+  /** The wallet of a payer who paid within this time is read again ahead, with all others. */
   walletRefreshForMs: 5000,
   /** Many refused settles of one wallet share one read of the chain. */
   observedMaxAgeMs: 100,
@@ -83,7 +83,7 @@ const walletsOf = (
   bus: Bus,
   { walletMaxAgeMs, walletRefreshForMs, observedMaxAgeMs }: PeerTiming,
 ): Pick<Peers, 'findWallet' | 'observeWallet'> => {
-  const findDefault = cachedTogether(
+  const findDefault = cachedMany(
     (account_ids: readonly string[]) => call(bus, wallet, 'findDefaults', { account_ids: [...account_ids] }),
     {
       keyOf: (account_id) => account_id,

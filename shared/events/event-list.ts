@@ -2,7 +2,6 @@ import type { Context } from '@opentelemetry/api';
 import { decode } from '../bus/envelope.ts';
 import { contextOfHeaders } from '../bus/trace.ts';
 import { contextOf } from '../lib/trace.ts';
-import type { OutboxRow } from './outbox.ts';
 
 /**
  * A message has one payload, or a list of events of its subject that were published together, each
@@ -10,7 +9,7 @@ import type { OutboxRow } from './outbox.ts';
  */
 type Entry = { payload: unknown; traceparent?: string };
 
-type Row = Pick<OutboxRow, 'payload' | 'traceparent'>;
+type Row = { payload: unknown; traceparent: string | null };
 
 /** The events of a row: one, or those of a row that is a list already. */
 const entriesOf = ({ payload, traceparent }: Row): Entry[] =>

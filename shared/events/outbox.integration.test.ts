@@ -30,7 +30,7 @@ const message = (subject: string, id: string, more: Partial<Message> = {}): Mess
   ...more,
 });
 
-/** Publishes those of the messages whose settlement is known, as the statements of settlement do. */
+/** Publishes the messages whose settlement is known, as the statements of settlement do. */
 const publishKnown = async (messages: readonly Message[], known: readonly string[]) => {
   const Published = z.object({ settlement_id: z.string(), outbox: insertedColumn });
   const rows = await pool.any(sql.type(Published)`

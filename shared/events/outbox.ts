@@ -84,7 +84,7 @@ export const insertMessages = (messages: Fragment): Fragment => sql.fragment`
   ${messages}
   returning outbox_id, subject, msg_id, payload, traceparent`;
 
-/** The events of one row. A message of that many stays far below the size that the server accepts. */
+/** The events of one row. Its message stays far below the size that the server accepts. */
 const MAX_EVENTS = sql.literalValue('50');
 const isEvent = sql.fragment`subject like ${sql.literalValue(`${EVENT_PREFIX}%`)}`;
 

@@ -79,7 +79,7 @@ export const createOutbox = (
   let last = 0n;
   return {
     rows,
-    /** Rows of an `outboxValues` parameter, a message each, as if the statement served one payment. */
+    /** Rows of an `outboxValues` parameter: a message each, as of a statement for one payment. */
     insert: (json: string): (OutboxRow & { positions: number[] })[] =>
       (JSON.parse(json) as { position?: number; subject: string; msg_id: string; payload: unknown }[]).map(
         ({ position = 0, ...message }) => {

@@ -4,7 +4,7 @@ import { type Bus, connectBus } from '../../../shared/bus/connect.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { identity } from '../../../shared/contract/index.ts';
 import { subscribeLive } from '../../../shared/events/consume.ts';
-import { cachedTogether } from '../../../shared/lib/cached-together.ts';
+import { cachedMany } from '../../../shared/lib/cached-many.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
  * limits have no event and must take effect in the same time.
  */
 export const CREDENTIAL_MAX_AGE_MS = 1000;
-/** A credential that was used within this time is read again ahead, together with all others. */
+/** A credential that was used within this time is read again ahead, with all others. */
 const REFRESH_FOR_MS = 5000;
 
 /** How to reach the NATS of an environment. */
@@ -57,13 +57,13 @@ export const openEnvironment = (
   caFile?: string,
 ): GatewayEnvironment => {
   const timing = { maxAgeMs: CREDENTIAL_MAX_AGE_MS, refreshForMs: REFRESH_FOR_MS };
-  const keys = cachedTogether(
+  const keys = cachedMany(
     (key_hashes: readonly string[]): Promise<(FoundKey | null)[]> =>
       call(bus(), identity, 'findKeys', { key_hashes: [...key_hashes] }),
     // Anybody can send keys that do not exist.
     { keyOf: (key_hash) => key_hash, isRefreshed: (found) => found !== null, ...timing },
   );
-  const sessions = cachedTogether(
+  const sessions = cachedMany(
     (asked: readonly SessionInput[]) => call(bus(), identity, 'findSessions', { sessions: [...asked] }),
     {
       keyOf: ({ session_id, account_id }) => `${account_id}/${session_id}`,

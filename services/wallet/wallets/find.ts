@@ -1,7 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { findDefaultWallet, findWallet, listDefaultWallets } from './store.ts';
+import { findDefaultWallet, findWallet } from './store.ts';
 
 /** int.wallet.find. */
 export const find =
@@ -13,13 +13,4 @@ export const find =
     if (row === null) return null;
     const { public_key: owner, token_account, authority } = row;
     return { wallet_id: row.wallet_id, owner, token_account, authority };
-  };
-
-/** int.wallet.findDefaults. */
-export const findDefaults =
-  ({ pool }: { pool: Pool }): Handler<typeof wallet.internal.findDefaults> =>
-  async ({ account_ids }) => {
-    const rows = await listDefaultWallets(pool, account_ids);
-    const found = new Map(rows.map(({ account_id, ...addresses }) => [account_id, addresses]));
-    return account_ids.map((account_id) => found.get(account_id) ?? null);
   };

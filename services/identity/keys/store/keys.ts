@@ -58,8 +58,8 @@ const KeyRow = z.discriminatedUnion('kind', [
 export type KeyRow = z.infer<typeof KeyRow>;
 
 /**
- * The principals of the keys with these hashes, and why they are no longer valid, in no order. There
- * is no row for a key that never was.
+ * The principals of the keys with these hashes, and why they are no longer valid, in no order.
+ * There is no row for a key that never was.
  */
 export const listKeyRowsOf = (db: Db, keyHashes: readonly string[]): Promise<readonly KeyRow[]> =>
   db.any(sql.type(KeyRow)`

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { cachedTogether } from './cached-together.ts';
+import { cachedMany } from './cached-many.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -14,7 +14,7 @@ const recorded = (
   } = {},
 ) => {
   const loads: string[][] = [];
-  const get = cachedTogether(
+  const get = cachedMany(
     async (keys: readonly string[]) => {
       const number = loads.push([...keys]);
       if (keys.includes('bad')) throw new Error('unavailable');
@@ -67,7 +67,7 @@ test('a failed load fails its callers only, and is not cached', async () => {
 
 test('a refresh that fails leaves an answer until it is too old', async () => {
   let isDown = false;
-  const get = cachedTogether(async (keys: readonly string[]) => {
+  const get = cachedMany(async (keys: readonly string[]) => {
     if (isDown) throw new Error('unavailable');
     return keys.map(() => 1);
   }, OPTIONS);
@@ -86,7 +86,7 @@ test('a refresh that fails leaves an answer until it is too old', async () => {
 
 test('an invalidated answer is loaded again, also while a refresh of it is under way', async () => {
   const refreshes: ((value: string[]) => void)[] = [];
-  const get = cachedTogether(
+  const get = cachedMany(
     (_keys: readonly string[]) => new Promise<string[]>((resolve) => void refreshes.push(resolve)),
     OPTIONS,
   );
@@ -117,7 +117,7 @@ test('an answer that is not worth a refresh is cached, and not refreshed', async
 });
 
 test('a load that throws at once fails its callers', async () => {
-  const get = cachedTogether<string, number>(() => {
+  const get = cachedMany<string, number>(() => {
     throw new Error('not connected');
   }, OPTIONS);
   const answer = Promise.allSettled([get('a')]);

@@ -11,7 +11,7 @@ type Options<I, T> = {
 };
 
 /** A function whose answers are cached for a short time and loaded together. */
-type CachedTogether<I, T> = ((input: I) => Promise<T>) & {
+type CachedMany<I, T> = ((input: I) => Promise<T>) & {
   /**
    * Drops the answer for an input. An answer that is being loaded is dropped too: it may be from
    * before the change.
@@ -23,6 +23,35 @@ type CachedTogether<I, T> = ((input: I) => Promise<T>) & {
 const REFRESH_AT = 0.7;
 /** The inputs of one load. Its message stays far below the size that the server accepts. */
 const MOST_AT_ONCE = 500;
+
+/** The loads of many inputs. @returns the answer of each input, in their order */
+const inParts =
+  <I, T>(load: (inputs: readonly I[]) => Promise<readonly T[]>) =>
+  (inputs: readonly I[]): Promise<T>[] => {
+    // Async, so that a load that throws at once fails its callers too.
+    const parts = Array.from({ length: Math.ceil(inputs.length / MOST_AT_ONCE) }, async (_, index) =>
+      load(inputs.slice(index * MOST_AT_ONCE, (index + 1) * MOST_AT_ONCE)),
+    );
+    return inputs.map(async (_, index) => {
+      const answers = await parts[Math.floor(index / MOST_AT_ONCE)]!;
+      return answers[index % MOST_AT_ONCE]!;
+    });
+  };
+
+/** Loads the inputs of a turn of the event loop as one. */
+const ofTurn = <I, T>(loadAll: (inputs: readonly I[]) => Promise<T>[]): ((input: I) => Promise<T>) => {
+  let asked: { input: I; resolve: (value: Promise<T>) => void }[] = [];
+  const loadAsked = (): void => {
+    const all = asked;
+    asked = [];
+    const values = loadAll(all.map(({ input }) => input));
+    for (const [index, { resolve }] of all.entries()) resolve(values[index]!);
+  };
+  return (input) => {
+    if (asked.length === 0) setImmediate(loadAsked);
+    return new Promise<T>((resolve) => asked.push({ input, resolve }));
+  };
+};
 
 /**
  * Caches answers for a short time and loads many at once: those that a turn of the event loop
@@ -37,7 +66,7 @@ const MOST_AT_ONCE = 500;
  * @param isCacheable whether an answer may be cached
  * @param isRefreshed whether an answer is worth a refresh: one that anybody can cause is not
  */
-export const cachedTogether = <I, T>(
+export const cachedMany = <I, T>(
   load: (inputs: readonly I[]) => Promise<readonly T[]>,
   {
     keyOf,
@@ -47,24 +76,13 @@ export const cachedTogether = <I, T>(
     isCacheable = () => true,
     isRefreshed = () => true,
   }: Options<I, T>,
-): CachedTogether<I, T> => {
+): CachedMany<I, T> => {
   /** `isRefreshed` is false until the answer is there. */
   type Entry = { input: I; loadedAt: number; usedAt: number; value: Promise<T>; isRefreshed: boolean };
+  const loadAll = inParts(load);
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
-  let missed: { input: I; resolve: (value: Promise<T>) => void }[] = [];
+  const loadInTurn = ofTurn(loadAll);
   let isScheduled = false;
-
-  /** One load for these inputs. @returns the answer of each */
-  const loadAll = (inputs: readonly I[]): Promise<T>[] => {
-    // Async, so that a load that throws at once fails its callers too.
-    const parts = Array.from({ length: Math.ceil(inputs.length / MOST_AT_ONCE) }, async (_, index) =>
-      load(inputs.slice(index * MOST_AT_ONCE, (index + 1) * MOST_AT_ONCE)),
-    );
-    return inputs.map(async (_, index) => {
-      const answers = await parts[Math.floor(index / MOST_AT_ONCE)]!;
-      return answers[index % MOST_AT_ONCE]!;
-    });
-  };
 
   const schedule = (): void => {
     if (isScheduled) return;
@@ -83,13 +101,6 @@ export const cachedTogether = <I, T>(
       if (!isCacheable(loaded)) drop();
     }, drop);
     schedule();
-  };
-
-  const loadMissed = (): void => {
-    const asked = missed;
-    missed = [];
-    const values = loadAll(asked.map(({ input }) => input));
-    for (const [index, { resolve }] of asked.entries()) resolve(values[index]!);
   };
 
   /** A refresh belongs to no call. One that fails leaves the answer until it is too old. */
@@ -119,8 +130,7 @@ export const cachedTogether = <I, T>(
       entry.usedAt = now;
       return entry.value;
     }
-    if (missed.length === 0) setImmediate(loadMissed);
-    const value = new Promise<T>((resolve) => missed.push({ input, resolve }));
+    const value = loadInTurn(input);
     store({ input, loadedAt: now, usedAt: now, value, isRefreshed: false });
     return value;
   };
