@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react';
-import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Input, Output } from '../../../sdk/src/main.ts';
 import { useAction, useRead } from '../lib/data.ts';
-import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
+import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import {
+  AmountField,
   Button,
   ErrorNotice,
   Loading,
@@ -12,7 +12,6 @@ import {
   Row,
   Section,
   Stack,
-  TextField,
   toast,
 } from '../ui/index.ts';
 import { LIMITS } from './texts.ts';
@@ -38,8 +37,8 @@ const amountOf = (text: string): string | null => {
 };
 
 const Form = ({ values }: { values: Values }) => {
-  const [perPayment, setPerPayment] = useState(plainUsdc(values.per_payment));
-  const [daily, setDaily] = useState(plainUsdc(values.daily));
+  const [perPayment, setPerPayment] = useState(fieldUsdc(values.per_payment));
+  const [daily, setDaily] = useState(fieldUsdc(values.daily));
   const change = useAction(
     (client, input: Input<'settlement.updateAccountLimits'>) => client.settlement.updateAccountLimits(input),
     { changes: [['limits'], ['security-events']], done: () => toast(LIMITS.saved) },
@@ -52,20 +51,16 @@ const Form = ({ values }: { values: Values }) => {
   return (
     <form onSubmit={save}>
       <Stack>
-        <TextField
+        <AmountField
           label={LIMITS.perPayment}
           value={perPayment}
           onChange={setPerPayment}
-          numeric
-          suffix="USDC"
           error={per_payment === null ? NOT_AN_AMOUNT : null}
         />
-        <TextField
+        <AmountField
           label={LIMITS.daily}
           value={daily}
           onChange={setDaily}
-          numeric
-          suffix="USDC"
           error={per_day === null ? NOT_AN_AMOUNT : null}
         />
         <Properties of={[[LIMITS.used, <Money key="used" micro={values.used_today} />]]} />

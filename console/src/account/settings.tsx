@@ -1,9 +1,19 @@
 import { type FormEvent, useState } from 'react';
-import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Input, Output } from '../../../sdk/src/main.ts';
 import { useAction, useRead } from '../lib/data.ts';
-import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
-import { Button, ErrorNotice, Loading, Row, Section, Stack, Switch, TextField, toast } from '../ui/index.ts';
+import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
+import {
+  AmountField,
+  Button,
+  ErrorNotice,
+  Loading,
+  Row,
+  Section,
+  Stack,
+  Switch,
+  TextField,
+  toast,
+} from '../ui/index.ts';
 
 type Values = Output<'identity.getSettings'>;
 
@@ -24,7 +34,7 @@ export const Settings = () => {
 
 const Form = ({ values }: { values: Values }) => {
   const shownThreshold =
-    values.spending_alert_threshold === null ? '' : plainUsdc(values.spending_alert_threshold);
+    values.spending_alert_threshold === null ? '' : fieldUsdc(values.spending_alert_threshold);
   const [name, setName] = useState(values.display_name ?? '');
   const [threshold, setThreshold] = useState(shownThreshold);
   const change = useAction(
@@ -45,13 +55,11 @@ const Form = ({ values }: { values: Values }) => {
     <form onSubmit={save}>
       <Stack>
         <TextField label="Name" value={name} onChange={setName} maxLength={80} autoComplete="name" />
-        <TextField
-          label="Mail me when a day’s payments pass"
+        <AmountField
+          label="E-mail me when daily spending exceeds"
           value={threshold}
           onChange={setThreshold}
-          numeric
-          suffix="USDC"
-          hint="Once per UTC day. Leave it empty for no such mail."
+          hint="At most one e-mail per UTC day. Leave empty to turn off."
           error={wrong ? NOT_AN_AMOUNT : null}
         />
         <Row>
@@ -62,16 +70,16 @@ const Form = ({ values }: { values: Values }) => {
         <Switch
           isSelected={values.mail_key_events}
           onChange={(mail_key_events) => void change.run({ mail_key_events })}
-          hint="when keys or passkeys are created, replaced or removed"
+          hint="when a key or passkey is created, replaced or removed"
         >
-          Mails about keys
+          E-mails about keys
         </Switch>
         <Switch
           isSelected={values.mail_payments}
           onChange={(mail_payments) => void change.run({ mail_payments })}
           hint="when you pay or are paid"
         >
-          Mails about payments
+          E-mails about payments
         </Switch>
         {change.error !== null && <ErrorNotice error={change.error} />}
       </Stack>

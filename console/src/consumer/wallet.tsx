@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useLocation } from 'wouter';
 import { useItems } from '../lib/data.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
@@ -10,6 +11,7 @@ import {
   ErrorNotice,
   LinkButton,
   Loading,
+  Menu,
   Money,
   Notice,
   Page,
@@ -30,12 +32,12 @@ type Deed = 'allow' | 'revoke' | 'fund' | 'passkey';
 const EVERY_MS = 15_000;
 
 const MEANING: Record<Wallet['delegation']['status'], string> = {
-  none: 'No spending is allowed yet: payments are refused until you allow it.',
+  none: 'Payments are refused until you allow spending.',
   pending: 'The chain has not confirmed the last change yet.',
-  active: 'Payments are taken from this allowance.',
-  exhausted: 'The allowance is used up: payments are refused until you allow more.',
+  active: 'Payments use up this allowance.',
+  exhausted: 'The allowance is used up. Payments are refused until you raise it.',
   overwritten: 'Another app has replaced the allowance. Allow spending again to restore it.',
-  revoked: 'The allowance is revoked: payments are refused until you allow spending.',
+  revoked: 'You revoked the allowance. Payments are refused until you allow spending again.',
 };
 
 /** The wallets of the account: balance, allowance, and how to add one. */
@@ -51,7 +53,7 @@ const WalletPage = () => {
   const ways = (
     <>
       <Button onPress={() => setAdding('link')}>Link a wallet</Button>
-      <Button variant="primary" onPress={() => setAdding('make')}>
+      <Button variant={data.length === 0 ? 'primary' : 'plain'} onPress={() => setAdding('make')}>
         Create a wallet
       </Button>
     </>
@@ -60,25 +62,30 @@ const WalletPage = () => {
   return (
     <Page
       title="Wallet"
-      about="Your money, and what the platform may spend of it. The key stays with you."
+      about="Your money and how much of it payments may use. You keep the key."
       actions={data.length > 0 && ways}
     >
       {isPending && <Loading>Loading your wallets…</Loading>}
       {error !== null && <ErrorNotice error={error} retry={again} />}
       {!isPending && error === null && data.length === 0 && (
-        <Section title="Begin here">
+        <Section title="Get started">
           <Empty title="No wallet yet">
             <p>
-              Link a wallet of this browser, or create one here. Its key is encrypted with your passkey and
-              with a recovery code that you print.
+              Create a wallet here, or link one from this browser. The key of a new wallet is encrypted with
+              your passkey and a recovery code.
             </p>
             <Row>{ways}</Row>
           </Empty>
         </Section>
       )}
       <Columns>
-        {data.map((wallet) => (
-          <WalletCard key={wallet.wallet_id} wallet={wallet} onDeed={(deed) => setDoing({ deed, wallet })} />
+        {data.map((wallet, at) => (
+          <WalletCard
+            key={wallet.wallet_id}
+            wallet={wallet}
+            isFirst={at === 0}
+            onDeed={(deed) => setDoing({ deed, wallet })}
+          />
         ))}
       </Columns>
       {hasMore && (
@@ -99,8 +106,20 @@ const WalletPage = () => {
 };
 export default WalletPage;
 
-const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) => void }) => {
-  const { environment } = useSession();
+/** What a wallet needs next: money, then an allowance. */
+const nextOf = (balance: bigint, isAllowed: boolean): 'money' | 'allow' | null => {
+  if (balance === 0n) return 'money';
+  return isAllowed ? null : 'allow';
+};
+
+type CardProps = {
+  wallet: Wallet;
+  /** The page has one main action: what its first wallet needs. */
+  isFirst: boolean;
+  onDeed: (deed: Deed) => void;
+};
+
+const WalletCard = ({ wallet, isFirst, onDeed }: CardProps) => {
   const { status, allowance } = wallet.delegation;
   const name = nameOf(wallet);
   const [balance, allowed] = [BigInt(wallet.balance), BigInt(allowance)];
@@ -114,7 +133,7 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
         <Money micro={balance} large />
         {wallet.token_account_closed && (
           <Notice tone="bad">
-            Its USDC account was closed on chain. Allowing spending creates it again.
+            The USDC account of this wallet was closed on chain. Allow spending to create it again.
           </Notice>
         )}
         <Properties
@@ -125,60 +144,81 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
                 <Money micro={allowed} /> <Badge state={status} />
               </span>,
             ],
-            ['Can be paid now', isAllowed && allowed > balance && <Money micro={balance} />],
-            [
-              'Address',
-              <Copyable key="address" text={wallet.address} label={`address of ${name}`} shown={12} />,
-            ],
+            ['Payable now', isAllowed && allowed > balance && <Money micro={balance} />],
+            ['Address', <Copyable key="address" text={wallet.address} label={`address of ${name}`} block />],
           ]}
         />
         <p className="quiet">{MEANING[status]}</p>
-        <Row>
-          <Button
-            variant={isAllowed ? 'plain' : 'primary'}
-            size="small"
-            aria-label={`${isAllowed ? 'Change the allowance' : 'Allow spending'}: ${name}`}
-            onPress={() => onDeed('allow')}
-          >
-            {isAllowed ? 'Change the allowance' : 'Allow spending'}
-          </Button>
-          {(allowed > 0n || status === 'overwritten') && (
-            <Button
-              size="small"
-              aria-label={`Revoke the allowance: ${name}`}
-              onPress={() => onDeed('revoke')}
-            >
-              Revoke the allowance
-            </Button>
-          )}
-          {wallet.kind === 'provisioned' && (
-            <Button size="small" aria-label={`Add a passkey: ${name}`} onPress={() => onDeed('passkey')}>
-              Add a passkey
-            </Button>
-          )}
-          {environment === 'test' && (
-            <Button size="small" aria-label={`Get test money: ${name}`} onPress={() => onDeed('fund')}>
-              Get test money
-            </Button>
-          )}
-          <LinkButton
-            to={`/deposits?wallet=${wallet.wallet_id}`}
-            size="small"
-            aria-label={`Deposit: ${name}`}
-          >
-            Deposit
-          </LinkButton>
-          {balance > 0n && (
-            <LinkButton
-              to={`/withdrawals?wallet=${wallet.wallet_id}`}
-              size="small"
-              aria-label={`Withdraw: ${name}`}
-            >
-              Withdraw
-            </LinkButton>
-          )}
-        </Row>
+        <CardActions wallet={wallet} next={isFirst ? nextOf(balance, isAllowed) : null} onDeed={onDeed} />
       </Stack>
     </Section>
+  );
+};
+
+/** Add money, allow, withdraw; the rest is in a menu. */
+const CardActions = ({
+  wallet,
+  next,
+  onDeed,
+}: Omit<CardProps, 'isFirst'> & { next: ReturnType<typeof nextOf> }) => {
+  const { environment } = useSession();
+  const [, navigate] = useLocation();
+  const { status, allowance } = wallet.delegation;
+  const name = nameOf(wallet);
+  const isAllowed = allowance !== '0' && status === 'active';
+  const isTest = environment === 'test';
+  const deposits = `/deposits?wallet=${wallet.wallet_id}`;
+  const allow = isAllowed ? 'Change the allowance' : 'Allow spending';
+  return (
+    <Row>
+      {isTest ? (
+        <Button
+          size="small"
+          variant={next === 'money' ? 'primary' : 'plain'}
+          aria-label={`Get test money: ${name}`}
+          onPress={() => onDeed('fund')}
+        >
+          Get test money
+        </Button>
+      ) : (
+        <LinkButton
+          to={deposits}
+          size="small"
+          variant={next === 'money' ? 'primary' : 'plain'}
+          aria-label={`Add money: ${name}`}
+        >
+          Add money
+        </LinkButton>
+      )}
+      <Button
+        size="small"
+        variant={next === 'allow' ? 'primary' : 'plain'}
+        aria-label={`${allow}: ${name}`}
+        onPress={() => onDeed('allow')}
+      >
+        {allow}
+      </Button>
+      {wallet.balance !== '0' && (
+        <LinkButton
+          to={`/withdrawals?wallet=${wallet.wallet_id}`}
+          size="small"
+          aria-label={`Withdraw: ${name}`}
+        >
+          Withdraw
+        </LinkButton>
+      )}
+      <Menu
+        aria-label={`More actions: ${name}`}
+        items={[
+          isTest && { text: 'Deposit', onAction: () => navigate(deposits) },
+          wallet.kind === 'provisioned' && { text: 'Add a passkey', onAction: () => onDeed('passkey') },
+          (allowance !== '0' || status === 'overwritten') && {
+            text: 'Revoke the allowance',
+            danger: true,
+            onAction: () => onDeed('revoke'),
+          },
+        ]}
+      />
+    </Row>
   );
 };

@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from 'react';
-import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction, useItems } from '../lib/data.ts';
-import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
+import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import {
   Ago,
+  AmountField,
   Badge,
   Button,
   ConfirmDialog,
@@ -55,12 +55,9 @@ const WithdrawalsPage = () => {
   );
   const signer = wallets.data.find(({ wallet_id }) => wallet_id === approving?.withdrawal.wallet_id);
   return (
-    <Page
-      title="Withdrawals"
-      about="Send USDC to an external address. No money moves before you have signed."
-    >
+    <Page title="Withdrawals" about="Send USDC to an external address. No money moves until you sign.">
       <Section title="New withdrawal">
-        <ForWallet of={chosen} none="No wallet for a withdrawal yet">
+        <ForWallet of={chosen} none="No wallet to withdraw from">
           {(wallet) => (
             <NewWithdrawal
               wallets={wallets.data}
@@ -92,7 +89,7 @@ const WithdrawalsPage = () => {
         onClose={() => setCancelled(null)}
         onConfirm={() => cancel.runOrThrow(cancelled!.withdrawal_id)}
       >
-        No money has moved, and none will. A signed transaction of it can no longer be used.
+        No money has moved, and none will. A transaction that you signed for it can no longer be used.
       </ConfirmDialog>
     </Page>
   );
@@ -126,7 +123,7 @@ const NewWithdrawal = ({
         destination_address: destination,
       });
       if (made.amount !== amount || made.destination_address !== destination)
-        throw new Error('The API returned a different withdrawal than requested.');
+        throw new Error('The API returned a different withdrawal than you requested.');
       return made;
     },
     {
@@ -141,7 +138,7 @@ const NewWithdrawal = ({
   );
   const problem = (): string | null => {
     if (amount === null) return NOT_AN_AMOUNT;
-    return amount > BigInt(wallet.balance) ? 'That is more than the wallet holds.' : null;
+    return amount > BigInt(wallet.balance) ? 'The wallet holds less than that.' : null;
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -152,14 +149,14 @@ const NewWithdrawal = ({
     <form onSubmit={submit}>
       <Stack>
         <WalletSelect label="From" wallets={wallets} value={wallet} onChange={onWallet} />
-        <TextField
+        <AmountField
           label="Amount"
           hint={
             BigInt(wallet.balance) > 0n && (
               <>
                 The wallet holds <Money micro={wallet.balance} />{' '}
-                <Button size="small" variant="quiet" onPress={() => setTyped(plainUsdc(wallet.balance))}>
-                  All of it
+                <Button size="small" variant="quiet" onPress={() => setTyped(fieldUsdc(wallet.balance))}>
+                  Max
                 </Button>
               </>
             )
@@ -167,22 +164,22 @@ const NewWithdrawal = ({
           value={typed}
           onChange={setTyped}
           error={tried ? problem() : null}
-          suffix="USDC"
-          numeric
         />
         <TextField
           label="To"
-          hint="A Solana address, or a USDC token account. Money sent to a wrong one does not come back."
+          hint="A Solana address or a USDC token account. Transfers cannot be reversed."
           value={to}
           onChange={setTo}
-          error={tried && !isAddress(destination) ? 'A Solana address: 32 to 44 letters and digits.' : null}
+          error={
+            tried && !isAddress(destination) ? 'Enter a Solana address of 32 to 44 letters and digits.' : null
+          }
           autoComplete="off"
           spellCheck="false"
         />
         {create.error !== null && <ErrorNotice error={create.error} />}
         <div>
           <Button type="submit" variant="primary" busy={create.isBusy && 'Preparing…'}>
-            Go on to sign
+            Review and sign
           </Button>
         </div>
       </Stack>
@@ -204,16 +201,16 @@ const Approve = ({
   const [first, setFirst] = useState(prepared);
   const prepareAfresh = useAction(async (client) => {
     const answer = await client.funding.approveWithdrawal({ withdrawal_id });
-    if (!('transaction' in answer)) throw new Error('This withdrawal was submitted already.');
+    if (!('transaction' in answer)) throw new Error('This withdrawal has already been submitted.');
     return answer as Prepared;
   });
   const submitted = useAction(
     (client, transaction: string) => client.funding.approveWithdrawal({ withdrawal_id, transaction }),
-    { changes: CHANGES, done: () => toast('Signed and sent. Follow it in the list.') },
+    { changes: CHANGES, done: () => toast('Signed and sent. See the list for its progress.') },
   );
   return (
     <SignDialog
-      title="Approve the withdrawal"
+      title="Sign the withdrawal"
       wallet={wallet}
       wanted={{ kind: 'transfer', amount: BigInt(amount), destination: destination_address }}
       prepare={() => {
@@ -245,9 +242,9 @@ const WithdrawalTable = ({
       items={withdrawals}
       waiting="Loading your withdrawals…"
       keyOf={({ withdrawal_id }) => withdrawal_id}
-      empty={<Empty title="No withdrawal yet">Your withdrawals are listed here with their progress.</Empty>}
+      empty={<Empty title="No withdrawal yet">Withdrawals appear here with their progress.</Empty>}
       columns={[
-        { heading: 'Begun', show: ({ created_at }) => <Ago at={created_at} /> },
+        { heading: 'Started', show: ({ created_at }) => <Ago at={created_at} /> },
         {
           heading: 'From',
           show: ({ wallet_id }) => {
@@ -263,14 +260,14 @@ const WithdrawalTable = ({
           ),
         },
         {
-          heading: 'State',
+          heading: 'Status',
           show: ({ status, failure, pending_until }) => (
             <>
               <Badge state={status} />
               {failure !== null && <div className="quiet">{failure.message}</div>}
               {status === 'pending_approval' && (
                 <div className="quiet">
-                  to be signed until <Time at={pending_until} />
+                  Sign before <Time at={pending_until} />
                 </div>
               )}
             </>
@@ -288,9 +285,9 @@ const WithdrawalTable = ({
             withdrawal.status === 'pending_approval' ? (
               <Row>
                 <Button size="small" onPress={() => onApprove(withdrawal)}>
-                  Approve
+                  Sign
                 </Button>
-                <Button size="small" variant="quiet" onPress={() => onCancel(withdrawal)}>
+                <Button size="small" variant="quiet-danger" onPress={() => onCancel(withdrawal)}>
                   Cancel
                 </Button>
               </Row>

@@ -6,8 +6,9 @@ type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | 'isPendi
   children: ReactNode;
   /**
    * `primary`: the main action. `danger`: an action that cannot be undone. `quiet`: next to others.
+   * `quiet-danger`: leads to a `danger` action, next to others.
    */
-  variant?: 'plain' | 'primary' | 'danger' | 'quiet';
+  variant?: 'plain' | 'primary' | 'danger' | 'quiet' | 'quiet-danger';
   size?: 'normal' | 'small';
   /** The label while the action runs ("Signing in…"). The button is disabled meanwhile. */
   busy?: string | false | undefined;

@@ -40,9 +40,15 @@ export const Dialog = ({
   </ModalOverlay>
 );
 
-/** The buttons of a dialog. The main action comes last. */
-export const DialogActions = ({ children }: { children: ReactNode }) => (
-  <div className="dialog-actions">{children}</div>
+/**
+ * The buttons of a dialog, in one row: at most two, the main action last. `aside` is another way
+ * that few need. It stands at the other end of the row, on a phone above it.
+ */
+export const DialogActions = ({ children, aside }: { children: ReactNode; aside?: ReactNode }) => (
+  <div className="dialog-actions">
+    {aside !== undefined && aside !== false && <div className="dialog-aside">{aside}</div>}
+    {children}
+  </div>
 );
 
 /**

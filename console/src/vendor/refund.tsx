@@ -1,9 +1,19 @@
 import { type FormEvent, useState } from 'react';
-import { displayUsdc, plainUsdc } from '../../../sdk/src/generated/usdc.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
-import { Button, Dialog, DialogActions, ErrorNotice, Money, Notice, Stack, TextField } from '../ui/index.ts';
+import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
+import {
+  AmountField,
+  Button,
+  Dialog,
+  DialogActions,
+  ErrorNotice,
+  Money,
+  Notice,
+  Stack,
+  TextField,
+} from '../ui/index.ts';
 import { SignRefund } from './refund-signing.tsx';
 import type { Settlement } from './sales-figures.ts';
 import type { Refund } from './settlement-history.ts';
@@ -63,7 +73,7 @@ const Prepare = ({
   onPrepared: (refund: Prepared) => void;
   onClose: () => void;
 }) => {
-  const [amount, setAmount] = useState(plainUsdc(left));
+  const [amount, setAmount] = useState(fieldUsdc(left));
   const [reason, setReason] = useState('');
   const [wrong, setWrong] = useState<string | null>(null);
   const prepare = useAction(
@@ -79,7 +89,7 @@ const Prepare = ({
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (micro === null) return setWrong(NOT_AN_AMOUNT);
-    if (micro > left) return setWrong(`At most ${displayUsdc(left)} are left of the net amount.`);
+    if (micro > left) return setWrong(`At most ${displayUsdc(left)} can be refunded.`);
     const why = reason.trim();
     void prepare.run({ amount: micro.toString(), ...(why !== '' && { reason: why }) });
   };
@@ -87,13 +97,11 @@ const Prepare = ({
     <form onSubmit={submit} noValidate>
       <Stack>
         <p>
-          <Money micro={left} /> of the net amount can be refunded. The money comes from your payout wallet,
-          and none moves before that wallet has signed.
+          <Money micro={left} /> of the net amount can be refunded. Your payout wallet pays and signs it;
+          nothing moves before.
         </p>
-        <TextField
+        <AmountField
           label="Amount"
-          suffix="USDC"
-          numeric
           value={amount}
           error={wrong}
           onChange={(value) => {

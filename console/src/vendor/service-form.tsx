@@ -1,10 +1,10 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import { displayUsdc, plainUsdc } from '../../../sdk/src/generated/usdc.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Input, Output } from '../../../sdk/src/main.ts';
 import { useItems, useRead } from '../lib/data.ts';
 import { formatDuration, parseWhole } from '../lib/duration.ts';
-import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
-import { Columns, ErrorNotice, Select, Stack, Switch, TextField } from '../ui/index.ts';
+import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
+import { AmountField, Columns, ErrorNotice, Select, Stack, Switch, TextField } from '../ui/index.ts';
 import { nameOf } from '../wallet/select-wallet.tsx';
 
 export type Service = Output<'identity.getService'>;
@@ -21,7 +21,7 @@ export type FirstDraft = Pick<Typed, 'name' | 'price' | 'payout'>;
 
 const draftOf = (service?: Service, first?: FirstDraft): Draft => ({
   name: service?.name ?? first?.name ?? '',
-  price: service === undefined ? (first?.price ?? '') : plainUsdc(service.price),
+  price: service === undefined ? (first?.price ?? '') : fieldUsdc(service.price),
   payout: service?.payout_address ?? first?.payout ?? '',
   window: String(service?.redeem_window_seconds ?? 900),
   grace: String(service?.key_grace_hours ?? 24),
@@ -123,7 +123,7 @@ export const ServiceForm = ({
             maxLength={80}
             isRequired
           />
-          <TextField
+          <AmountField
             {...typed('price')}
             error={wrong.price ?? (fee?.net_amount === '0' ? belowFee(fee) : null)}
             label="Price of a call"
@@ -132,8 +132,6 @@ export const ServiceForm = ({
                 ? 'Your code may quote another amount. This one is the default.'
                 : received(fee)
             }
-            suffix="USDC"
-            numeric
             isRequired
           />
         </Columns>

@@ -34,7 +34,7 @@ export const AddPasskeyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose:
     },
     {
       done: () => {
-        toast('This passkey opens the wallet now.');
+        toast('This passkey can now open the wallet.');
         onClose();
       },
     },
@@ -44,12 +44,12 @@ export const AddPasskeyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose:
     if (worker !== null) void add.run(code);
   };
   return (
-    <Dialog title="Let another passkey open it" isOpen onClose={onClose} isFixed={add.isBusy}>
+    <Dialog title="Add a passkey to this wallet" isOpen onClose={onClose} isFixed={add.isBusy}>
       <form onSubmit={submit}>
         <Stack>
           <p>
-            For a new device, or after the loss of a passkey. If this device has no passkey, add one to your
-            account first. Everything that opens the wallet now still does.
+            For a new device, or if you lost a passkey. If this device has no passkey yet, add one under
+            Account first. Your other passkeys and the recovery code keep working.
           </p>
           <CodeField value={code} onChange={setCode} />
           {add.error !== null && <Problem error={add.error} />}
@@ -58,7 +58,7 @@ export const AddPasskeyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose:
               Cancel
             </Button>
             <Button type="submit" variant="primary" busy={add.isBusy && 'Waiting for your passkey…'}>
-              Choose the passkey
+              Choose a passkey
             </Button>
           </DialogActions>
         </Stack>

@@ -1,9 +1,8 @@
 import { type FormEvent, useState } from 'react';
-import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { useAction } from '../lib/data.ts';
-import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
+import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import { session } from '../session/store.ts';
-import { Button, Dialog, DialogActions, ErrorNotice, Stack, TextField, toast } from '../ui/index.ts';
+import { AmountField, Button, Dialog, DialogActions, ErrorNotice, Stack, toast } from '../ui/index.ts';
 import type { Prepared } from './prepared.ts';
 import { SignDialog, type Wallet } from './signing.tsx';
 
@@ -23,10 +22,10 @@ export const AllowanceDialog = ({
   onClose: () => void;
 }) => {
   const { allowance: now } = wallet.delegation;
-  const [typed, setTyped] = useState(now === '0' ? '' : plainUsdc(now));
+  const [typed, setTyped] = useState(now === '0' ? '' : fieldUsdc(now));
   const [tried, setTried] = useState(false);
   const [allowance, setAllowance] = useState<bigint | null>(given);
-  const submitted = useSubmit('delegate', 'Spending is allowed now.');
+  const submitted = useSubmit('delegate', 'Spending is allowed.');
   const { wallet_id } = wallet;
   if (allowance !== null) {
     return (
@@ -49,20 +48,18 @@ export const AllowanceDialog = ({
     <Dialog title={now === '0' ? 'Allow spending' : 'Change the allowance'} isOpen onClose={onClose}>
       <form onSubmit={choose}>
         <Stack>
-          <TextField
-            label="Up to"
-            hint="For all payments until you change it. It replaces the present allowance, and may exceed the balance."
+          <AmountField
+            label="Allowance"
+            hint="For all payments until you change it. It replaces the current allowance and may exceed the balance."
             value={typed}
             onChange={setTyped}
             error={tried && typedUsdc(typed) === null ? NOT_AN_AMOUNT : null}
-            suffix="USDC"
-            numeric
             autoFocus
           />
           <DialogActions>
             <Button onPress={onClose}>Cancel</Button>
             <Button type="submit" variant="primary">
-              Go on
+              Continue
             </Button>
           </DialogActions>
         </Stack>
@@ -73,7 +70,7 @@ export const AllowanceDialog = ({
 
 /** Revokes the allowance of the platform. */
 export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
-  const submitted = useSubmit('revoke', 'The platform may no longer spend from it.');
+  const submitted = useSubmit('revoke', 'Quittance can no longer spend from this wallet.');
   const { wallet_id } = wallet;
   return (
     <SignDialog
@@ -93,7 +90,7 @@ const useSubmit = (name: 'delegate' | 'revoke', text: string) =>
     changes: CHANGES,
     done: (answer) => {
       const isPending = 'delegation' in answer && answer.delegation.status === 'pending';
-      toast(isPending ? 'Sent; the chain has not confirmed it yet.' : text);
+      toast(isPending ? 'Sent. The chain has not confirmed it yet.' : text);
     },
   });
 
@@ -107,7 +104,7 @@ export const TestMoneyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
     {
       changes: CHANGES,
       done: () => {
-        toast('The test money has arrived.');
+        toast('Test money received.');
         onClose();
       },
     },
@@ -120,21 +117,19 @@ export const TestMoneyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
     <Dialog title="Get test money" isOpen onClose={onClose}>
       <form onSubmit={submit}>
         <Stack>
-          <TextField
+          <AmountField
             label="Amount"
-            hint="It has no value. At most 10,000 at a time."
+            hint="Test money has no value. At most 10,000 at a time."
             value={typed}
             onChange={setTyped}
             error={amount === null ? NOT_AN_AMOUNT : null}
-            suffix="USDC"
-            numeric
             autoFocus
           />
           {fund.error !== null && <ErrorNotice error={fund.error} />}
           <DialogActions>
             <Button onPress={onClose}>Cancel</Button>
             <Button type="submit" variant="primary" busy={fund.isBusy && 'Waiting for the chain…'}>
-              Get it
+              Get test money
             </Button>
           </DialogActions>
         </Stack>

@@ -40,6 +40,18 @@ const subscribe = (listener: () => void) => {
 export const useBrowserWallets = (): readonly BrowserWallet[] =>
   useSyncExternalStore(subscribe, () => usable);
 
+/**
+ * The wallet of this browser that holds an account: the one that shows its address, the one that it
+ * was named after when it was linked, or the only one. Null: nobody knows.
+ */
+export const holderOf = (
+  wallets: readonly BrowserWallet[],
+  { address, label }: { address: string; label: string | null },
+): BrowserWallet | null =>
+  wallets.find(({ accounts }) => accounts.some((each) => each.address === address)) ??
+  wallets.find(({ name }) => name === label) ??
+  (wallets.length === 1 ? wallets[0]! : null);
+
 /** The wallet's Solana accounts, after the user has connected it to this page. */
 export const connect = async (wallet: BrowserWallet): Promise<readonly WalletAccount[]> => {
   const { accounts } = await wallet.features[StandardConnect].connect();

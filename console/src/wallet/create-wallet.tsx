@@ -4,7 +4,6 @@ import { passkeySecret, registerPasskey } from '../session/passkeys.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
   Button,
-  Copyable,
   Dialog,
   DialogActions,
   ErrorNotice,
@@ -24,7 +23,7 @@ type Made = Awaited<ReturnType<WalletWorker['make']>>;
 export class NoPrfError extends Error {
   constructor() {
     super(
-      'This passkey cannot store keys (it has no PRF). Use another, or create the wallet with the code only.',
+      'This passkey cannot protect a wallet (it has no PRF). Use another passkey, or a recovery code only.',
     );
   }
 }
@@ -42,11 +41,15 @@ export const MakeDialog = ({
   onMade?: (walletId: string) => void;
 }) => {
   const worker = useWalletWorker();
-  const [label, setLabel] = useState('');
+  const [label, setLabel] = useState('My wallet');
   const [made, setMade] = useState<Made | null>(null);
   const [checking, setChecking] = useState(false);
   const step = made === null ? 'begin' : checking ? 'check' : 'code';
-  const titles = { begin: 'Create a wallet', code: 'Your recovery code', check: 'Is it written down?' };
+  const titles = {
+    begin: 'Create a wallet',
+    code: 'Your recovery code',
+    check: 'Confirm your recovery code',
+  };
   return (
     <Dialog title={titles[step]} isOpen onClose={onClose} isFixed={made !== null}>
       {step === 'begin' && (
@@ -110,36 +113,43 @@ const Begin = ({
   return (
     <Stack>
       <p>
-        Its key is created in this browser and never leaves it unencrypted. It is stored encrypted with your
-        passkey, and once more with a code that you print. We cannot open it or restore the code.
+        The key is created in this browser and encrypted with your passkey and a recovery code. We cannot open
+        it or recover the code.
       </p>
       <TextField
-        label="Its name"
-        hint="For you, for example “Everyday”."
+        label="Wallet name"
+        hint="Only you see it."
         value={label}
         onChange={onLabel}
         maxLength={64}
       />
       {!hasPasskey && (
         <Notice title="You have no passkey yet">
-          One is added for this device first: your device asks you twice. Without a passkey, every signature
-          needs the whole code.
+          We add one now. Your device will ask twice. Without a passkey, every signature needs the whole
+          recovery code.
         </Notice>
       )}
       {make.error !== null && <ErrorNotice error={make.error} />}
-      <DialogActions>
+      <DialogActions
+        aside={
+          (!hasPasskey || make.error instanceof NoPrfError) && (
+            <Button
+              variant="quiet"
+              busy={make.isBusy && 'Creating the key…'}
+              onPress={() => void make.run(false)}
+            >
+              Use a recovery code only
+            </Button>
+          )
+        }
+      >
         <Button onPress={onClose}>Cancel</Button>
-        {(!hasPasskey || make.error instanceof NoPrfError) && (
-          <Button busy={make.isBusy && 'Creating the key…'} onPress={() => void make.run(false)}>
-            With the code only
-          </Button>
-        )}
         <Button
           variant="primary"
           busy={make.isBusy && (isAdding ? 'Adding a passkey…' : 'Waiting for your passkey…')}
           onPress={() => void make.run(true)}
         >
-          Create it with a passkey
+          Create with a passkey
         </Button>
       </DialogActions>
     </Stack>
@@ -149,21 +159,24 @@ const Begin = ({
 const ShowCode = ({ made, onClose, onNext }: { made: Made; onClose: () => void; onNext: () => void }) => (
   <Stack>
     <p>
-      It is shown only once. Whoever has it and can sign in to your account can spend the wallet’s balance.
-      Without it, a lost passkey means a lost wallet. Print it or write it down, and do not store it on this
-      device.
+      You will not see this code again. If you lose your passkey, it is the only way to open the wallet.
+      Anyone who has it and can sign in to your account can spend the balance. Print it or write it down. Do
+      not store it on this device.
     </p>
     <div className="sheet">
       <p className="print-only">Quittance · recovery code of wallet {made.address}</p>
-      <Copyable text={made.code} label="recovery code" block />
+      <code>{made.code}</code>
     </div>
-    <DialogActions>
-      <Button variant="quiet" onPress={onClose}>
-        Stop here
-      </Button>
-      <Button onPress={() => print()}>Print</Button>
+    <DialogActions
+      aside={
+        <Button variant="quiet" onPress={() => print()}>
+          Print
+        </Button>
+      }
+    >
+      <Button onPress={onClose}>Cancel</Button>
       <Button variant="primary" onPress={onNext}>
-        I have it
+        I saved it
       </Button>
     </DialogActions>
   </Stack>
@@ -191,7 +204,7 @@ const CheckCode = ({
   onBack: () => void;
   onDone: (walletId: string) => void;
 }) => {
-  const { account } = useSession();
+  const { account, environment } = useSession();
   const [groups] = useState(askedGroups);
   const [typed, setTyped] = useState(['', '']);
   const [tried, setTried] = useState(false);
@@ -205,7 +218,7 @@ const CheckCode = ({
     {
       changes: [['wallets']],
       done: ({ wallet_id }) => {
-        toast('The wallet is created.');
+        toast('Wallet created.');
         onDone(wallet_id);
       },
     },
@@ -216,11 +229,11 @@ const CheckCode = ({
     if (groups.every((group, at) => isGroup(made.code, group, typed[at]!))) void provision.run(undefined);
   };
   const wrong = (at: number) =>
-    tried && !isGroup(made.code, groups[at]!, typed[at]!) ? 'That is not this group of the code.' : null;
+    tried && !isGroup(made.code, groups[at]!, typed[at]!) ? 'This does not match the code.' : null;
   return (
     <form onSubmit={submit}>
       <Stack>
-        <p>Two of its seven groups, from your printout:</p>
+        <p>Enter these two of its seven groups.</p>
         {groups.map((group, at) => (
           <TextField
             key={group}
@@ -234,10 +247,22 @@ const CheckCode = ({
           />
         ))}
         {provision.error !== null && <ErrorNotice error={provision.error} />}
-        <DialogActions>
-          <Button onPress={onBack}>See the code again</Button>
+        <DialogActions
+          aside={
+            environment === 'test' && (
+              <Button
+                variant="quiet"
+                isDisabled={provision.isBusy}
+                onPress={() => void provision.run(undefined)}
+              >
+                Skip in test mode
+              </Button>
+            )
+          }
+        >
+          <Button onPress={onBack}>Show the code again</Button>
           <Button type="submit" variant="primary" busy={provision.isBusy && 'Creating the wallet…'}>
-            Create the wallet
+            Create wallet
           </Button>
         </DialogActions>
       </Stack>

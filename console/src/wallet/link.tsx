@@ -43,7 +43,7 @@ const ChooseWallet = ({
   const open = useAction(
     async (_client, wallet: BrowserWallet): Promise<Connected> => {
       const accounts = await connect(wallet);
-      if (accounts.length === 0) throw new Error(`${wallet.name} has no account for Solana, or showed none.`);
+      if (accounts.length === 0) throw new Error(`${wallet.name} shows no Solana account.`);
       return { wallet, accounts };
     },
     { done: onConnected },
@@ -52,27 +52,27 @@ const ChooseWallet = ({
     <Stack>
       {wallets.length === 0 ? (
         <Notice tone="wait" title="No wallet found in this browser">
-          Install one that supports the Wallet Standard (Phantom, Solflare, Backpack…) and open this page
-          again, or create a wallet here.
+          Install one that supports the Wallet Standard, such as Phantom, Solflare or Backpack, and reload
+          this page. Or create a wallet here.
         </Notice>
       ) : (
         <p>
-          The wallet signs a few lines of text that name your account. This moves no money and costs nothing.
+          Choose a wallet. It signs a text that names your account, which moves no money and costs nothing.
         </p>
       )}
+      {wallets.map((wallet) => (
+        <Button
+          key={wallet.name}
+          variant={wallets.length === 1 ? 'primary' : 'plain'}
+          busy={open.isBusy && `Waiting for ${wallet.name}…`}
+          onPress={() => void open.run(wallet)}
+        >
+          {wallet.name}
+        </Button>
+      ))}
       {open.error !== null && <ErrorNotice error={open.error} />}
       <DialogActions>
         <Button onPress={onClose}>Cancel</Button>
-        {wallets.map((wallet) => (
-          <Button
-            key={wallet.name}
-            variant="primary"
-            busy={open.isBusy && `Waiting for ${wallet.name}…`}
-            onPress={() => void open.run(wallet)}
-          >
-            {wallet.name}
-          </Button>
-        ))}
       </DialogActions>
     </Stack>
   );
@@ -98,7 +98,7 @@ const ProveAccount = ({
     {
       changes: [['wallets']],
       done: () => {
-        toast('The wallet is linked.');
+        toast('Wallet linked.');
         onClose();
       },
     },
@@ -114,10 +114,16 @@ const ProveAccount = ({
         />
       ) : (
         <p>
-          {wallet.name} shows <code>{address}</code>
+          {wallet.name} shares <code>{address}</code>
         </p>
       )}
-      <TextField label="Its name here" value={label} onChange={setLabel} maxLength={64} />
+      <TextField
+        label="Wallet name"
+        hint="Only you see it."
+        value={label}
+        onChange={setLabel}
+        maxLength={64}
+      />
       {link.error !== null && <ErrorNotice error={link.error} />}
       <DialogActions>
         <Button onPress={onClose}>Cancel</Button>

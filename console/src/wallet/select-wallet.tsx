@@ -43,15 +43,15 @@ export const ForWallet = ({
   return (
     <Empty title={none}>
       <LinkButton to="/wallet" variant="primary">
-        Link or create one
+        Add a wallet
       </LinkButton>
     </Empty>
   );
 };
 
-/** The display name of a wallet: its label, or its address. */
+/** The display name of a wallet: its label, or the ends of its address. */
 export const nameOf = ({ label, address }: Pick<Wallet, 'label' | 'address'>): string =>
-  label ?? `${address.slice(0, 4)}…${address.slice(-4)}`;
+  label ?? `Wallet ${address.slice(0, 4)}…${address.slice(-4)}`;
 
 /** Selects one of the account's wallets, and shows their balances. */
 export const WalletSelect = ({

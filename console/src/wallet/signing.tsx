@@ -15,7 +15,7 @@ import {
   Stack,
   TextField,
 } from '../ui/index.ts';
-import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
+import { type BrowserWallet, holderOf, signByWallet, useBrowserWallets } from './browser-wallets.ts';
 import { type Prepared, usePrepared } from './prepared.ts';
 import type { Deed, Wanted } from './read-transaction.ts';
 import { passkeysOf, readBackup, type Secret } from './vault.ts';
@@ -41,7 +41,7 @@ export const signByKey = async (
   ready: ReturnType<typeof usePrepared>['ready'],
   onDoing: (text: string) => void,
 ): Promise<string> => {
-  onDoing('Loading the backup…');
+  onDoing('Loading the key…');
   const { backup } = await client.wallet.backup({ wallet_id });
   onDoing(how.by === 'code' ? 'Opening the key…' : 'Waiting for your passkey…');
   const secret: Secret =
@@ -114,7 +114,7 @@ export const SignDialog = ({
             {wallet.kind === 'provisioned' ? (
               <SignByKey busy={doingNow} onClose={onClose} onSign={sign.run} />
             ) : (
-              <SignByWallet busy={doingNow} onClose={onClose} onSign={sign.run} />
+              <SignByWallet wallet={wallet} busy={doingNow} onClose={onClose} onSign={sign.run} />
             )}
           </>
         )}
@@ -126,7 +126,10 @@ export const SignDialog = ({
 /** A refusal of the worker is meant for the user, not for support. */
 export const Problem = ({ error, retry }: { error: unknown; retry?: () => void }) =>
   error instanceof WalletError ? (
-    <Notice tone="bad" title={error.name === 'LockedError' ? 'The key was not opened' : 'Nothing was signed'}>
+    <Notice
+      tone="bad"
+      title={error.name === 'LockedError' ? 'The wallet was not opened' : 'Nothing was signed'}
+    >
       {error.message}
     </Notice>
   ) : (
@@ -136,11 +139,10 @@ export const Problem = ({ error, retry }: { error: unknown; retry?: () => void }
 const byPasskey = async (backup: string, address: string): Promise<Secret> => {
   const among = passkeysOf(readBackup(backup, address));
   if (among.length === 0)
-    throw new Error(
-      'No passkey opens this wallet, because it was created with the recovery code only. Use the code.',
-    );
+    throw new Error('This wallet was created without a passkey. Use the recovery code.');
   const given = await passkeySecret({ among });
-  if (given === null) throw new Error('This device’s passkey cannot open keys. Use the recovery code.');
+  if (given === null)
+    throw new Error('The passkey of this device cannot open wallets. Use the recovery code.');
   return { kind: 'passkey', ...given };
 };
 
@@ -153,37 +155,35 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
         <>
           <p>
             Quittance may spend up to <Money micro={deed.allowance} /> from this wallet, for payments that you
-            or your delegates request. No money moves now, and you can revoke it at any time.
+            or your agents make. No money moves now. You can revoke this at any time.
           </p>
           <Properties
             of={[
-              ['Instead of', delegate !== null && <Money micro={wallet.delegation.allowance} />],
-              ['Spender', <Copyable key="to" text={deed.delegate} label="delegate’s address" shown={16} />],
+              ['Replaces', delegate !== null && <Money micro={wallet.delegation.allowance} />],
+              // Whole, because an address is forged by its beginning and its end.
+              ['Spender', <Copyable key="to" text={deed.delegate} label="spender’s address" block />],
             ]}
           />
           {delegate !== null && delegate !== deed.delegate && (
-            <Notice tone="wait">Another address may spend now. After this it no longer may.</Notice>
+            <Notice tone="wait">Another address may spend now. This replaces it.</Notice>
           )}
         </>
       )}
       {deed.kind === 'revoke' && (
         <p>
-          The platform may no longer spend from this wallet. Your payments and those of your delegates are
-          refused until you allow spending again.
+          Quittance can no longer spend from this wallet. Your payments and those of your agents are refused
+          until you allow spending again.
         </p>
       )}
       {deed.kind === 'transfer' && (
         <>
           <p>
-            <Money micro={deed.amount} large /> leave this wallet for good.
+            Send <Money micro={deed.amount} large />
           </p>
           <Properties
             of={[
               ['To', <code key="to">{deed.destination}</code>],
-              [
-                'Token account',
-                <Copyable key="at" text={deed.tokenAccount} label="token account" shown={16} />,
-              ],
+              ['Token account', <Copyable key="at" text={deed.tokenAccount} label="token account" block />],
             ]}
           />
         </>
@@ -196,8 +196,8 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
 /** Where the shown values come from, and who pays the fee. */
 export const ReadFromIt = ({ deed }: { deed: Deed }) => (
   <p className="quiet">
-    Read from the transaction itself. The platform pays the network’s fee
-    {deed.creates && ' and the token account that is created first'}.
+    Decoded from the transaction you are signing. Quittance pays the network fee
+    {deed.creates && ' and creates the token account'}.
   </p>
 );
 
@@ -213,7 +213,7 @@ type SignProps<How> = {
 export const CodeField = ({ value, onChange }: { value: string; onChange: (typed: string) => void }) => (
   <TextField
     label="Recovery code"
-    hint="From your printout: seven groups of four. It opens the key for this signature and is not stored."
+    hint="Seven groups of four characters. Used for this signature only and not stored."
     value={value}
     onChange={onChange}
     autoComplete="off"
@@ -224,7 +224,7 @@ export const CodeField = ({ value, onChange }: { value: string; onChange: (typed
 );
 
 /** Signs with the passkey of a wallet that was created here, or with its recovery code. */
-export const SignByKey = ({ busy, onClose, onSign, close = 'Close' }: SignProps<KeySecret>) => {
+export const SignByKey = ({ busy, onClose, onSign, close = 'Cancel' }: SignProps<KeySecret>) => {
   const [withCode, setWithCode] = useState(false);
   const [code, setCode] = useState('');
   const submit = (event: FormEvent) => {
@@ -233,12 +233,15 @@ export const SignByKey = ({ busy, onClose, onSign, close = 'Close' }: SignProps<
   };
   if (!withCode) {
     return (
-      <DialogActions>
+      <DialogActions
+        aside={
+          <Button variant="quiet" onPress={() => setWithCode(true)} isDisabled={busy !== false}>
+            Use the recovery code
+          </Button>
+        }
+      >
         <Button onPress={onClose} isDisabled={busy !== false}>
           {close}
-        </Button>
-        <Button onPress={() => setWithCode(true)} isDisabled={busy !== false}>
-          Use the recovery code
         </Button>
         <Button variant="primary" busy={busy} onPress={() => onSign({ by: 'passkey' })}>
           Sign with your passkey
@@ -263,8 +266,9 @@ export const SignByKey = ({ busy, onClose, onSign, close = 'Close' }: SignProps<
   );
 };
 
-const SignByWallet = ({ busy, onClose, onSign }: SignProps<How>) => {
+const SignByWallet = ({ wallet, busy, onClose, onSign }: SignProps<How> & { wallet: Wallet }) => {
   const wallets = useBrowserWallets();
+  const known = holderOf(wallets, wallet);
   return (
     <>
       {wallets.length === 0 && (
@@ -272,20 +276,22 @@ const SignByWallet = ({ busy, onClose, onSign }: SignProps<How>) => {
           Open this page in the browser that has the wallet, or turn its extension on.
         </Notice>
       )}
-      <DialogActions>
-        <Button onPress={onClose} isDisabled={busy !== false}>
-          Close
-        </Button>
-        {wallets.map((wallet) => (
-          <Button
-            key={wallet.name}
-            variant="primary"
-            busy={busy}
-            onPress={() => onSign({ by: 'wallet', wallet })}
-          >
-            {`Sign with ${wallet.name}`}
+      {wallets
+        .filter((each) => each !== known)
+        .map((each) => (
+          <Button key={each.name} busy={busy} onPress={() => onSign({ by: 'wallet', wallet: each })}>
+            {`Sign with ${each.name}`}
           </Button>
         ))}
+      <DialogActions>
+        <Button onPress={onClose} isDisabled={busy !== false}>
+          Cancel
+        </Button>
+        {known !== null && (
+          <Button variant="primary" busy={busy} onPress={() => onSign({ by: 'wallet', wallet: known })}>
+            {`Sign with ${known.name}`}
+          </Button>
+        )}
       </DialogActions>
     </>
   );
