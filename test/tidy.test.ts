@@ -125,6 +125,7 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   '@wallet-standard/base': /^console\/src\/wallet\//,
   '@wallet-standard/features': /^console\/src\/wallet\/browser-wallets\.ts$/,
   'zod/mini': /^console\/src\/wallet\/vault\.ts$/,
+  qr: /^console\/src\/ui\/qr\.tsx$/,
   recharts: /^console\/src\/ui\/chart-bars\.tsx$/,
   wouter: /./,
 };

@@ -1,3 +1,4 @@
+export { type Exported, exportAccount } from './account-export.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { type Credential, cookieTokens, memoryTokens, type TokenStore, type Tokens } from './credential.ts';
 export * from './errors.ts';

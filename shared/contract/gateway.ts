@@ -130,6 +130,13 @@ export const gateway = service({
               }),
             )
             .describe('By the name of the environment'),
+          caught_mail_url: z
+            .url()
+            .nullable()
+            .meta({
+              description: 'The page that shows all mails, where none is delivered. Null: mails are delivered',
+              examples: ['http://127.0.0.1:8025'],
+            }),
         })
         .meta({ id: 'Environments' }),
     }),

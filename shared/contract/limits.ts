@@ -18,11 +18,11 @@ const RAISE = 'the owner of the delegate can raise the limit';
 const STEP_UP =
   'sign in again by mail or with a passkey and repeat the call within 5 minutes, raise the limit of the account, or pay with a delegate key';
 const until = ({ resetsAt }: MailedFigures): string => (resetsAt === '' ? '' : ` until ${resetsAt}`);
-/** Where the owner of a delegate changes what it may pay. */
-export const IN_CONSOLE = 'in the console, under Delegates, if the delegate is to make this payment';
-const RAISE_IN_CONSOLE = `Raise this limit ${IN_CONSOLE}.`;
+/** Where the owner of a delegate changes what it may pay. A mail calls a delegate an agent. */
+export const IN_CONSOLE = 'in the console, under Agents';
+const RAISE_IN_CONSOLE = `To allow this payment, raise the limit ${IN_CONSOLE}.`;
 const WAIT_OR_RAISE = `Wait until then, or raise the limit ${IN_CONSOLE}.`;
-const RAISE_IN_WALLET = 'Raise what the wallet may spend in the console, under Wallet.';
+const RAISE_IN_WALLET = 'To allow this payment, raise the allowance in the console, under Wallet.';
 
 /** A period whose payments a limit counts. Days and months are UTC. */
 export type Period = 'day' | 'month' | 'ever';
@@ -76,11 +76,11 @@ export const LIMITS = {
     safeAction: 'raise_limit',
     message: ({ payment, limit }) =>
       `per_payment: ${payment} is above the ${limit} that the delegate may spend in one payment; ${RAISE}`,
-    mail: ({ limit }) => [`The limit of one payment is ${limit}.`, RAISE_IN_CONSOLE],
-    badge: 'above the limit of one payment',
+    mail: ({ limit }) => [`The agent may spend ${limit} per payment.`, RAISE_IN_CONSOLE],
+    badge: 'over the limit per payment',
     cap: {
       field: 'Largest single payment',
-      label: 'For one payment',
+      label: 'Per payment',
       option: 'the most that one payment may cost',
     },
   },
@@ -91,11 +91,11 @@ export const LIMITS = {
     safeAction: 'raise_limit',
     message: (figures) =>
       `daily: ${figures.payment} exceeds what the delegate may still spend today: ${figures.left}${until(figures)}; ${RAISE}`,
-    mail: (figures) => [`Of its daily limit ${figures.left}${until(figures)}.`, WAIT_OR_RAISE],
-    badge: 'daily limit used up',
+    mail: (figures) => [`Daily limit of the agent: ${figures.left}${until(figures)}.`, WAIT_OR_RAISE],
+    badge: 'over the daily limit',
     cap: {
       field: 'Sum of a UTC day',
-      label: 'Each day (UTC)',
+      label: 'Per day (UTC)',
       option: 'the most that it may spend in a day (UTC)',
       usage: { field: 'Of this UTC day', label: 'Today' },
     },
@@ -107,11 +107,11 @@ export const LIMITS = {
     safeAction: 'raise_limit',
     message: (figures) =>
       `monthly: ${figures.payment} exceeds what the delegate may still spend this month: ${figures.left}${until(figures)}; ${RAISE}`,
-    mail: (figures) => [`Of its monthly limit ${figures.left}${until(figures)}.`, WAIT_OR_RAISE],
-    badge: 'monthly limit used up',
+    mail: (figures) => [`Monthly limit of the agent: ${figures.left}${until(figures)}.`, WAIT_OR_RAISE],
+    badge: 'over the monthly limit',
     cap: {
       field: 'Sum of a UTC month',
-      label: 'Each month (UTC)',
+      label: 'Per month (UTC)',
       option: 'the most that it may spend in a month (UTC)',
       usage: { field: 'Of this UTC month', label: 'This month' },
     },
@@ -123,13 +123,13 @@ export const LIMITS = {
     safeAction: 'raise_limit',
     message: ({ payment, left }) =>
       `total: ${payment} exceeds what the delegate may still spend: ${left}; ${RAISE}`,
-    mail: ({ left }) => [`Of its total limit ${left}.`, RAISE_IN_CONSOLE],
-    badge: 'total limit used up',
+    mail: ({ left }) => [`Total limit of the agent: ${left}.`, RAISE_IN_CONSOLE],
+    badge: 'over the total limit',
     cap: {
       field: 'Sum of all payments',
-      label: 'Ever',
-      option: 'the most that it may ever spend',
-      usage: { field: 'Of all time', label: 'Ever' },
+      label: 'In total',
+      option: 'the most that it may spend in total',
+      usage: { field: 'Of all time', label: 'In total' },
     },
   },
   account_per_payment: {
@@ -140,7 +140,7 @@ export const LIMITS = {
     message: ({ payment, limit }) =>
       `account_per_payment: ${payment} is above the ${limit} that a sign-in may pay at once; ${STEP_UP}`,
     mail: null,
-    badge: 'above what a sign-in may pay at once',
+    badge: 'over the account’s limit per payment',
   },
   account_daily: {
     of: 'account',
@@ -150,7 +150,7 @@ export const LIMITS = {
     message: (figures) =>
       `account_daily: ${figures.payment} exceeds what a sign-in may still pay today: ${figures.left}${until(figures)}; ${STEP_UP}`,
     mail: null,
-    badge: 'above what sign-ins may pay in a day',
+    badge: 'over the account’s daily limit',
   },
   balance: {
     of: 'wallet',
@@ -160,10 +160,10 @@ export const LIMITS = {
     message: ({ payment, left }) =>
       `${payment} exceeds the wallet balance, less what other payments hold: ${left}; top up the wallet`,
     mail: ({ left }) => [
-      `The balance of its wallet is too small: ${left}, because other payments may hold a part.`,
-      'Add USDC to the wallet in the console, under Wallet.',
+      `The balance of the wallet is too low: ${left}. Payments under way may hold a part.`,
+      'To allow this payment, add USDC to the wallet in the console, under Wallet.',
     ],
-    badge: 'balance too small',
+    badge: 'balance too low',
   },
   allowance: {
     of: 'wallet',
@@ -175,11 +175,11 @@ export const LIMITS = {
         ? `the wallet allows no spending, so ${payment} is not possible; the owner of the wallet can set an allowance`
         : `${payment} exceeds what the wallet allows to spend, less what other payments hold: ${left}; raise the allowance of the wallet`,
     mail: ({ left }) => [
-      `Its wallet allows too little spending: ${left}, because other payments may hold a part.`,
+      `The allowance of the wallet is too low: ${left}. Payments under way may hold a part.`,
       RAISE_IN_WALLET,
     ],
-    mailWithout: ['It has no wallet that allows payments.', RAISE_IN_WALLET],
-    badge: 'allowance too small',
+    mailWithout: ['The agent has no wallet with an allowance.', RAISE_IN_WALLET],
+    badge: 'allowance too low',
   },
 } as const satisfies Record<string, Declared>;
 export type LimitName = keyof typeof LIMITS;

@@ -58,6 +58,8 @@ export const SOURCES: Record<string, Source> = {
   // ---------- gateway ----------
   SECURITY_CONTACTS: settings,
   SECURITY_POLICY_URL: settings,
+  // A cluster delivers its mails.
+  CAUGHT_MAIL_URL: null,
   BROWSER_ORIGINS: settings,
   CORS_ORIGINS: settings,
   /** Contains the gateway's seed on every environment's bus. */

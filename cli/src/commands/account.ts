@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
-import type { Client } from '../../../sdk/src/main.ts';
-import { exportAccount } from '../account-export.ts';
+import { type Client, exportAccount } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import type { Io } from '../io.ts';
 

@@ -16,6 +16,7 @@ import {
   Time,
 } from '../ui/index.ts';
 import { CloseAccount } from './close-account.tsx';
+import { ExportData } from './export-data.tsx';
 import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { SecurityEvents } from './security-events.tsx';
@@ -26,7 +27,7 @@ import { SignIns } from './sign-ins.tsx';
 const AccountPage = () => {
   const account = useRead(['account'], (client, options) => client.identity.getAccount({}, options));
   return (
-    <Page title="Account" about="Your account, your sign-ins, and your mail notifications.">
+    <Page title="Account" about="Your profile, limits, passkeys, sessions and data.">
       <Columns>
         <Section title="You">
           {account.isPending && <Loading>Loading your account…</Loading>}
@@ -48,6 +49,7 @@ const AccountPage = () => {
       />
       <SecurityEvents />
       <AccessToken />
+      <ExportData />
       <CloseAccount />
     </Page>
   );
@@ -68,7 +70,7 @@ const You = ({ account }: { account: Output<'identity.getAccount'> }) => (
           tone={session.get().environment === 'test' ? 'wait' : 'bad'}
         />,
       ],
-      ['Since', <Time key="since" at={account.created_at} date />],
+      ['Created', <Time key="since" at={account.created_at} date />],
     ]}
   />
 );
@@ -78,17 +80,17 @@ const AccessToken = () => {
   const [token, setToken] = useState<string | null>(null);
   return (
     <Section
-      title="For manual calls of the API"
-      about="An access token acts for you for some minutes. Send it as “Authorization: Bearer …”; keep it out of files and chats."
+      title="Access token"
+      about="For manual API calls. It acts as you for a few minutes. Send it as “Authorization: Bearer …”, and keep it out of files and chats."
     >
       {token === null ? (
-        <Button onPress={() => setToken(session.accessToken())}>Show the access token</Button>
+        <Button onPress={() => setToken(session.accessToken())}>Show access token</Button>
       ) : (
         <Stack>
           <Copyable block text={token} label="access token" />
           <div>
             <Button size="small" onPress={() => setToken(null)}>
-              Hide it
+              Hide
             </Button>
           </div>
         </Stack>

@@ -11,7 +11,7 @@ export const CloseAccount = () => {
   const [text, setText] = useState('');
   const close = useAction(
     async (client) => {
-      if (text.trim() !== account?.email) throw new Error('Type the address of this account first.');
+      if (text.trim() !== account?.email) throw new Error('Type the e-mail address of this account first.');
       return client.identity.closeAccount();
     },
     // The sign-in has ended with the account.
@@ -19,21 +19,24 @@ export const CloseAccount = () => {
   );
   return (
     <Section
-      title="Close the account"
-      about="Export your data first: quittance account export. While something is open, the account cannot be closed."
+      title="Close account"
+      about="Ends the account for good. Download your data first. An account with open payments, or with money in a wallet that was created here, cannot be closed."
     >
-      <Button onPress={() => setAsking(true)}>Close the account</Button>
+      <Button variant="danger" onPress={() => setAsking(true)}>
+        Close account
+      </Button>
       <ConfirmDialog
-        title="Close this account for good?"
-        confirm="Close it"
+        title="Close this account?"
+        confirm="Close account"
         doing="Closing…"
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         onConfirm={() => close.runOrThrow(undefined)}
       >
         <p>
-          Every sign-in, passkey, service, delegate and key ends at once. Money in a linked wallet stays
-          there. Move money out of a wallet that was created here first, because its backup is erased.
+          All sessions, passkeys, services, agents and keys end now, and your personal data are erased in 30
+          days. Money in a linked wallet stays there. A wallet that was created here loses its backup, so
+          withdraw its money first.
         </p>
         <TextField
           label="Your e-mail address"

@@ -34,7 +34,7 @@ const DevicePage = () => {
   const [asks, setAsks] = useState<Asks | null>(null);
   const [decided, setDecided] = useState<Decided | null>(null);
   return (
-    <Page title="Sign in a device" about="For the command line and other programs without a browser.">
+    <Page title="Sign in a device" about="For the CLI and other programs without a browser.">
       {decided !== null ? (
         <Outcome decided={decided} />
       ) : asks === null ? (
@@ -51,10 +51,10 @@ const OtherEnvironment = ({ wanted }: { wanted: string | null }) => {
   const { environment } = useSession();
   if ((wanted !== 'test' && wanted !== 'live') || wanted === environment) return null;
   return (
-    <Notice tone="wait" title={`The device asks for the ${wanted} environment`}>
-      <p>You are signed in to the {environment} environment, where its code is unknown.</p>
+    <Notice tone="wait" title={`The device wants to sign in to ${wanted}`}>
+      <p>You are signed in to {environment}, where this code is unknown.</p>
       <Button size="small" onPress={() => void session.switchTo(wanted)}>
-        Go to {wanted}
+        Switch to {wanted}
       </Button>
     </Notice>
   );
@@ -80,8 +80,8 @@ const EnterCode = ({ onFound }: { onFound: (asks: Asks) => void }) => {
   };
   return (
     <Section
-      title="The code"
-      about="Type the code that your own device shows. If somebody sent you a code or a link, close this page."
+      title="Enter the code"
+      about="Type the code shown on your own device. If somebody sent you a code or a link, close this page."
     >
       <form onSubmit={submit}>
         <Stack>
@@ -94,22 +94,22 @@ const EnterCode = ({ onFound }: { onFound: (asks: Asks) => void }) => {
               setText(next);
               setWrong(false);
             }}
-            error={wrong ? 'This is no code: a code has eight letters and no vowel.' : null}
+            error={wrong ? 'A code has eight letters and no vowels.' : null}
             autoComplete="off"
             maxLength={16}
             isRequired
           />
           {read.error instanceof NotFoundError ? (
-            <Notice tone="bad" title="This code is not valid">
-              It is unknown in the {environment} environment, was used, or is older than 10 minutes. Begin
-              again on the device.
+            <Notice tone="bad" title="This code does not work">
+              It is not known in {environment}, was already used, or is older than 10 minutes. Start again on
+              the device.
             </Notice>
           ) : (
             read.error !== null && <ErrorNotice error={read.error} />
           )}
           <Row>
             <Button type="submit" variant="primary" busy={read.isBusy && 'Checking the code…'}>
-              Go on
+              Continue
             </Button>
           </Row>
         </Stack>
@@ -136,24 +136,23 @@ const Decide = ({
     if (answer !== undefined) onDecided(answer.status);
   };
   return (
-    <Section title="Sign this device in?">
+    <Section title="Sign in this device?">
       <Stack>
         <Properties
           of={[
-            ['It calls itself', `“${client_name}”`],
-            ['Its code', <code key="code">{user_code}</code>],
-            ['It asked', <Time key="asked" at={created_at} />],
+            ['Device', `“${client_name}”`],
+            ['Code', <code key="code">{user_code}</code>],
+            ['Requested', <Time key="asked" at={created_at} />],
             ['From', `${address ?? 'an unknown network'}, ${agent ?? 'an unknown program'}`],
-            ['Until', <Time key="until" at={expires_at} />],
-            ['Your account', account?.email],
+            ['Expires', <Time key="until" at={expires_at} />],
+            ['Account', account?.email],
             ['Environment', environment],
           ]}
         />
-        <Notice tone="wait" title="Did you start this yourself, just now?">
-          The device will read your account, pay within its limits, and create delegates of at most 25 USDC a
-          day together, which end with its sign-in. If somebody sent you this code or a link, or if the
-          network is not that of your device, press Deny. The device gave the name and the program itself, so
-          they prove nothing.
+        <Notice tone="wait" title="Did you start this just now?">
+          The device will be able to read your account, pay within its limits, and create agents that spend at
+          most 25 USDC a day together. If somebody sent you this code or a link, or if you do not recognise
+          the network, deny it. The device chose its own name, so the name proves nothing.
         </Notice>
         {decide.error !== null && <ErrorNotice error={decide.error} />}
         <Row>
@@ -174,12 +173,9 @@ const Decide = ({
 
 const Outcome = ({ decided }: { decided: Decided }) =>
   decided === 'allowed' ? (
-    <Notice tone="good" title="The device may sign in">
-      Go back to your terminal: it continues within seconds. The sign-in is listed under Account, where you
-      can revoke it, and you get a mail about it.
+    <Notice tone="good" title="Device signed in">
+      Go back to your terminal. You can revoke the session under Account, and we confirm it by e-mail.
     </Notice>
   ) : (
-    <Notice title="The device may not sign in">
-      It got nothing of your account. You can close this page, or go back to your terminal.
-    </Notice>
+    <Notice title="Sign-in denied">The device has no access to your account. You can close this page.</Notice>
   );

@@ -66,7 +66,7 @@ const Form = ({ values }: { values: Values }) => {
         <Properties of={[[LIMITS.used, <Money key="used" micro={values.used_today} />]]} />
         <Row>
           <Button type="submit" busy={change.isBusy && 'Saving…'}>
-            Save the limits
+            Save limits
           </Button>
         </Row>
         {change.error !== null && <ErrorNotice error={change.error} />}

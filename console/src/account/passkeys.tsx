@@ -27,12 +27,12 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
   const [removed, setRemoved] = useState<Passkey | null>(null);
   const remove = useAction((client, passkey_id: string) => client.identity.deletePasskey({ passkey_id }), {
     changes: CHANGES,
-    done: () => toast('The passkey is removed.'),
+    done: () => toast('Passkey removed.'),
   });
   return (
     <Section
       title="Passkeys"
-      about="Sign in without a mail, with your device’s lock."
+      about="Sign in with the lock of your device instead of a mailed link."
       actions={
         <Button variant="primary" size="small" onPress={() => setAdding(true)}>
           Add a passkey
@@ -44,16 +44,16 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
         items={passkeys}
         waiting="Loading your passkeys…"
         keyOf={({ passkey_id }) => passkey_id}
-        empty={<Empty title="No passkey yet">Without one, every sign-in needs a mail.</Empty>}
+        empty={<Empty title="No passkeys yet">Without one, every sign-in needs a mailed link.</Empty>}
         columns={[
           { heading: 'Name', show: ({ label }) => label },
           {
-            heading: 'Kept',
+            heading: 'Stored',
             show: ({ backed_up }) => (
-              <Badge state={backed_up ? 'synced between devices' : 'on one device'} tone="none" />
+              <Badge state={backed_up ? 'synced between devices' : 'one device'} tone="none" />
             ),
           },
-          { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
+          { heading: 'Added', show: ({ created_at }) => <Ago at={created_at} /> },
           { heading: 'Last used', show: ({ last_used_at }) => <Ago at={last_used_at} /> },
           {
             heading: '',
@@ -61,7 +61,7 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
             show: (passkey) => (
               <Button
                 size="small"
-                variant="quiet"
+                variant="quiet-danger"
                 aria-label={`Remove ${passkey.label}`}
                 onPress={() => setRemoved(passkey)}
               >
@@ -74,14 +74,14 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
       {adding && <AddPasskey onClose={() => setAdding(false)} />}
       <ConfirmDialog
         title={`Remove “${removed?.label ?? ''}”?`}
-        confirm="Remove the passkey"
+        confirm="Remove passkey"
         doing="Removing…"
         isOpen={removed !== null}
         onClose={() => setRemoved(null)}
         onConfirm={() => remove.runOrThrow(removed!.passkey_id)}
       >
-        It can no longer sign in. Your device lists it until you delete it there. A wallet that was created
-        with it can then be opened with its recovery code only.
+        It can no longer sign in. Your device lists it until you delete it there. If it is the only passkey of
+        a wallet, the wallet then needs its recovery code.
       </ConfirmDialog>
     </Section>
   );
@@ -92,7 +92,7 @@ const AddPasskey = ({ onClose }: { onClose: () => void }) => {
   const add = useAction((_client, name: string) => registerPasskey(name), {
     changes: CHANGES,
     done: () => {
-      toast('The passkey is added.');
+      toast('Passkey added.');
       onClose();
     },
   });
@@ -105,8 +105,8 @@ const AddPasskey = ({ onClose }: { onClose: () => void }) => {
       <form onSubmit={submit}>
         <Stack>
           <TextField
-            label="Its name"
-            hint="To recognise it later, for example “Laptop” or “Phone”."
+            label="Name"
+            hint="For example “Laptop” or “Phone”."
             value={label}
             onChange={setLabel}
             maxLength={64}
@@ -117,7 +117,7 @@ const AddPasskey = ({ onClose }: { onClose: () => void }) => {
           <DialogActions>
             <Button onPress={onClose}>Cancel</Button>
             <Button type="submit" variant="primary" busy={add.isBusy && 'Waiting for your device…'}>
-              Go on
+              Continue
             </Button>
           </DialogActions>
         </Stack>

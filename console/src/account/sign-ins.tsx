@@ -16,40 +16,40 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
   const [ended, setEnded] = useState<SignIn | null>(null);
   const end = useAction((client, session_id: string) => client.identity.deleteSession({ session_id }), {
     changes: [['sessions'], ['delegates']],
-    done: () => toast('That sign-in is revoked.'),
+    done: () => toast('Session revoked.'),
   });
   return (
     <Section
-      title="Open sign-ins"
-      about="A sign-in does what this console does: it reads everything, pays within the limits of your account, and changes keys and payouts after a fresh sign-in. It cannot sign for a wallet, so it withdraws nothing. A device reads, pays, and makes delegates with limits only. Revoke those that you do not recognise: this takes effect at once."
+      title="Sessions"
+      about="A session can do everything in this console except sign for your wallet. A device can read, pay, and create agents with limits. Revoke those you do not recognise."
     >
       <Table
-        label="Open sign-ins"
+        label="Sessions"
         items={sessions}
-        waiting="Loading your sign-ins…"
+        waiting="Loading your sessions…"
         keyOf={({ session_id }) => session_id}
-        empty={<Empty title="No open sign-in" />}
+        empty={<Empty title="No sessions" />}
         columns={[
           {
-            heading: 'How',
+            heading: 'Signed in with',
             show: ({ method, client_name, current, open }) => (
               <>
                 {HOW[method]} {client_name !== null && `“${client_name}” `}
-                {current && <Badge state="this one" tone="good" />}
+                {current && <Badge state="current" tone="good" />}
                 {!open && <Badge state="ended" />}
               </>
             ),
           },
-          { heading: 'Its delegates', show: ({ delegates }) => namesOf(delegates) },
-          { heading: 'Signed in', show: ({ signed_in_at }) => <Ago at={signed_in_at} /> },
+          { heading: 'Agents', show: ({ delegates }) => namesOf(delegates) },
+          { heading: 'Since', show: ({ signed_in_at }) => <Ago at={signed_in_at} /> },
           { heading: 'Last used', show: ({ last_refreshed_at }) => <Ago at={last_refreshed_at} /> },
-          { heading: 'Ends', show: ({ expires_at }) => <Time at={expires_at} date /> },
+          { heading: 'Expires', show: ({ expires_at }) => <Time at={expires_at} date /> },
           {
             heading: '',
             align: 'end',
             show: (each) =>
               each.current ? null : (
-                <Button size="small" variant="quiet" onPress={() => setEnded(each)}>
+                <Button size="small" variant="quiet-danger" onPress={() => setEnded(each)}>
                   Revoke
                 </Button>
               ),
@@ -57,19 +57,18 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
         ]}
       />
       <ConfirmDialog
-        title="Revoke this sign-in?"
-        confirm="Revoke it"
-        doing="Ending…"
+        title="Revoke this session?"
+        confirm="Revoke session"
+        doing="Revoking…"
         isOpen={ended !== null}
         onClose={() => setEnded(null)}
         onConfirm={() => end.runOrThrow(ended!.session_id)}
       >
         <p>
-          Whoever uses it is signed out at once. It can sign in again by mail, by passkey, or by a code that
-          you confirm.
+          It is signed out now. To come back it needs a mailed link, a passkey, or a code that you confirm.
         </p>
         {ended !== null && ended.delegates.length > 0 && (
-          <p>Its delegates end with it, and their keys are refused at once: {namesOf(ended.delegates)}.</p>
+          <p>Its agents are revoked too: {namesOf(ended.delegates)}.</p>
         )}
       </ConfirmDialog>
     </Section>

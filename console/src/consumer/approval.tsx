@@ -41,8 +41,8 @@ const ApprovalPage = () => {
   return (
     <Page
       title="Approve a payment"
-      about="A delegate asks you before it pays."
-      actions={<Link href="/approvals">To all approvals</Link>}
+      about="An agent asks before it pays."
+      actions={<Link href="/approvals">All approvals</Link>}
     >
       {isPending ? (
         <Loading>Loading the payment…</Loading>
@@ -63,7 +63,7 @@ const ApprovalDetails = ({ approval }: { approval: Approval }) => {
   return (
     <Stack>
       <Section
-        title={`“${name ?? 'A delegate'}” asks to pay ${service_name}`}
+        title={`“${name ?? 'An agent'}” asks to pay ${service_name}`}
         actions={<ApprovalBadge approval={approval} />}
       >
         <Stack>
@@ -75,31 +75,31 @@ const ApprovalDetails = ({ approval }: { approval: Approval }) => {
                 isOther ? (
                   <span key="payee">
                     {service_name}
-                    <span className="quiet"> — the delegate’s own word, not checked</span>
+                    <span className="quiet"> (reported by the agent, not verified)</span>
                   </span>
                 ) : (
                   <span key="payee">
                     {service_name}
-                    <span className="quiet"> — a service of Quittance</span>
+                    <span className="quiet"> (a Quittance service)</span>
                   </span>
                 ),
               ],
               ['Address', <Copyable key="address" block text={pay_to} label="the address" />],
-              ['It says it pays for', resource !== null && <Claimed key="resource" text={resource} />],
+              ['For', resource !== null && <Claimed key="resource" text={resource} />],
               [
-                'Delegate',
+                'Agent',
                 <span key="delegate">
-                  {name ?? 'revoked'} <Copyable text={delegate_id} shown={14} label="the delegate’s id" />
+                  {name ?? 'revoked'} <Copyable text={delegate_id} shown={14} label="the id of the agent" />
                 </span>,
               ],
               [
                 'Service',
                 service_id !== null && (
-                  <Copyable key="service" text={service_id} shown={14} label="the service’s id" />
+                  <Copyable key="service" text={service_id} shown={14} label="the id of the service" />
                 ),
               ],
-              ['Asked', <Time key="asked" at={approval.created_at} seconds />],
-              ['Time left', isOpen(approval) && <Countdown key="left" until={expires_at} over="none" />],
+              ['Requested', <Time key="asked" at={approval.created_at} seconds />],
+              ['Time left', isOpen(approval) && <Countdown key="left" until={expires_at} over="expired" />],
             ]}
           />
           <Decision approval={approval} />
@@ -116,10 +116,10 @@ const MAX_CLAIM = 160;
 const Claimed = ({ text }: { text: string }) => (
   <>
     <bdi className="claimed">{text.length > MAX_CLAIM ? `${text.slice(0, MAX_CLAIM)}…` : text}</bdi>
-    <span className="quiet"> — the delegate’s own word, not checked</span>
+    <span className="quiet"> (reported by the agent, not verified)</span>
     {text.length > MAX_CLAIM && (
       <details>
-        <summary>All of it</summary>
+        <summary>Show all</summary>
         <bdi className="claimed">{text}</bdi>
       </details>
     )}
@@ -134,33 +134,30 @@ const Decision = ({ approval }: { approval: Approval }) => {
   const isLate = useNow() >= Date.parse(expires_at);
   const approve = useAction((_client, id: string) => approveWithPasskey(id), {
     changes: [APPROVALS],
-    done: () => toast('Approved. The delegate can make the payment now.'),
+    done: () => toast('Approved. The agent can pay now.'),
   });
   const deny = useAction((client, id: string) => client.settlement.denyApproval({ approval_id: id }), {
     changes: [APPROVALS],
-    done: () => toast('Denied. The delegate is refused when it asks again.'),
+    done: () => toast('Denied. The agent gets a refusal when it retries.'),
   });
   if (settlement_id !== null) {
     return (
-      <Notice
-        tone="good"
-        title={status === 'approved' ? 'The payment was made' : 'The payment was made without this approval'}
-      >
-        <Link href={`/payments/${settlement_id}`}>To its receipt</Link>
+      <Notice tone="good" title={status === 'approved' ? 'Paid' : 'Paid without this approval'}>
+        <Link href={`/payments/${settlement_id}`}>View the receipt</Link>
       </Notice>
     );
   }
   if (status === 'denied') {
     return (
-      <Notice tone="bad" title="You denied it">
-        <Time at={decided_at} /> — nothing was paid.
+      <Notice tone="bad" title="You denied this payment">
+        Nothing was paid. Denied <Time at={decided_at} />.
       </Notice>
     );
   }
   if (status === 'expired' || isLate) {
     return (
-      <Notice tone="wait" title="It has expired">
-        Nothing was paid. The delegate can ask again with a new price.
+      <Notice tone="wait" title="This request has expired">
+        Nothing was paid. The agent can ask again with a new price.
       </Notice>
     );
   }
@@ -171,16 +168,16 @@ const Decision = ({ approval }: { approval: Approval }) => {
       busy={deny.isBusy && 'Denying…'}
       onPress={() => void deny.run(approval_id)}
     >
-      {status === 'approved' ? 'Deny it after all' : 'Deny'}
+      {status === 'approved' ? 'Deny after all' : 'Deny'}
     </Button>
   );
   const errors = [approve.error, deny.error].filter((error) => error !== null);
   if (status === 'approved') {
     return (
       <Stack>
-        <Notice tone="good" title="You approved it">
-          It is paid when the delegate repeats the payment in the time left. Its limits and your balance are
-          checked then.
+        <Notice tone="good" title="You approved this payment">
+          The agent has <Countdown until={expires_at} over="no time left" /> to retry. The payment goes
+          through then, if its limits and your balance allow it.
         </Notice>
         {errors.map((error) => (
           <ErrorNotice key={String(error)} error={error} />
@@ -194,7 +191,7 @@ const Decision = ({ approval }: { approval: Approval }) => {
     <Stack>
       {hasNone && (
         <Notice tone="wait" title="You have no passkey yet">
-          An approval is signed with a passkey, so that a stolen sign-in cannot approve payments.{' '}
+          Approvals are signed with a passkey, so that a stolen sign-in cannot approve payments.{' '}
           <Link href="/account">Add a passkey</Link>, then come back.
         </Notice>
       )}
@@ -202,8 +199,8 @@ const Decision = ({ approval }: { approval: Approval }) => {
         <ErrorNotice key={String(error)} error={error} />
       ))}
       <p className="quiet">
-        Your passkey signs exactly this payment: amount, payee and quote. Nothing is paid before the delegate
-        repeats it, and its limits and your balance are checked then.
+        Your passkey signs this payment only: its amount, payee and quote. The agent then retries, and its
+        limits and your balance are checked.
       </p>
       <Row>
         <Button

@@ -32,31 +32,31 @@ const ApprovalsPage = () => {
         <Link href={`/approvals/${approval_id}`}>To {service_name}</Link>
       ),
     },
-    { heading: 'Delegate', show: ({ delegate_id }) => nameOf(delegate_id) },
+    { heading: 'Agent', show: ({ delegate_id }) => nameOf(delegate_id) },
     { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
   ];
   return (
     <Page
       title="Approvals"
-      about="Payments of delegates above the amount from which you want to be asked. Nothing is reserved while they wait."
+      about="Agent payments that need your approval. Nothing is held or charged until you approve."
     >
-      <Section title="Waiting for you">
+      <Section title="To approve">
         <Table
-          label="Payments that wait"
+          label="Payments to approve"
           items={waiting}
-          waiting="Loading the payments that wait…"
+          waiting="Loading payments to approve…"
           keyOf={({ approval_id }) => approval_id}
           empty={
-            <Empty title="Nothing waits">
-              <div>A delegate asks you when its form names an amount under “Ask me above”.</div>
-              <LinkButton to="/delegates">To your delegates</LinkButton>
+            <Empty title="Nothing to approve">
+              <div>Set “Ask for approval above” on an agent to get requests here.</div>
+              <LinkButton to="/delegates">Open agents</LinkButton>
             </Empty>
           }
           columns={[
             ...shared,
             {
               heading: 'Time left',
-              show: ({ expires_at }) => <Countdown until={expires_at} over="over" />,
+              show: ({ expires_at }) => <Countdown until={expires_at} over="expired" />,
             },
             {
               heading: '',
@@ -66,9 +66,9 @@ const ApprovalsPage = () => {
                   to={`/approvals/${approval_id}`}
                   variant="primary"
                   size="small"
-                  aria-label={`Decide about the payment to ${service_name}`}
+                  aria-label={`Review the payment to ${service_name}`}
                 >
-                  Decide
+                  Review
                 </LinkButton>
               ),
             },
@@ -77,11 +77,11 @@ const ApprovalsPage = () => {
       </Section>
       <Section title="All requests">
         <Table
-          label="All requests of approval"
+          label="All approval requests"
           items={all}
-          waiting="Loading all requests…"
+          waiting="Loading approval requests…"
           keyOf={({ approval_id }) => approval_id}
-          empty={<Empty title="No delegate has asked yet" />}
+          empty={<Empty title="No requests yet" />}
           columns={[
             {
               heading: 'When',

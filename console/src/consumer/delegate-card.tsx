@@ -29,14 +29,14 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
   const close = () => setShown(null);
   const revoke = useAction((client) => client.identity.deleteDelegate({ delegate_id }), {
     changes: [['delegates']],
-    done: () => toast(`“${name}” is revoked: its keys no longer work.`),
+    done: () => toast(`“${name}” is revoked.`),
   });
   const pause = useAction(
     (client, paused: boolean) => client.identity.updateDelegate({ delegate_id, paused }),
     {
       changes: [['delegates']],
       done: ({ status: now }) =>
-        toast(now === 'paused' ? `“${name}” is paused.` : `“${name}” may pay again.`),
+        toast(now === 'paused' ? `“${name}” is paused.` : `“${name}” can pay again.`),
     },
   );
   const isPaused = status === 'paused';
@@ -61,11 +61,16 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
           <Button size="small" aria-label={`New key for ${name}`} onPress={() => setShown('key')}>
             New key
           </Button>
-          <Button size="small" aria-label={`Revoke ${name}`} onPress={() => setShown('revoke')}>
+          <Button
+            size="small"
+            variant="quiet-danger"
+            aria-label={`Revoke ${name}`}
+            onPress={() => setShown('revoke')}
+          >
             Revoke
           </Button>
-          <Link href={`/activity?delegate=${delegate_id}`} aria-label={`Its payments: ${name}`}>
-            Its payments
+          <Link href={`/activity?delegate=${delegate_id}`} aria-label={`Payments of ${name}`}>
+            Payments
           </Link>
         </Row>
       </Stack>
@@ -74,14 +79,14 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
       {shown === 'key' && <NewKeyOf delegate={delegate} onClose={close} />}
       <ConfirmDialog
         title={`Revoke “${name}”?`}
-        confirm="Revoke it"
+        confirm="Revoke agent"
         doing="Revoking…"
         isOpen={shown === 'revoke'}
         onClose={close}
         onConfirm={() => revoke.runOrThrow(undefined)}
       >
-        Its keys are revoked at once and cannot be restored. To stop it for a while, pause it instead.
-        Completed payments stay paid, and accepted payments continue.
+        Its keys stop working now and cannot be restored. To stop the agent for a while, pause it instead.
+        Payments that were accepted are completed.
       </ConfirmDialog>
     </Section>
   );
@@ -117,7 +122,7 @@ const Limits = ({ delegate: { limits, usage } }: { delegate: Delegate }) => {
               , <Money micro={held} /> held
             </>
           )}
-          {limited.length === 0 && ', limited only by the wallet’s allowance'}
+          {limited.length === 0 && ', limited only by the allowance of the wallet'}
         </p>
       )}
     </>
@@ -138,16 +143,16 @@ const Rights = ({ delegate }: { delegate: Delegate }) => {
           'Pays',
           allowed_service_ids === null ? 'any service' : <Allowed key="ids" ids={allowed_service_ids} />,
         ],
-        ['Other vendors', external !== null && <OtherVendors key="others" external={external} />],
+        ['Outside vendors', external !== null && <OtherVendors key="others" external={external} />],
         [
-          'Asks you above',
+          'Asks above',
           delegate.approval_above !== null && <Money key="ask" micro={delegate.approval_above} />,
         ],
-        ['Works until', <Time key="until" at={expires_at} never="you revoke it" />],
+        ['Expires', <Time key="until" at={expires_at} never="never" />],
         [
-          'Made',
-          <span key="made">
-            <Time at={created_at} date /> as{' '}
+          'Created',
+          <span key="created">
+            <Time at={created_at} date /> ·{' '}
             <Copyable text={delegate_id} shown={14} label={`the id of ${name}`} />
           </span>,
         ],

@@ -4,6 +4,7 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Notice, Select, Stack } from '../ui/index.ts';
+import { nameOf } from '../wallet/select-wallet.tsx';
 import { DelegateFields, useTyped } from './delegate-fields.tsx';
 import { newBody, typedOf } from './delegate-form.ts';
 import { KeyShown } from './delegate-key.tsx';
@@ -12,7 +13,7 @@ type Wallet = Output<'wallet.list'>['data'][number];
 type Created = Output<'identity.createDelegate'>;
 
 /** Safe for a first try. The user changes or empties them. In USDC, as typed. */
-const FIRST_LIMITS = { per_payment: '1.00', daily: '5.00', monthly: '50.00' };
+const FIRST_LIMITS = { per_payment: '1.00', daily: '5.00' };
 
 /** Creates a delegate and shows its key once. */
 export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[]; onClose: () => void }) => {
@@ -30,7 +31,7 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
   };
   if (created !== null) {
     return (
-      <Dialog title={`The key of “${created.name}”`} isOpen isFixed wide onClose={onClose}>
+      <Dialog title={`Key of “${created.name}”`} isOpen isFixed wide onClose={onClose}>
         <KeyShown
           apiKey={'api_key' in created ? created.api_key : null}
           perPayment={created.limits.per_payment}
@@ -40,7 +41,7 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
     );
   }
   return (
-    <Dialog title="New delegate" isOpen wide isFixed={create.isBusy} onClose={onClose}>
+    <Dialog title="New agent" isOpen isFixed={create.isBusy} onClose={onClose}>
       <form onSubmit={submit}>
         <Stack>
           <DelegateFields {...form} />
@@ -51,13 +52,13 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
               onChange={setWalletId}
               options={wallets.map(({ wallet_id, label, address, balance }) => [
                 wallet_id,
-                `${label ?? `${address.slice(0, 8)}…`} (${displayUsdc(balance)})`,
+                `${nameOf({ label, address })} (${displayUsdc(balance)})`,
               ])}
             />
           )}
           {COUNTED_NAMES.every((name) => form.typed[name].trim() === '') && (
             <Notice tone="wait">
-              Without a daily, monthly or total limit, this key may spend the wallet’s whole allowance.
+              Set a daily, monthly or total limit. Otherwise this key can spend the whole allowance.
             </Notice>
           )}
           {create.error !== null && <ErrorNotice error={create.error} />}
@@ -65,8 +66,8 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
             <Button onPress={onClose} isDisabled={create.isBusy}>
               Cancel
             </Button>
-            <Button type="submit" variant="primary" busy={create.isBusy && 'Creating the delegate…'}>
-              Create it and show its key
+            <Button type="submit" variant="primary" busy={create.isBusy && 'Creating the agent…'}>
+              Create and show the key
             </Button>
           </DialogActions>
         </Stack>

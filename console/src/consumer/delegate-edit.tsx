@@ -19,7 +19,7 @@ export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClos
     {
       changes: [['delegates']],
       done: () => {
-        toast('The delegate is changed. The change applies from its next payment.');
+        toast('Saved. The change applies to the next payment.');
         onClose();
       },
     },
@@ -30,13 +30,11 @@ export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClos
     if (form.check()) void update.run(body);
   };
   return (
-    <Dialog title={`Edit “${delegate.name}”`} isOpen wide isFixed={update.isBusy} onClose={onClose}>
+    <Dialog title={`Edit “${delegate.name}”`} isOpen isFixed={update.isBusy} onClose={onClose}>
       <form onSubmit={submit}>
         <Stack>
           <DelegateFields {...form} />
-          <p className="quiet">
-            A lowered limit stops further payments. It does not change what was spent or is held.
-          </p>
+          <p className="quiet">A lower limit affects new payments only.</p>
           {update.error !== null && <ErrorNotice error={update.error} />}
           <DialogActions>
             <Button onPress={onClose} isDisabled={update.isBusy}>
@@ -46,9 +44,9 @@ export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClos
               type="submit"
               variant="primary"
               isDisabled={Object.keys(body).length === 0}
-              busy={update.isBusy && 'Saving the change…'}
+              busy={update.isBusy && 'Saving…'}
             >
-              Save the change
+              Save
             </Button>
           </DialogActions>
         </Stack>

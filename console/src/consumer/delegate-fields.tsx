@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { CAP_NAMES, CAPS } from '../../../sdk/src/generated/limits.ts';
-import { Choices, Columns, Select, Stack, TextField } from '../ui/index.ts';
+import { CAPS } from '../../../sdk/src/generated/limits.ts';
+import { AmountField, Choices, Columns, Select, Stack, TextField } from '../ui/index.ts';
 import { useServices } from '../vendor/select-service.tsx';
 import { faultsOf, partsOf, type Typed } from './delegate-form.ts';
 import { useRecentNames } from './names.tsx';
@@ -22,91 +22,114 @@ export const useTyped = (initial: Typed) => {
   };
 };
 
+type Form = ReturnType<typeof useTyped>;
+
 const OTHERS = [
   ['no', 'No'],
-  ['any', 'Yes, to any address'],
-  ['list', 'Yes, to certain addresses'],
+  ['any', 'Any address'],
+  ['list', 'Certain addresses'],
 ] as const;
 
-export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useTyped>) => (
-  <Stack>
-    <TextField
-      label="Name"
-      hint="The program that gets the key."
-      value={typed.name}
-      onChange={set('name')}
-      maxLength={80}
-      isRequired
-      autoFocus
-    />
-    <fieldset className="plain">
-      <legend>Spending limits (empty: no limit)</legend>
-      <div className="caps">
-        {CAP_NAMES.map((name) => (
-          <TextField
-            key={name}
-            label={CAPS[name].label}
-            value={typed[name]}
-            onChange={set(name)}
-            error={faults[name]}
-            suffix="USDC"
-            numeric
-          />
-        ))}
-        <TextField
-          label="Ask me above"
-          hint="You approve larger payments with a passkey."
-          value={typed.ask}
-          onChange={set('ask')}
-          error={faults.ask}
-          suffix="USDC"
-          numeric
-        />
-      </div>
-    </fieldset>
-    <Columns>
-      <Services value={typed.services} onChange={set('services')} error={faults.services} />
+/** The fields that few agents need. */
+const ADVANCED = ['monthly', 'total', 'services', 'until', 'others', 'payTo', 'origins'] as const;
+const isUsed = ({ typed }: Form): boolean =>
+  ADVANCED.some((name) => typed[name].trim() !== '' && typed[name] !== 'no');
+
+/** Name, the two limits that matter most, and the approval; the rest under Advanced. */
+export const DelegateFields = (form: Form) => {
+  const { typed, faults, set } = form;
+  // It stays open or closed as the reader leaves it, and opens for an error in it.
+  const [isOpen, setOpen] = useState(() => isUsed(form));
+  const hasFault = ADVANCED.some((name) => faults[name] !== undefined);
+  return (
+    <Stack>
       <TextField
-        label="Works until"
-        hint="In your time zone. Empty: until you revoke it."
+        label="Name"
+        hint="The program that gets the key."
+        value={typed.name}
+        onChange={set('name')}
+        maxLength={80}
+        isRequired
+        autoFocus
+      />
+      <div className="caps">
+        <Cap name="per_payment" form={form} />
+        <Cap name="daily" form={form} />
+      </div>
+      <AmountField
+        label="Ask for approval above"
+        hint="You approve larger payments with your passkey. Leave empty to never be asked."
+        value={typed.ask}
+        onChange={set('ask')}
+        error={faults.ask}
+      />
+      <details open={isOpen || hasFault} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>Advanced</summary>
+        <Advanced {...form} />
+      </details>
+    </Stack>
+  );
+};
+
+const Cap = ({ name, form }: { name: keyof typeof CAPS; form: Form }) => (
+  <AmountField
+    label={CAPS[name].label}
+    value={form.typed[name]}
+    onChange={form.set(name)}
+    error={form.faults[name]}
+  />
+);
+
+const Advanced = (form: Form) => {
+  const { typed, faults, set } = form;
+  return (
+    <Stack>
+      <div className="caps">
+        <Cap name="monthly" form={form} />
+        <Cap name="total" form={form} />
+      </div>
+      <TextField
+        label="Expires"
+        hint="In your time zone. Leave empty for never."
         type="datetime-local"
         value={typed.until}
         onChange={set('until')}
         error={faults.until}
       />
-    </Columns>
-    <Select
-      label="Pays other vendors (x402)"
-      hint="Vendors of x402 that do not use Quittance. Nobody refunds such a payment."
-      value={typed.others}
-      onChange={set('others')}
-      options={OTHERS}
-    />
-    {typed.others !== 'no' && (
-      <Columns>
-        {typed.others === 'list' && (
+      <Services value={typed.services} onChange={set('services')} error={faults.services} />
+      <Select
+        label="May pay outside vendors (x402)"
+        hint="Vendors that do not use Quittance. Quittance cannot refund these payments."
+        value={typed.others}
+        onChange={set('others')}
+        options={OTHERS}
+      />
+      {typed.others !== 'no' && (
+        <Columns>
+          {typed.others === 'list' && (
+            <TextField
+              label="Allowed addresses"
+              hint="One per line. Checked against the signed payment."
+              value={typed.payTo}
+              onChange={set('payTo')}
+              error={faults.payTo}
+              lines={3}
+            />
+          )}
           <TextField
-            label="Only these addresses"
-            hint="Compared with the signed payment. One per line."
-            value={typed.payTo}
-            onChange={set('payTo')}
-            error={faults.payTo}
+            label="Allowed origins (optional)"
+            hint="One per line. Checked against what the program reports, so this only prevents mistakes."
+            placeholder="https://api.example.com"
+            value={typed.origins}
+            onChange={set('origins')}
+            error={faults.origins}
             lines={3}
           />
-        )}
-        <TextField
-          label="Only these origins"
-          hint="Compared with what the program says, so they guard against mistakes only. Empty: any."
-          placeholder="https://api.example.com"
-          value={typed.origins}
-          onChange={set('origins')}
-          error={faults.origins}
-          lines={3}
-        />
-      </Columns>
-    )}
-  </Stack>
-);
+        </Columns>
+      )}
+    </Stack>
+  );
+};
 
 /** How many services are offered by name. */
 const OFFERED = 12;
@@ -133,22 +156,22 @@ const Services = ({
     <Stack>
       {known.length > 0 && (
         <Choices
-          label="Only these services (none: any service)"
+          label="Allowed services (all, if none is chosen)"
           options={known}
           value={chosen}
           onChange={(now) => onChange([...now, ...ids.filter((id) => !isKnown(id))].join('\n'))}
         />
       )}
       <TextField
-        label={known.length > 0 ? 'Other services' : 'Only these services'}
-        hint={`Their ids, one per line.${known.length > 0 ? '' : ' Empty: any service.'}`}
+        label={known.length > 0 ? 'Other allowed services' : 'Allowed services'}
+        hint={`Service ids, one per line.${known.length > 0 ? '' : ' Leave empty for all services.'}`}
         value={value
           .split('\n')
           .filter((line) => !isKnown(line.trim()))
           .join('\n')}
         onChange={(text) => onChange([...chosen, text].join('\n'))}
         error={error}
-        lines={3}
+        lines={2}
       />
     </Stack>
   );

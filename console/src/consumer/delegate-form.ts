@@ -1,7 +1,6 @@
 import { CAP_NAMES, type CapName } from '../../../sdk/src/generated/limits.ts';
-import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
-import { NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
+import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 
 export type Delegate = Output<'identity.listDelegates'>['data'][number];
 
@@ -43,7 +42,7 @@ const byCap = <T>(make: (name: CapName) => T): Record<CapName, T> =>
 export const typedOf = (delegate: Delegate | null): Typed => {
   const cap = (name: CapName) => {
     const micro = delegate?.limits[name] ?? null;
-    return micro === null ? '' : plainUsdc(micro);
+    return micro === null ? '' : fieldUsdc(micro);
   };
   const external = delegate?.external ?? null;
   return {
@@ -54,7 +53,7 @@ export const typedOf = (delegate: Delegate | null): Typed => {
     others: external === null ? 'no' : external.pay_to === 'any' ? 'any' : 'list',
     payTo: external === null || external.pay_to === 'any' ? '' : external.pay_to.join('\n'),
     origins: (external?.origins ?? []).join('\n'),
-    ask: delegate?.approval_above == null ? '' : plainUsdc(delegate.approval_above),
+    ask: delegate?.approval_above == null ? '' : fieldUsdc(delegate.approval_above),
   };
 };
 
@@ -71,7 +70,7 @@ const faultsOfOthers = ({ others, services, payTo, origins }: Typed): Faults => 
   const faults: Faults = {};
   if (partsOf(services).length > 0) {
     faults.services =
-      'A delegate of certain services cannot pay other vendors. Empty this, or choose “No” below.';
+      'An agent with allowed services cannot pay outside vendors. Clear this, or choose “No” below.';
   }
   const badOrigin = partsOf(origins).find((text) => !isOrigin(text));
   if (badOrigin !== undefined) {
@@ -80,7 +79,7 @@ const faultsOfOthers = ({ others, services, payTo, origins }: Typed): Faults => 
   if (others === 'any') return faults;
   const badAddress = partsOf(payTo).find((text) => !ADDRESS.test(text));
   if (badAddress !== undefined) faults.payTo = `“${badAddress.slice(0, 50)}” is not an address.`;
-  else if (partsOf(payTo).length === 0) faults.payTo = 'At least one address, or choose any address.';
+  else if (partsOf(payTo).length === 0) faults.payTo = 'Enter at least one address, or choose “Any address”.';
   else if (partsOf(payTo).length > MAX_LISTED) faults.payTo = `At most ${MAX_LISTED}.`;
   return faults;
 };
@@ -94,9 +93,10 @@ export const faultsOf = (typed: Typed): Faults => {
   const bad = ids.find((id) => !SERVICE_ID.test(id));
   if (bad !== undefined) faults.services = `“${bad.slice(0, 40)}” is not the id of a service.`;
   else if (ids.length > 100) faults.services = `At most 100 services; these are ${ids.length}.`;
-  if (typed.until !== '' && !MINUTE.test(typed.until)) faults.until = 'A day and a time, or nothing.';
+  if (typed.until !== '' && !MINUTE.test(typed.until))
+    faults.until = 'Enter a date and a time, or leave this empty.';
   else if (typed.until !== '' && !(new Date(typed.until).getTime() > Date.now()))
-    faults.until = 'This time has passed.';
+    faults.until = 'This time is in the past.';
   return faults;
 };
 

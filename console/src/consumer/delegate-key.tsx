@@ -3,6 +3,7 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
 import {
   Button,
+  Code,
   Copyable,
   Dialog,
   DialogActions,
@@ -15,17 +16,25 @@ import {
 } from '../ui/index.ts';
 import type { Delegate } from './delegate-form.ts';
 
-/** TypeScript that pays with the key; `perPayment` in micro-units as the API sends it. */
-const snippetOf = (apiKey: string, perPayment: string | null): string =>
+/** The lines for a shell. The command line and the MCP server read the same variables. */
+const shellOf = (apiKey: string): string =>
+  [`export QUITTANCE_URL=${location.origin}`, `export QUITTANCE_KEY=${apiKey}`].join('\n');
+
+/**
+ * TypeScript that pays with the key, which it reads from the environment. `perPayment` is in
+ * micro-units as the API sends it.
+ */
+const snippetOf = (perPayment: string | null): string =>
   [
     "import { payingFetch } from '@quittance/sdk/pay';",
     '',
     'const pay = payingFetch(fetch, {',
-    `  baseUrl: '${location.origin}',`,
-    `  delegateKey: '${apiKey}',`,
-    `  maxAmount: ${perPayment ?? '100000'}n, // of one payment, micro-units`,
+    '  baseUrl: process.env.QUITTANCE_URL!,',
+    '  delegateKey: process.env.QUITTANCE_KEY!,',
+    `  maxAmount: ${perPayment ?? '100000'}n, // per payment, in micro-units`,
     '});',
     "const answer = await pay('https://api.example.com/report');",
+    'console.log(answer.status, await answer.text());',
   ].join('\n');
 
 /** Shows a key once. The key is only in this component's props. */
@@ -44,23 +53,22 @@ export const KeyShown = ({
   <Stack>
     {apiKey === null ? (
       <Notice tone="wait" title="The answer with the key was lost">
-        It is not stored, so it cannot be shown again. Close this and choose “New key”.
+        The key is not stored, so it cannot be shown again. Close this and choose “New key”.
       </Notice>
     ) : (
       <>
         <p>
-          It is shown only once and is not stored. Put it where your program reads its secrets, not into its
-          source code.
+          You will not see this key again. Store it with the secrets of your program, not in its source code.
         </p>
         <Copyable block label="the key" text={apiKey} />
-        <h3>A fetch that pays with it</h3>
-        <Copyable block label="the snippet" text={snippetOf(apiKey, perPayment)} />
+        <Code label="In your shell, for the CLI and the MCP server too" text={shellOf(apiKey)} />
+        <Code label="In your code (TypeScript)" text={snippetOf(perPayment)} />
       </>
     )}
     {children}
     <DialogActions>
       <Button variant="primary" onPress={onClose}>
-        {apiKey === null ? 'Close' : 'I have stored it'}
+        {apiKey === null ? 'Close' : 'I saved it'}
       </Button>
     </DialogActions>
   </Stack>
@@ -81,7 +89,7 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
     (client, revoke_previous: boolean) => client.identity.revealDelegateKey({ delegate_id, revoke_previous }),
     {
       done: () => {
-        toast('A link to a new key was mailed to you. It is valid for 15 minutes.');
+        toast('We mailed you a link to the new key. It works for 15 minutes.');
         onClose();
       },
     },
@@ -90,7 +98,7 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
   if (made !== null) {
     const ends = made.previous_key_expires_at;
     return (
-      <Dialog title={`The new key of “${name}”`} isOpen isFixed wide onClose={onClose}>
+      <Dialog title={`New key of “${name}”`} isOpen isFixed wide onClose={onClose}>
         <KeyShown
           apiKey={'api_key' in made ? made.api_key : null}
           perPayment={limits.per_payment}
@@ -110,27 +118,31 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
     );
   }
   return (
-    <Dialog title={`A new key for “${name}”`} isOpen isFixed={isBusy} onClose={onClose}>
+    <Dialog title={`New key for “${name}”`} isOpen isFixed={isBusy} onClose={onClose}>
       <Stack>
         <p>
-          Limits and spending do not change. The present key works for its grace period, so that your program
-          can switch to the new one.
+          Limits and spending stay. The current key keeps working for its grace period, so that your program
+          can switch.
         </p>
         <Switch isSelected={atOnce} onChange={setAtOnce} isDisabled={isBusy}>
-          Revoke the present key at once
+          Revoke the current key now
         </Switch>
         {rotate.error !== null && <ErrorNotice error={rotate.error} />}
         {mail.error !== null && <ErrorNotice error={mail.error} />}
-        <DialogActions>
+        <DialogActions
+          aside={
+            <Button
+              variant="quiet"
+              isDisabled={rotate.isBusy}
+              busy={mail.isBusy && 'Sending…'}
+              onPress={() => void mail.run(atOnce)}
+            >
+              Mail me a link instead
+            </Button>
+          }
+        >
           <Button onPress={onClose} isDisabled={isBusy}>
             Cancel
-          </Button>
-          <Button
-            isDisabled={rotate.isBusy}
-            busy={mail.isBusy && 'Sending…'}
-            onPress={() => void mail.run(atOnce)}
-          >
-            Mail me a link to it
           </Button>
           <Button
             variant="primary"
@@ -138,7 +150,7 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
             busy={rotate.isBusy && 'Creating the key…'}
             onPress={() => void rotate.run(atOnce)}
           >
-            Show it here
+            Create and show the key
           </Button>
         </DialogActions>
       </Stack>

@@ -32,14 +32,14 @@ const DelegatesPage = () => {
   );
   return (
     <Page
-      title="Delegates"
-      about="A delegate is a key for a program that pays for you, from one wallet and within limits."
+      title="Agents"
+      about="An agent is a program that pays for you: it has a key, a wallet and limits. The API calls it a delegate."
       actions={
         wallets.data.length > 0 && (
           <>
             <StopAll delegates={delegates.data} />
             <Button variant="primary" onPress={() => setCreating(true)}>
-              New delegate
+              New agent
             </Button>
           </>
         )
@@ -61,11 +61,14 @@ const Revoked = () => {
   );
   if (revoked.data.length === 0) return null;
   return (
-    <Section title="Revoked" about="Their keys no longer work. Their payments stay in your activity.">
+    <Section
+      title="Revoked"
+      about="The keys of these agents no longer work. Their payments stay in your activity."
+    >
       <Table
-        label="Revoked delegates"
+        label="Revoked agents"
         items={revoked}
-        waiting="Loading the revoked delegates…"
+        waiting="Loading revoked agents…"
         keyOf={({ delegate_id }) => delegate_id}
         empty={null}
         columns={[
@@ -74,7 +77,7 @@ const Revoked = () => {
             show: ({ delegate_id, name }) => <Link href={`/activity?delegate=${delegate_id}`}>{name}</Link>,
           },
           { heading: 'Revoked', show: ({ revoked_at }) => <Ago at={revoked_at} /> },
-          { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
+          { heading: 'Created', show: ({ created_at }) => <Ago at={created_at} /> },
           { heading: 'Spent', align: 'end', show: ({ usage }) => <Money micro={usage.total.spent} /> },
         ]}
       />
@@ -89,20 +92,20 @@ const Cards = ({
   delegates: ReturnType<typeof useItems<Delegate>>;
   hasWallet: boolean;
 }) => {
-  if (isPending) return <Loading>Loading your delegates and their spending…</Loading>;
+  if (isPending) return <Loading>Loading your agents and their spending…</Loading>;
   if (data.length === 0 && error !== null) return <ErrorNotice error={error} retry={again} />;
   if (data.length === 0) {
     return (
       <div className="section">
         {hasWallet ? (
-          <Empty title="No delegate yet">
-            Give each program a separate key, so that a faulty program stops at its limit.
+          <Empty title="No agents yet">
+            Give each program its own key, so that a faulty one stops at its limit.
           </Empty>
         ) : (
-          <Empty title="A wallet is needed first">
-            <div>A delegate pays from one of your wallets, and you have none yet.</div>
+          <Empty title="You need a wallet first">
+            <div>An agent pays from one of your wallets.</div>
             <LinkButton to="/wallet" variant="primary">
-              To your wallet
+              Add a wallet
             </LinkButton>
           </Empty>
         )}
@@ -120,7 +123,7 @@ const Cards = ({
       {hasMore && (
         <div className="table-more">
           <Button size="small" busy={isLoadingMore && 'Loading more…'} onPress={more}>
-            Show more delegates
+            Show more agents
           </Button>
         </div>
       )}

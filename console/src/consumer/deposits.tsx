@@ -1,9 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction, useItems } from '../lib/data.ts';
+import { readingsOfAmount } from '../lib/money.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
   Ago,
+  AmountField,
   Badge,
   Button,
   Columns,
@@ -17,11 +19,12 @@ import {
   Select,
   Stack,
   Table,
-  TextField,
   Time,
 } from '../ui/index.ts';
-import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
+import { nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
+import { DepositAddress } from './deposit-address.tsx';
+import './deposits.css';
 
 type Deposit = Output<'funding.listDeposits'>['data'][number];
 type Provider = Deposit['provider'];
@@ -37,11 +40,11 @@ const CURRENCIES = ['USD', 'EUR', 'GBP', 'CHF', 'CAD', 'AUD'].map((code) => [cod
 const EVERY_MS = 3000;
 
 const OPEN: Partial<Record<Deposit['status'], (deposit: Deposit) => string>> = {
-  created: ({ provider }) => `Not paid yet: go on at ${PROVIDER[provider]}.`,
+  created: ({ provider }) => `Not paid yet. Continue at ${PROVIDER[provider]}.`,
   awaiting_payment: ({ provider }) => `${PROVIDER[provider]} is waiting for the payment.`,
-  processing: ({ provider }) => `${PROVIDER[provider]} has the payment and is processing it.`,
+  processing: ({ provider }) => `${PROVIDER[provider]} is processing the payment.`,
   settling: ({ provider }) =>
-    `${PROVIDER[provider]} reports that it has sent the money. The deposit completes once the chain has finalized it.`,
+    `${PROVIDER[provider]} has sent the USDC. The deposit completes when the transfer is final on chain.`,
 };
 
 const wholes = new Intl.NumberFormat('en');
@@ -63,7 +66,8 @@ const payPage = ({ redirect_url, status }: Deposit): string | null => {
 };
 
 /**
- * Buys USDC by bank or card at one of two providers, and shows the progress until it is on chain.
+ * The wallet's own address first. Then buys USDC by bank or card at one of two providers, and shows
+ * the progress until it is on chain.
  */
 const DepositsPage = () => {
   const chosen = useWalletChoice();
@@ -75,19 +79,17 @@ const DepositsPage = () => {
   );
   const underWay = deposits.data.filter(({ status }) => status in OPEN);
   return (
-    <Page
-      title="Deposits"
-      about="Buy USDC by bank transfer or card. The provider sends it directly to your wallet."
-    >
+    <Page title="Deposits" about="Send USDC to your wallet, or buy it by card or bank transfer.">
+      {underWay.length > 0 && <UnderWay deposits={underWay} />}
       <Columns>
-        <Section title="New deposit">
-          <ForWallet of={chosen} none="No wallet for a deposit yet">
-            {(wallet) => <NewDeposit wallets={wallets.data} wallet={wallet} onWallet={choose} />}
-          </ForWallet>
-        </Section>
-        {underWay.length > 0 && <UnderWay deposits={underWay} />}
+        <DepositAddress of={chosen} />
+        {chosen.choice !== null && (
+          <Section title="Buy USDC by card or bank">
+            <NewDeposit wallets={wallets.data} wallet={chosen.choice} onWallet={choose} />
+          </Section>
+        )}
       </Columns>
-      <Section title="All deposits">
+      <Section title="Card and bank deposits">
         <DepositTable deposits={deposits} wallets={wallets.data} />
       </Section>
     </Page>
@@ -96,6 +98,11 @@ const DepositsPage = () => {
 export default DepositsPage;
 
 const FIAT = /^(?!0+(\.0*)?$)(0|[1-9]\d{0,6})(\.\d{1,2})?$/;
+/** The typed amount as the API takes it, or null. */
+const fiatOf = (typed: string): string | null => {
+  const [reading, another] = readingsOfAmount(typed, { places: 2 });
+  return reading !== undefined && another === undefined && FIAT.test(reading) ? reading : null;
+};
 
 const NewDeposit = ({
   wallets,
@@ -112,14 +119,14 @@ const NewDeposit = ({
   const [typed, setTyped] = useState('');
   const [tried, setTried] = useState(false);
   const [leaving, setLeaving] = useState(false);
-  const amount = typed.trim();
+  const amount = fiatOf(typed);
   const create = useAction(
-    (client) =>
+    (client, fiat_amount: string) =>
       client.funding.createDeposit({
         wallet_id: wallet.wallet_id,
         provider,
         fiat_currency: currency,
-        fiat_amount: amount,
+        fiat_amount,
         redirect_url: `${location.origin}/console/deposits`,
       }),
     {
@@ -135,33 +142,32 @@ const NewDeposit = ({
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    if (FIAT.test(amount)) void create.run(undefined);
+    if (amount !== null) void create.run(amount);
   };
-  const busy = leaving ? `Opening ${PROVIDER[provider]}…` : create.isBusy && `Asking ${PROVIDER[provider]}…`;
+  const busy = leaving
+    ? `Opening ${PROVIDER[provider]}…`
+    : create.isBusy && `Connecting to ${PROVIDER[provider]}…`;
   return (
     <form onSubmit={submit}>
       <Stack>
-        <WalletSelect label="Into" wallets={wallets} value={wallet} onChange={onWallet} />
-        <Select label="By" options={PROVIDERS} value={provider} onChange={setProvider} />
+        <WalletSelect label="To" wallets={wallets} value={wallet} onChange={onWallet} />
+        <Select label="Provider" options={PROVIDERS} value={provider} onChange={setProvider} />
         <Select label="Currency" options={CURRENCIES} value={currency} onChange={setCurrency} />
-        <TextField
-          label="You pay"
-          hint="It includes the provider’s fees. The amount that arrives is shown once the provider has quoted it."
+        <AmountField
+          label="Amount"
+          hint="Including the provider’s fees. You see what you receive on the next page."
           value={typed}
           onChange={setTyped}
-          error={tried && !FIAT.test(amount) ? 'An amount like 50 or 49.90.' : null}
-          suffix={currency}
-          numeric
+          error={tried && amount === null ? 'Enter an amount like 50 or 49.90.' : null}
+          currency={currency}
         />
         {environment === 'test' && (
-          <p className="quiet">
-            In the test environment the provider’s page is a sandbox without real money.
-          </p>
+          <p className="quiet">Test mode: the provider’s page is a sandbox without real money.</p>
         )}
         {create.error !== null && <ErrorNotice error={create.error} />}
         <div>
           <Button type="submit" variant="primary" busy={busy}>
-            {`Go on at ${PROVIDER[provider]}`}
+            {`Continue to ${PROVIDER[provider]}`}
           </Button>
         </div>
       </Stack>
@@ -174,7 +180,7 @@ const SHOWN = 3;
 
 /** The pending deposits, with a text that updates by itself. */
 const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
-  <Section title="On its way">
+  <Section title="In progress">
     <div role="status">
       <Stack>
         {deposits.slice(0, SHOWN).map((deposit) => (
@@ -187,7 +193,7 @@ const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
             <PayLink deposit={deposit} />
           </Notice>
         ))}
-        {deposits.length > SHOWN && <p className="quiet">and {deposits.length - SHOWN} more, in the list</p>}
+        {deposits.length > SHOWN && <p className="quiet">and {deposits.length - SHOWN} more in the list</p>}
       </Stack>
     </div>
   </Section>
@@ -207,23 +213,23 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
   const walletOf = (id: string) => wallets.find(({ wallet_id }) => wallet_id === id);
   return (
     <Table
-      label="All deposits"
+      label="Card and bank deposits"
       items={deposits}
       waiting="Loading your deposits…"
       keyOf={({ deposit_id }) => deposit_id}
-      empty={<Empty title="No deposit yet">Your deposits are listed here with their progress.</Empty>}
+      empty={<Empty title="No deposits yet">Deposits by card or bank appear here with their progress.</Empty>}
       columns={[
-        { heading: 'Begun', show: ({ created_at }) => <Ago at={created_at} /> },
-        { heading: 'By', show: ({ provider }) => PROVIDER[provider] },
+        { heading: 'Started', show: ({ created_at }) => <Ago at={created_at} /> },
+        { heading: 'Provider', show: ({ provider }) => PROVIDER[provider] },
         {
-          heading: 'Into',
+          heading: 'To',
           show: ({ wallet_id }) => {
             const wallet = walletOf(wallet_id);
             return wallet === undefined ? null : nameOf(wallet);
           },
         },
         {
-          heading: 'Paid',
+          heading: 'Amount',
           align: 'end',
           show: ({ fiat_amount, fiat_currency }) => (
             <span className="money">
@@ -232,12 +238,12 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
           ),
         },
         {
-          heading: 'Bought',
+          heading: 'Received',
           align: 'end',
           show: ({ amount }) => (amount === null ? null : <Money micro={amount} />),
         },
         {
-          heading: 'State',
+          heading: 'Status',
           show: (deposit) => (
             <>
               <Badge state={deposit.status} />

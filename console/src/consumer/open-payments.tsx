@@ -20,13 +20,13 @@ export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => strin
   if (open.data.length === 0) return null;
   return (
     <Section
-      title="Signed, and not on the chain yet"
-      about="Payments to other vendors (x402). Their amounts stay reserved until the chain shows them, or until they can no longer be used."
+      title="Signed, not on chain yet"
+      about="Payments to outside vendors (x402). The amounts are held until the payment is on chain or has expired."
     >
       <Table
         label="Signed payments"
         items={open}
-        waiting="Loading the signed payments…"
+        waiting="Loading signed payments…"
         keyOf={({ settlement_id }) => settlement_id}
         empty={null}
         columns={[
@@ -45,7 +45,7 @@ export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => strin
               <Link href={`/payments/${settlement_id}`}>{service_name}</Link>
             ),
           },
-          { heading: 'By', show: ({ delegate_id }) => (delegate_id == null ? null : nameOf(delegate_id)) },
+          { heading: 'Agent', show: ({ delegate_id }) => (delegate_id == null ? null : nameOf(delegate_id)) },
           { heading: 'Status', show: () => <Badge state="signed, may still be used" tone="wait" /> },
           {
             heading: 'Amount',

@@ -22,25 +22,27 @@ export const StopAll = ({ delegates }: { delegates: readonly Delegate[] }) => {
       }
       if (failed.length > 0)
         throw new Error(
-          `${failed.join(', ')} could not be paused. Try again, or revoke the wallet’s allowance.`,
+          `${failed.join(', ')} could not be paused. Try again, or revoke the allowance of the wallet.`,
         );
     },
-    { changes: [['delegates']], done: () => toast('All delegates are paused.') },
+    { changes: [['delegates']], done: () => toast('All agents are paused.') },
   );
   if (running === 0) return null;
   return (
     <>
-      <Button onPress={() => setAsking(true)}>Stop all</Button>
+      <Button variant="quiet-danger" onPress={() => setAsking(true)}>
+        Pause all
+      </Button>
       <ConfirmDialog
-        title="Stop all delegates?"
-        confirm="Pause all of them"
+        title="Pause all agents?"
+        confirm="Pause all"
         doing={`${done} paused…`}
         isOpen={asking}
         onClose={() => setAsking(false)}
         onConfirm={() => stop.runOrThrow(undefined)}
       >
-        Every delegate is paused at once: its new payments are refused until you resume it. Its key and limits
-        stay. Payments that were accepted before are completed.
+        New payments of every agent are refused until you resume it. Keys and limits stay. Payments that were
+        accepted are completed.
       </ConfirmDialog>
     </>
   );

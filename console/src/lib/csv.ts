@@ -14,8 +14,12 @@ export const textCell = (text: string): string => {
 export const csvRow = (cells: readonly string[]): string => `${cells.map(textCell).join(',')}\r\n`;
 
 /** Offers a CSV file to the user. The byte order mark makes spreadsheets read UTF-8. */
-export const download = (name: string, lines: readonly string[]): void => {
-  const url = URL.createObjectURL(new Blob(['\ufeff', ...lines], { type: 'text/csv;charset=utf-8' }));
+export const download = (name: string, lines: readonly string[]): void =>
+  offerFile(name, new Blob(['\ufeff', ...lines], { type: 'text/csv;charset=utf-8' }));
+
+/** Offers a file that this page has made to the user. */
+export const offerFile = (name: string, content: Blob): void => {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -70,17 +70,16 @@ const LinkPage = () => {
     <div className="section stack">
       <h1>{same_browser ? 'Sign in' : 'Is this your account?'}</h1>
       <p>
-        {same_browser ? 'You requested a link to sign in as ' : 'The link signs in as '}
-        <strong>{email}</strong> in the <strong>{environment}</strong> environment. It works once, for 15
-        minutes after it was sent.
+        {same_browser ? 'You requested a link to sign in as ' : 'This link signs in as '}
+        <strong>{email}</strong> ({environment}). It works once, for 15 minutes.
       </p>
       {!same_browser && (
         <Notice tone="wait" title="This browser did not request the link">
-          Did you request a sign-in as {email} on another device? Then sign in here. If somebody else sent you
-          the link, do not use it: after signing in you would act in that person’s account.
+          If you requested it on another device, sign in here. If somebody else sent it to you, do not use it:
+          you would then work in that person’s account.
         </Notice>
       )}
-      {account !== null && <p className="quiet">It replaces your sign-in as {account.email}.</p>}
+      {account !== null && <p className="quiet">This replaces your sign-in as {account.email}.</p>}
       <Row>
         {/* The cookie is one: an answer about the old sign-in must not overtake the new one. */}
         <Button
@@ -92,7 +91,7 @@ const LinkPage = () => {
         </Button>
         {!same_browser && (
           <LinkButton to="/" variant="primary">
-            No, do not sign in
+            Do not sign in
           </LinkButton>
         )}
       </Row>
@@ -105,10 +104,10 @@ export default LinkPage;
 /** Shown if the page was opened without a link, or with an incomplete one. */
 export const OpenTheLink = () => (
   <div className="section stack">
-    <h1>Open the link from your mail</h1>
-    <p>This page needs the whole link that was sent to you. A part of it may be missing: copy all of it.</p>
+    <h1>Open the link from your e-mail</h1>
+    <p>A part of the link is missing. Copy all of it.</p>
     <LinkButton to="/" variant="primary">
-      To the console
+      Go to sign-in
     </LinkButton>
   </div>
 );
@@ -117,9 +116,9 @@ export const OpenTheLink = () => (
 export const LinkIsGone = () => (
   <div className="section stack">
     <h1>This link no longer works</h1>
-    <p>It was used already, is older than 15 minutes, or a newer link was sent. Request a new one.</p>
+    <p>It was already used, is older than 15 minutes, or was replaced by a newer one. Request a new link.</p>
     <LinkButton to="/" variant="primary">
-      To the console
+      Go to sign-in
     </LinkButton>
   </div>
 );

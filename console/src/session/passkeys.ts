@@ -99,11 +99,11 @@ export const passkeyProblem = (error: unknown): string | null => {
   const { name, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
   switch (cause?.name ?? name) {
     case 'NotAllowedError':
-      return 'No passkey was used: it was cancelled, took too long, or this device has none for this site.';
+      return 'No passkey was used. It was cancelled or took too long, or this device has none for this site.';
     case 'InvalidStateError':
       return 'This device already has a passkey for your account.';
     case 'SecurityError':
-      return `Passkeys do not work at this address (${location.host}). Open the console by its domain name, or locally by localhost.`;
+      return `Passkeys do not work at ${location.host}. Open the console at its domain name, or locally at localhost.`;
     case 'NotSupportedError':
     case 'AbortError':
       return 'This browser could not use a passkey here.';

@@ -48,9 +48,9 @@ const RevealPage = () => {
     const ends = made.previous_key_expires_at;
     return (
       <div className="section stack">
-        <h1>The new key</h1>
+        <h1>Your new key</h1>
         <Copyable block label="the key" text={made.api_key} />
-        <p>It is shown only once.</p>
+        <p>You will not see this key again.</p>
         <p className="quiet">
           {ends !== null && new Date(ends) > new Date() ? (
             <>
@@ -67,15 +67,12 @@ const RevealPage = () => {
     <div className="section stack">
       <h1>Show a new key</h1>
       <p>
-        You requested a new key of <code>{serviceId ?? delegateId}</code> in the{' '}
-        <strong>{environment}</strong> environment.
+        You requested a new key for <code>{serviceId ?? delegateId}</code> ({environment}).
       </p>
       <Button variant="primary" busy={busy && 'Creating the key…'} onPress={() => void reveal()}>
-        Create the new key
+        Create and show the key
       </Button>
-      <p className="quiet">
-        The link works once, for 15 minutes after it was sent. The present key is then replaced.
-      </p>
+      <p className="quiet">The link works once, for 15 minutes. The new key replaces the current one.</p>
       {error !== null && <ErrorNotice error={error} />}
     </div>
   );

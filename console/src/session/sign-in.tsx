@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect, useState } from 'react';
+import { useRead } from '../lib/data.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -7,6 +8,14 @@ import { signInWithPasskey } from './passkeys.ts';
 import { session } from './store.ts';
 import { useSession } from './use-session.tsx';
 
+/** Where the mails of this machine are shown. Null where mails are delivered. */
+const useCaughtMail = (): string | null =>
+  useRead(['caught-mail'], async (client, options) => {
+    const { caught_mail_url } = await client.gateway.environments(options);
+    // A URL of an answer must never become a script.
+    return /^https?:/.test(caught_mail_url ?? '') ? caught_mail_url : null;
+  }).data ?? null;
+
 /** Signs in by passkey or by a mailed link. It is shown instead of the requested page. */
 export const SignInPage = () => {
   const { environment, status, client } = useSession();
@@ -14,6 +23,7 @@ export const SignInPage = () => {
   const [sentTo, setSentTo] = useState<string | null>(null);
   const [busy, setBusy] = useState<'passkey' | 'mail' | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const caughtMail = useCaughtMail();
   useEffect(() => {
     document.title = 'Sign in · Quittance';
   }, []);
@@ -40,8 +50,8 @@ export const SignInPage = () => {
   if (status === 'unreachable') {
     return (
       <div className="section stack">
-        <h1>The system does not answer</h1>
-        <p>The console could not check whether you are signed in.</p>
+        <h1>Quittance cannot be reached</h1>
+        <p>Check your connection, then try again.</p>
         <Button variant="primary" onPress={() => void session.resume()}>
           Try again
         </Button>
@@ -50,14 +60,30 @@ export const SignInPage = () => {
   }
   return (
     <div className="section stack">
-      <h1>Sign in</h1>
+      <div>
+        <h1>Sign in to Quittance</h1>
+        <p className="quiet">
+          Payments for APIs and agents, in USDC: sell an API per request, or give a program a budget.{' '}
+          <a href="/docs">Read the docs</a>
+        </p>
+      </div>
       {status === 'ended' && (
-        <Notice tone="wait">Your sign-in has ended. After a new sign-in this page is shown again.</Notice>
+        <Notice tone="wait">Your session has ended. Sign in again to return to this page.</Notice>
       )}
       {sentTo !== null && (
-        <Notice tone="good" title="Check your mail">
-          A link is on its way to {sentTo}. It works once, for 15 minutes. Open it in this browser, because
-          another browser asks for a confirmation.
+        <Notice tone="good" title="Check your e-mail">
+          We sent a link to {sentTo}. It works once, for 15 minutes. Open it in this browser to sign in right
+          away.
+          {caughtMail !== null && (
+            <>
+              {' '}
+              This machine delivers no e-mail:{' '}
+              <a href={`${caughtMail}/?to=${encodeURIComponent(sentTo)}`} target="_blank" rel="noreferrer">
+                open the caught e-mail
+              </a>
+              .
+            </>
+          )}
         </Notice>
       )}
       <form className="stack" onSubmit={mail}>
@@ -68,13 +94,13 @@ export const SignInPage = () => {
           value={email}
           onChange={setEmail}
           isRequired
-          hint={`A new address gets an account in the ${environment} environment.`}
+          hint={`New here? We create a ${environment} account for this address.`}
         />
         <Button type="submit" variant="primary" busy={busy === 'mail' && 'Sending a link…'}>
           {sentTo === null ? 'Mail me a link' : 'Mail me a new link'}
         </Button>
       </form>
-      <p className="quiet">Or, if you have created one here:</p>
+      <p className="quiet">or</p>
       <Button
         busy={busy === 'passkey' && 'Waiting for your passkey…'}
         onPress={() => void attempt('passkey', signInWithPasskey)}

@@ -16,7 +16,7 @@ import { OtherAccountError, session } from './store.ts';
 class NotConfirmedError extends Error {
   override readonly name = 'NotConfirmedError';
   constructor() {
-    super('You did not sign in again, so nothing was done.');
+    super('You did not confirm, so nothing was changed.');
   }
 }
 
@@ -102,19 +102,26 @@ const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) =>
     setMailed(true);
   };
   return (
-    <Dialog title="Is it still you?" isOpen onClose={() => settle(new NotConfirmedError())}>
-      <p>This action needs a sign-in within the last five minutes. Afterwards it continues.</p>
+    <Dialog title="Confirm it is you" isOpen onClose={() => settle(new NotConfirmedError())}>
+      <p>Sign in again to continue.</p>
       {mailed && (
-        <Notice tone="wait" title="A link is on its way">
-          Open it in this browser and sign in there. This page then continues.
+        <Notice tone="wait" title="Check your e-mail">
+          Open the link in this browser. This page then continues.
         </Notice>
       )}
       {error !== null && <ErrorNotice error={error} />}
-      <DialogActions>
+      <DialogActions
+        aside={
+          <Button
+            variant="quiet"
+            busy={busy === 'mail' && 'Sending a link…'}
+            onPress={() => void attempt('mail', mail)}
+          >
+            {mailed ? 'Mail me a new link' : 'Mail me a link'}
+          </Button>
+        }
+      >
         <Button onPress={() => settle(new NotConfirmedError())}>Cancel</Button>
-        <Button busy={busy === 'mail' && 'Sending a link…'} onPress={() => void attempt('mail', mail)}>
-          Mail me a link
-        </Button>
         <Button
           variant="primary"
           busy={busy === 'passkey' && 'Waiting for your passkey…'}

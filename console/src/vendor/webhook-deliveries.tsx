@@ -42,15 +42,15 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
   const again = useAction((client, event_id: string) => client.webhook.redeliver({ endpoint_id, event_id }), {
     changes: [['deliveries', endpoint_id]],
     done: ({ redelivering }) =>
-      toast(redelivering === 0 ? 'It is on its way already.' : 'It is delivered again.'),
+      toast(redelivering === 0 ? 'This event is already being delivered.' : 'Event sent again.'),
   });
   return (
     <Section
       title="Deliveries"
-      about="The last 30 days. A 2xx within 15 seconds accepts an event. Otherwise there are up to 8 attempts over three days. An event may arrive twice: recognise it by its id."
+      about="The last 30 days. Answer 2xx within 15 seconds to accept an event; otherwise we retry up to 8 times over three days. Events can arrive twice; deduplicate by id."
       actions={
         <Button size="small" isDisabled={!enabled} onPress={() => setSince(true)}>
-          Redeliver all since…
+          Redeliver since…
         </Button>
       }
     >
@@ -76,11 +76,9 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
           keyOf={({ event_id }) => event_id}
           empty={
             filter === 'all' ? (
-              <Empty title="Nothing was delivered yet">
-                Send a test event to see how it looks at your receiver.
-              </Empty>
+              <Empty title="No deliveries yet">Send a test event to see what your server gets.</Empty>
             ) : (
-              <Empty title={`None is ${filter}`} />
+              <Empty title={`No ${filter} deliveries`} />
             )
           }
           columns={columnsOf({ enabled, onShow: setShown, onAgain: (id) => void again.run(id) })}
@@ -104,15 +102,15 @@ const columnsOf = ({
   onAgain: (eventId: string) => void;
 }): readonly Column<Delivery>[] => [
   { heading: 'Event', show: ({ type }) => <code className="unbroken">{type}</code> },
-  { heading: 'State', show: ({ status }) => <Badge state={status} /> },
-  { heading: 'Last try', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
-  { heading: 'Tries', align: 'end', show: ({ attempts }) => attempts.length },
+  { heading: 'Status', show: ({ status }) => <Badge state={status} /> },
+  { heading: 'Last attempt', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
+  { heading: 'Attempts', align: 'end', show: ({ attempts }) => attempts.length },
   {
-    heading: 'Next try',
+    heading: 'Next attempt',
     show: ({ next_attempt_at, status }) =>
       status === 'pending' ? <Time at={next_attempt_at} never="now" /> : null,
   },
-  { heading: 'Happened', show: ({ created_at }) => <Ago at={created_at} /> },
+  { heading: 'Created', show: ({ created_at }) => <Ago at={created_at} /> },
   {
     heading: '',
     align: 'end',
@@ -193,11 +191,11 @@ const DeliveryDialog = ({
       {event.error !== null && <ErrorNotice error={event.error} retry={event.again} />}
       {event.data !== undefined && (
         <>
-          <Code label="Request, to the present address" text={requestOf(endpoint, delivery, event.data)} />
-          <p className="quiet">The body is sent in one line. The line breaks are added here.</p>
+          <Code label="Request, to the current URL" text={requestOf(endpoint, delivery, event.data)} />
+          <p className="quiet">The body is sent as one line. Line breaks are added here.</p>
         </>
       )}
-      <h3>{attempts.length === 0 ? 'Not tried yet' : 'Answers'}</h3>
+      <h3>{attempts.length === 0 ? 'No attempts yet' : 'Answers'}</h3>
       {attempts.toReversed().map((attempt) => (
         <div key={attempt.at} className="notice" data-tone={attempt.error === null ? 'good' : 'bad'}>
           <Row>
@@ -206,7 +204,7 @@ const DeliveryDialog = ({
             <span className="quiet">{attempt.duration_ms} ms</span>
           </Row>
           {attempt.response === null ? (
-            <span className="quiet">without a body</span>
+            <span className="quiet">no body</span>
           ) : (
             <code className="long">{attempt.response}</code>
           )}
@@ -224,12 +222,12 @@ const SPANS = [
   ['24', 'in the last day'],
   ['168', 'in the last week'],
   ['720', 'in the last 30 days'],
-  ['own', 'since a time of my choice'],
+  ['own', 'since a certain time'],
 ] as const;
 
 const redeliveredText = (events: number): string => {
-  if (events === 0) return 'There is nothing to deliver since then.';
-  return events === 1 ? 'One event is delivered again.' : `${events} events are delivered again.`;
+  if (events === 0) return 'No events since then.';
+  return events === 1 ? 'One event is being redelivered.' : `${events} events are being redelivered.`;
 };
 
 const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () => void }) => {
@@ -249,18 +247,18 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const from = span === 'own' ? Date.parse(own) : Date.now() - Number(span) * 3_600_000;
-    setWrong(Number.isNaN(from) ? 'Give a day and a time.' : null);
+    setWrong(Number.isNaN(from) ? 'Enter a date and a time.' : null);
     if (!Number.isNaN(from)) void again.run(new Date(from).toISOString());
   };
   return (
-    <Dialog title="Redeliver all since a time" isOpen onClose={onClose}>
+    <Dialog title="Redeliver events" isOpen onClose={onClose}>
       <form onSubmit={submit}>
         <Stack>
           <p>
-            All events that the endpoint subscribes to, whether or not they were delivered before, without
-            test events. At most 10,000, the oldest first.
+            Sends every event of this endpoint again, delivered before or not, except test events. At most
+            10,000, oldest first.
           </p>
-          <Select label="What happened" value={span} onChange={setSpan} options={SPANS} />
+          <Select label="Events" value={span} onChange={setSpan} options={SPANS} />
           {span === 'own' && (
             <TextField
               label="Since"
@@ -278,8 +276,8 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
           {again.error !== null && <ErrorNotice error={again.error} />}
           <DialogActions>
             <Button onPress={onClose}>Cancel</Button>
-            <Button type="submit" variant="primary" busy={again.isBusy && 'Adding them to the queue…'}>
-              Redeliver them
+            <Button type="submit" variant="primary" busy={again.isBusy && 'Queueing…'}>
+              Redeliver
             </Button>
           </DialogActions>
         </Stack>

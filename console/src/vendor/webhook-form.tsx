@@ -48,7 +48,7 @@ export const EndpointForm = ({
         description: text === '' ? null : text,
         event_types,
       });
-      toast('The endpoint is changed.');
+      toast('Saved.');
     },
     { changes: [['endpoints']], done: onClose },
   );
@@ -57,17 +57,12 @@ export const EndpointForm = ({
     if (chosen.length > 0) void save.run([...chosen]);
   };
   return (
-    <Dialog
-      title={endpoint === undefined ? 'New endpoint' : 'Change the endpoint'}
-      wide
-      isOpen
-      onClose={onClose}
-    >
+    <Dialog title={endpoint === undefined ? 'New endpoint' : 'Edit endpoint'} wide isOpen onClose={onClose}>
       <form onSubmit={submit}>
         <Stack>
           <TextField
-            label="Address"
-            hint="https, on a public address. Redirects are not followed."
+            label="URL"
+            hint="A public https address. Redirects are not followed."
             placeholder="https://api.example.com/quittance"
             type="url"
             value={url}
@@ -77,8 +72,7 @@ export const EndpointForm = ({
             autoFocus
           />
           <TextField
-            label="What it is for"
-            hint="For you; optional."
+            label="Description (optional)"
             value={description}
             onChange={setDescription}
             maxLength={200}
@@ -91,9 +85,9 @@ export const EndpointForm = ({
               type="submit"
               variant="primary"
               isDisabled={chosen.length === 0}
-              busy={save.isBusy && 'Checking the address…'}
+              busy={save.isBusy && 'Checking the URL…'}
             >
-              {endpoint === undefined ? 'Create the endpoint' : 'Save'}
+              {endpoint === undefined ? 'Create endpoint' : 'Save'}
             </Button>
           </DialogActions>
         </Stack>
@@ -117,14 +111,14 @@ const WantedEvents = ({
         value={everything ? 'all' : 'some'}
         onChange={(which) => onChange(which === 'all' ? ['*'] : ['settlement.*'])}
         options={[
-          ['all', 'Everything, also events that are added later'],
-          ['some', 'Only what I choose'],
+          ['all', 'All events, including future ones'],
+          ['some', 'Selected events'],
         ]}
       />
       {!everything && (
         <Columns>
           {WANTED_GROUPS.map(({ heading, all, types }) => {
-            const own = [[all, 'All of them'], ...types] as const;
+            const own = [[all, 'All'], ...types] as const;
             const isOwn = (wanted: Wanted) => own.some(([type]) => type === wanted);
             const others = chosen.filter((wanted) => !isOwn(wanted));
             return (
@@ -139,7 +133,7 @@ const WantedEvents = ({
           })}
         </Columns>
       )}
-      {chosen.length === 0 && <Notice tone="wait">Choose at least one event.</Notice>}
+      {chosen.length === 0 && <Notice tone="wait">Select at least one event.</Notice>}
     </>
   );
 };
@@ -152,24 +146,23 @@ export const SecretDialog = ({
   answer: { secret: string } | { secret_already_shown: true };
   onClose: () => void;
 }) => (
-  <Dialog title="The signing secret" isOpen isFixed onClose={onClose}>
+  <Dialog title="Signing secret" isOpen isFixed onClose={onClose}>
     {'secret' in answer ? (
       <>
         <Copyable block label="the secret" text={answer.secret} />
         <p>
-          It is shown only once. With it your receiver verifies that a delivery comes from us:{' '}
-          <code>verifyWebhook</code> of the SDK does that, or any library of <code>standardwebhooks.com</code>
-          .
+          You will not see this secret again. Your server uses it to verify that a delivery comes from us,
+          with <code>verifyWebhook</code> from the SDK or any library from <code>standardwebhooks.com</code>.
         </p>
       </>
     ) : (
-      <Notice tone="wait" title="The secret was in an earlier answer">
-        That answer did not arrive here and is not stored. Rotate the secret to get a new one.
+      <Notice tone="wait" title="The answer with the secret was lost">
+        The secret is not stored, so it cannot be shown again. Rotate it to get a new one.
       </Notice>
     )}
     <DialogActions>
       <Button variant="primary" onPress={onClose}>
-        I have stored it
+        I saved it
       </Button>
     </DialogActions>
   </Dialog>

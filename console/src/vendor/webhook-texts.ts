@@ -10,16 +10,16 @@ type EventType = Delivery['type'];
 
 /** Every event that an endpoint may subscribe to. The test button sends `webhook.test` to any. */
 const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
-  'quote.settling': 'A quote is being paid',
-  'quote.settled': 'It is paid',
-  'quote.expired': 'It ended unpaid',
-  'settlement.issued': 'The payment is confirmed',
-  'settlement.finalized': 'It cannot be undone any more',
-  'settlement.redeemed': 'It was redeemed',
-  'settlement.expired': 'It was not redeemed in time',
-  'settlement.failed': 'The payment failed',
-  'settlement.reversed': 'A fork of the chain reversed it',
-  'settlement.declined': 'A payment was declined',
+  'quote.settling': 'Payment under way',
+  'quote.settled': 'Paid',
+  'quote.expired': 'Expired unpaid',
+  'settlement.issued': 'Paid (confirmed)',
+  'settlement.finalized': 'Final on chain',
+  'settlement.redeemed': 'Delivered (redeemed)',
+  'settlement.expired': 'Not delivered in time',
+  'settlement.failed': 'Failed, nothing was paid',
+  'settlement.reversed': 'Reversed by a fork',
+  'settlement.declined': 'Declined',
   'refund.submitted': 'Signed and sent',
   'refund.confirmed': 'Confirmed',
   'refund.finalized': 'Final',
@@ -32,21 +32,21 @@ const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
   'withdrawal.failed': 'Failed',
   'withdrawal.cancelled': 'Cancelled',
   'withdrawal.expired': 'Not signed in time',
-  'deposit.awaiting_payment': 'The provider awaits the payment',
-  'deposit.processing': 'The provider processes it',
-  'deposit.settling': 'On its way to the wallet',
+  'deposit.awaiting_payment': 'Waiting for your payment',
+  'deposit.processing': 'Processing at the provider',
+  'deposit.settling': 'Sent to the wallet',
   'deposit.completed': 'Arrived',
   'deposit.failed': 'Failed',
   'deposit.cancelled': 'Cancelled',
   'deposit.expired': 'Not paid in time',
-  'delegate.created': 'Made',
+  'delegate.created': 'Created',
   'delegate.updated': 'Changed',
   'delegate.deleted': 'Deleted',
-  'delegate.exhausted': 'A limit leaves too little',
-  'approval.requested': 'A payment waits for approval',
+  'delegate.exhausted': 'Stopped by a limit',
+  'approval.requested': 'Waiting for approval',
   'approval.decided': 'Approved or denied',
   'key.rotated': 'Rotated',
-  'key.revealed': 'Replaced by a mailed link',
+  'key.revealed': 'Replaced with a mailed link',
   'key.ended': 'Ended',
 };
 const GROUPS = {
@@ -55,7 +55,7 @@ const GROUPS = {
   refund: 'Refunds',
   withdrawal: 'Withdrawals',
   deposit: 'Deposits',
-  delegate: 'Delegates',
+  delegate: 'Agents (delegates)',
   approval: 'Approvals',
   key: 'Keys',
 } as const;
@@ -73,25 +73,25 @@ export const WANTED_GROUPS: readonly WantedGroup[] = (Object.keys(GROUPS) as Gro
   types: (Object.entries(EVENTS) as [Wanted, string][]).filter(([type]) => type.startsWith(`${group}.`)),
 }));
 
-/** "everything", or the names of the subscribed events. */
+/** "all events", or the names of the subscribed events. */
 export const wantedText = (wanted: readonly Wanted[]): string =>
-  wanted.includes('*') ? 'everything' : wanted.join(', ');
+  wanted.includes('*') ? 'all events' : wanted.join(', ');
 
 /** Why an endpoint is disabled, and how to enable it. */
 export const OFF: Record<NonNullable<Endpoint['disabled_reason']>, string> = {
-  owner: 'You turned it off.',
+  owner: 'You turned this endpoint off.',
   failing:
-    'It was turned off because every attempt failed for five days. Find the reason in the log, repair the receiver, and turn it on again.',
-  gone: 'It was turned off because it answered 410 Gone, which means “send nothing here any more”.',
+    'Every delivery failed for five days. Find the cause in the log, repair your server, and turn the endpoint on again.',
+  gone: 'Your server answered 410 Gone, which means “stop sending”.',
 };
 
 const FAILURES: Record<NonNullable<Attempt['error']>, string> = {
-  timeout: 'no answer in time',
-  unreachable: 'nobody listens there',
-  not_resolved: 'the name has no address',
+  timeout: 'timed out',
+  unreachable: 'could not connect',
+  not_resolved: 'host name not found',
   address_refused: 'not a public address',
-  tls: 'its certificate is not valid',
-  redirect: 'it redirects, which is not followed',
+  tls: 'invalid certificate',
+  redirect: 'redirects are not followed',
   status: 'not a 2xx',
 };
 

@@ -34,7 +34,7 @@ const WebhookPage = () => {
   return (
     <Page
       title="Webhook endpoint"
-      about="Its events, its signing secret and its deliveries."
+      about="Events, signing secret and deliveries."
       actions={<LinkButton to="/webhooks">All endpoints</LinkButton>}
     >
       {endpoint.isPending && <Loading>Loading the endpoint…</Loading>}
@@ -58,12 +58,12 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
     (client, on: boolean) => client.webhook.updateEndpoint({ endpoint_id, enabled: on }),
     {
       changes: [...changes, ['deliveries', endpoint_id]],
-      done: (now) => toast(now.enabled ? 'Events are sent to it again.' : 'Events are no longer sent to it.'),
+      done: (now) => toast(now.enabled ? 'The endpoint is on.' : 'The endpoint is off.'),
     },
   );
   const test = useAction((client, _: undefined) => client.webhook.testEndpoint({ endpoint_id }), {
     changes: [['deliveries', endpoint_id]],
-    done: () => toast('A test event is on its way: see the log.'),
+    done: () => toast('Test event sent.'),
   });
   const rotate = useAction((client, _: undefined) => client.webhook.rotateEndpointSecret({ endpoint_id }), {
     changes,
@@ -72,7 +72,7 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
   const remove = useAction((client, _: undefined) => client.webhook.deleteEndpoint({ endpoint_id }), {
     changes,
     done: () => {
-      toast('The endpoint is deleted.');
+      toast('Endpoint deleted.');
       goTo('/webhooks');
     },
   });
@@ -97,12 +97,12 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
               {enabled ? 'Turn off' : 'Turn on'}
             </Button>
             <Button size="small" onPress={() => setOpen('change')}>
-              Change
+              Edit
             </Button>
             <Button size="small" onPress={() => setOpen('rotate')}>
-              Rotate the secret
+              Rotate secret
             </Button>
-            <Button size="small" variant="quiet" onPress={() => setOpen('delete')}>
+            <Button size="small" variant="quiet-danger" onPress={() => setOpen('delete')}>
               Delete
             </Button>
           </Row>
@@ -117,25 +117,25 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
       {open === 'change' && <EndpointForm endpoint={endpoint} onClose={close} />}
       <ConfirmDialog
         title="Rotate the signing secret?"
-        confirm="Rotate it"
+        confirm="Rotate secret"
         doing="Creating a new secret…"
         danger={false}
         isOpen={open === 'rotate'}
         onClose={close}
         onConfirm={() => rotate.runOrThrow(undefined)}
       >
-        For 24 hours every delivery is signed with both secrets, so that your receiver can switch at any time.
-        An older secret stops working at once.
+        For 24 hours every delivery is signed with both secrets, so that your server can switch. A secret that
+        was rotated earlier stops working now.
       </ConfirmDialog>
       <ConfirmDialog
         title="Delete this endpoint?"
-        confirm="Delete the endpoint"
+        confirm="Delete endpoint"
         doing="Deleting…"
         isOpen={open === 'delete'}
         onClose={close}
         onConfirm={() => remove.runOrThrow(undefined)}
       >
-        Events are no longer sent to it, and its log is deleted. The events stay readable for 30 days.
+        It gets no more events, and its log is deleted. You can read the events themselves for 30 days.
       </ConfirmDialog>
       {rotated !== null && <SecretDialog answer={rotated} onClose={() => setRotated(null)} />}
     </Stack>
@@ -147,12 +147,12 @@ const EndpointProperties = ({ endpoint }: { endpoint: Endpoint }) => {
   return (
     <Properties
       of={[
-        ['Address', <Copyable key="url" label="the address" text={endpoint.url} />],
-        ['What for', endpoint.description],
-        ['State', <Badge key="state" state={enabled ? 'on' : 'off'} tone={enabled ? 'good' : 'none'} />],
+        ['URL', <Copyable key="url" label="the URL" text={endpoint.url} />],
+        ['Description', endpoint.description],
+        ['Status', <Badge key="state" state={enabled ? 'on' : 'off'} tone={enabled ? 'good' : 'none'} />],
         ['Events', wantedText(endpoint.event_types)],
         ['Id', <Copyable key="id" label="the endpoint id" text={endpoint_id} />],
-        ['Made', <Time key="made" at={endpoint.created_at} />],
+        ['Created', <Time key="created" at={endpoint.created_at} />],
       ]}
     />
   );
@@ -171,19 +171,19 @@ const DeliveryStatus = ({ endpoint }: { endpoint: Endpoint }) => {
     <>
       {!enabled && disabled_reason !== null && (
         <Notice tone={disabled_reason === 'owner' ? 'wait' : 'bad'} title="This endpoint is off">
-          {OFF[disabled_reason]} Events of this time can be redelivered afterwards.
+          {OFF[disabled_reason]} You can redeliver the missed events afterwards.
         </Notice>
       )}
       {enabled && failing_since !== null && (
-        <Notice tone="wait" title="Every attempt fails">
-          No event was accepted since <Time at={failing_since} />. Events are sent again later. After five
-          days of failures the endpoint is turned off and you get a mail.
+        <Notice tone="wait" title="Deliveries are failing">
+          No event has been accepted since <Time at={failing_since} />. We keep retrying. After five days the
+          endpoint is turned off, and we e-mail you.
         </Notice>
       )}
       {overlaps && (
-        <Notice tone="wait" title={`Two secrets sign for ${timeLeft(previous_secret_expires_at, now)} more`}>
-          Until <Time at={previous_secret_expires_at} /> deliveries have a signature of each secret, then of
-          the new one only.
+        <Notice tone="wait" title={`Two secrets are valid for ${timeLeft(previous_secret_expires_at, now)}`}>
+          Deliveries are signed with both until <Time at={previous_secret_expires_at} />, then with the new
+          one only.
         </Notice>
       )}
     </>

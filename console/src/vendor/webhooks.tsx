@@ -27,7 +27,7 @@ const WebhooksPage = () => {
   return (
     <Page
       title="Webhooks"
-      about="Addresses that get your events. Each event is POSTed as signed JSON until your server accepts it."
+      about="Get your events as signed JSON, sent by POST and retried until your server accepts them."
       actions={
         <Button variant="primary" onPress={() => setAdding(true)}>
           New endpoint
@@ -41,14 +41,14 @@ const WebhooksPage = () => {
           waiting="Loading your endpoints…"
           keyOf={({ endpoint_id }) => endpoint_id}
           empty={
-            <Empty title="No endpoint yet">
-              Create one to learn of payments at once, without polling. A server that cannot be reached from
-              outside reads <code>GET /v1/events</code>.
+            <Empty title="No endpoints yet">
+              Create one to hear about payments at once. A server that is not reachable from outside can read{' '}
+              <code>GET /v1/events</code> instead.
             </Empty>
           }
           columns={[
             {
-              heading: 'Address',
+              heading: 'URL',
               show: ({ endpoint_id, url, description }) => (
                 <>
                   <Link className="long" href={`/webhooks/${endpoint_id}`}>
@@ -62,8 +62,8 @@ const WebhooksPage = () => {
               heading: 'Events',
               show: ({ event_types }) => <span className="long">{wantedText(event_types)}</span>,
             },
-            { heading: 'State', show: stateOf },
-            { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
+            { heading: 'Status', show: stateOf },
+            { heading: 'Created', show: ({ created_at }) => <Ago at={created_at} /> },
           ]}
         />
       </Section>

@@ -3,7 +3,7 @@ import { isLocalHost, pageHeaders } from '../pages/local-page.ts';
 import { inboxPage } from './inbox-page.ts';
 import type { MailStore } from './store.ts';
 
-/** `GET /` the inbox, `GET /messages[?to=]` the same as JSON, newest first. */
+/** `GET /[?to=]` the inbox, `GET /messages[?to=]` the same as JSON, newest first. */
 export function mailHttp(store: MailStore): Server {
   return createServer((request, response) => {
     const answer = (status: number, type: string, body: string): void => {
@@ -14,9 +14,9 @@ export function mailHttp(store: MailStore): Server {
     }
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     if (request.method !== 'GET') return answer(405, 'text/plain', 'Only GET.\n');
-    if (url.pathname === '/') return answer(200, 'text/html', inboxPage(store.list()));
+    const messages = store.list(url.searchParams.get('to') ?? undefined);
+    if (url.pathname === '/') return answer(200, 'text/html', inboxPage(messages));
     if (url.pathname === '/messages') {
-      const messages = store.list(url.searchParams.get('to') ?? undefined);
       return answer(200, 'application/json', JSON.stringify(messages));
     }
     answer(404, 'text/plain', 'There are / and /messages.\n');

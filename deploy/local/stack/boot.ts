@@ -113,11 +113,13 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const limitsFile = path.join(stateDir, 'limits.json');
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
+  const mailUrl = `http://${host}:${mailPorts.http}`;
   const tracesUrl = tracesPort === null ? null : `http://${host}:${tracesPort}`;
   const shared = {
     gatewayUrl,
     redisUrl: redis.url,
     smtpUrl,
+    caughtMailUrl: mailUrl,
     limitsFile,
     logLevel,
     hourlyCaps: settings.hourlyCaps ?? {},
@@ -140,7 +142,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   return {
     gateway_url: gatewayUrl,
     gateway_urls: gatewayUrls,
-    mail_url: `http://${host}:${mailPorts.http}`,
+    mail_url: mailUrl,
     console_url: `${localOrigin(gatewayUrl)}/console`,
     docs_url: `${gatewayUrl}/docs`,
     postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),

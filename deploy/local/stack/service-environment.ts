@@ -26,6 +26,8 @@ export type SharedSettings = {
   gatewayUrl: string;
   redisUrl: string;
   smtpUrl: string;
+  /** The page of the mail catcher. */
+  caughtMailUrl?: string | undefined;
   limitsFile: string;
   logLevel: string;
   /** The authority of servers with TLS. */
@@ -61,6 +63,7 @@ export function gatewayEnvironment(
     X402_NETWORKS: JSON.stringify(
       Object.fromEntries(environments.map(({ name }) => [name, networkOf(name).caip2])),
     ),
+    ...(shared.caughtMailUrl && { CAUGHT_MAIL_URL: shared.caughtMailUrl }),
   };
 }
 

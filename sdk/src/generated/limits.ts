@@ -3,20 +3,20 @@
 /** The limits that an owner may give a delegate: the label in a form, and the help of an option. */
 export const CAPS = {
   "per_payment": {
-    "label": "For one payment",
+    "label": "Per payment",
     "option": "the most that one payment may cost"
   },
   "daily": {
-    "label": "Each day (UTC)",
+    "label": "Per day (UTC)",
     "option": "the most that it may spend in a day (UTC)"
   },
   "monthly": {
-    "label": "Each month (UTC)",
+    "label": "Per month (UTC)",
     "option": "the most that it may spend in a month (UTC)"
   },
   "total": {
-    "label": "Ever",
-    "option": "the most that it may ever spend"
+    "label": "In total",
+    "option": "the most that it may spend in total"
   }
 } as const;
 export type CapName = keyof typeof CAPS;
@@ -26,21 +26,21 @@ export const CAP_NAMES = Object.keys(CAPS) as CapName[];
 export const COUNTED_CAPS = {
   "daily": "Today",
   "monthly": "This month",
-  "total": "Ever"
+  "total": "In total"
 } as const;
 export type CountedCap = keyof typeof COUNTED_CAPS;
 export const COUNTED_NAMES = Object.keys(COUNTED_CAPS) as CountedCap[];
 
 /** The reasons of declines in a few words. */
 export const DECLINE_BADGES: Readonly<Record<string, string>> = {
-  "per_payment": "above the limit of one payment",
-  "daily": "daily limit used up",
-  "monthly": "monthly limit used up",
-  "total": "total limit used up",
-  "account_per_payment": "above what a sign-in may pay at once",
-  "account_daily": "above what sign-ins may pay in a day",
-  "balance": "balance too small",
-  "allowance": "allowance too small",
+  "per_payment": "over the limit per payment",
+  "daily": "over the daily limit",
+  "monthly": "over the monthly limit",
+  "total": "over the total limit",
+  "account_per_payment": "over the account’s limit per payment",
+  "account_daily": "over the account’s daily limit",
+  "balance": "balance too low",
+  "allowance": "allowance too low",
   "service_not_allowed": "service not allowed",
-  "delegate_paused": "delegate paused"
+  "delegate_paused": "agent paused"
 };

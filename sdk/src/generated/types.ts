@@ -1517,6 +1517,11 @@ export type Environments = {
             x402_network: string | null;
         };
     };
+    /**
+     * @description The page that shows all mails, where none is delivered. Null: mails are delivered
+     * @example http://127.0.0.1:8025
+     */
+    caught_mail_url: string | null;
 };
 /** @description Stored for 30 days */
 export type Event = {

@@ -6,11 +6,13 @@ type Deps = {
   usdcMints: Readonly<Record<string, string>>;
   /** Environment → CAIP-2 id of its network. */
   x402Networks: Readonly<Record<string, string>>;
+  /** The page with all mails, where none is delivered. */
+  caughtMailUrl: string | undefined;
 };
 
 /** GET /v1/environments. */
 export const environments =
-  ({ usdcMints, x402Networks }: Deps): Handler<typeof gateway.operations.environments> =>
+  ({ usdcMints, x402Networks, caughtMailUrl }: Deps): Handler<typeof gateway.operations.environments> =>
   async () => ({
     environments: Object.fromEntries(
       Object.entries(usdcMints).map(([name, usdc_mint]) => [
@@ -18,4 +20,5 @@ export const environments =
         { usdc_mint, x402_network: x402Networks[name] ?? null },
       ]),
     ),
+    caught_mail_url: caughtMailUrl ?? null,
   });

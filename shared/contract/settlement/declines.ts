@@ -40,8 +40,8 @@ const REFUSED = {
   service_not_allowed: {
     code: 'forbidden',
     mailWithout: [
-      'The delegate may pay certain services only, and this is not one of them.',
-      `Add the service to those that it may pay ${IN_CONSOLE}.`,
+      'The agent may pay certain services only, and this is not one of them.',
+      `To allow this payment, add the service ${IN_CONSOLE}.`,
     ],
     badge: 'service not allowed',
   },
@@ -49,10 +49,10 @@ const REFUSED = {
   delegate_paused: {
     code: 'forbidden',
     mailWithout: [
-      'You have paused it, so its payments are refused.',
-      `Resume it ${IN_CONSOLE}, or leave it paused.`,
+      'The agent is paused, so its payments are refused.',
+      `To allow payments, resume it ${IN_CONSOLE}.`,
     ],
-    badge: 'delegate paused',
+    badge: 'agent paused',
   },
   account_frozen: { code: 'forbidden' },
   vendor_frozen: { code: 'conflict' },

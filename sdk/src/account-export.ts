@@ -1,4 +1,4 @@
-import type { Client } from '../../sdk/src/main.ts';
+import type { Client } from './client.ts';
 
 /** The data of an account, as the operations of its owner show them. */
 
@@ -49,7 +49,8 @@ const OBJECTS: Readonly<Record<string, (client: Client) => Promise<object>>> = {
   'settlement.getFees': (client) => client.settlement.getFees(),
 };
 
-type Exported = { from: string; data: object };
+/** An object of an account, and the operation that it comes from. */
+export type Exported = { from: string; data: object };
 
 /**
  * All data of an account, object by object, each with the operation that it comes from. It is never
