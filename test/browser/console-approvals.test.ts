@@ -40,9 +40,9 @@ const agentOf = (payer: Payer, name = 'Research agent') =>
 const addPasskey = async (page: ConsolePage) => {
   await page.go('/account');
   await button(page, 'Add a passkey').click();
-  await field(page, 'Its name').fill('Laptop');
-  await button(page, 'Go on').click();
-  await page.page.getByText('The passkey is added.').waitFor();
+  await field(page, 'Name').fill('Laptop');
+  await button(page, 'Continue').click();
+  await page.page.getByText('Passkey added.').waitFor();
 };
 
 test('a payment that waits is shown with amount and payee, and is approved with a passkey', async () => {
@@ -51,8 +51,8 @@ test('a payment that waits is shown with amount and payee, and is approved with 
   const agent = await agentOf(payer);
   const page = await opened({ person: payer });
   await page.go('/approvals');
-  await page.page.getByText('Nothing waits').waitFor();
-  await page.page.getByText('No delegate has asked yet').waitFor();
+  await page.page.getByText('Nothing to approve').waitFor();
+  await page.page.getByText('No requests yet').waitFor();
   await page.shoot('approvals-empty');
   expect(await page.findings()).toEqual([]);
 
@@ -63,7 +63,7 @@ test('a payment that waits is shown with amount and payee, and is approved with 
   await page.shoot('home-approval');
   expect(await page.findings()).toEqual([]);
   await page.page.getByRole('link', { name: 'Approve or deny' }).click();
-  await page.page.getByRole('table', { name: 'Payments that wait' }).waitFor();
+  await page.page.getByRole('table', { name: 'Payments to approve' }).waitFor();
   await page.page.getByRole('cell', { name: 'Research agent' }).first().waitFor();
   await page.shoot('approvals');
   expect(await page.findings()).toEqual([]);
@@ -77,7 +77,7 @@ test('a payment that waits is shown with amount and payee, and is approved with 
   await addPasskey(page);
 
   await page.go(`/approvals/${approval_id}`);
-  for (const text of ['3.000001', vendor.payout.publicKey.toBase58(), 'a service of Quittance']) {
+  for (const text of ['3.000001', vendor.payout.publicKey.toBase58(), 'a Quittance service']) {
     await page.page.getByText(text, { exact: false }).first().waitFor();
   }
   await page.page.getByRole('heading', { name: '“Research agent” asks to pay Weather API' }).waitFor();
@@ -85,16 +85,16 @@ test('a payment that waits is shown with amount and payee, and is approved with 
   expect(await page.findings()).toEqual([]);
   await button(page, 'Approve with a passkey').focus();
   await page.page.keyboard.press('Enter');
-  await page.page.getByText('You approved it').waitFor();
+  await page.page.getByText('You approved this payment').waitFor();
   await page.shoot('approval-approved');
   expect(await page.findings()).toEqual([]);
 
   const paid = await must(repeat(), 'settle');
-  await page.page.getByText('The payment was made').waitFor();
-  await page.page.getByRole('link', { name: 'To its receipt' }).click();
+  await page.page.getByText('Paid').waitFor();
+  await page.page.getByRole('link', { name: 'View the receipt' }).click();
   await page.page.waitForURL(`**/payments/${paid.settlement_id}`);
   await page.go('/approvals');
-  await page.page.getByText('Nothing waits').waitFor();
+  await page.page.getByText('Nothing to approve').waitFor();
   await page.page.getByText('used', { exact: true }).waitFor();
 });
 
@@ -106,7 +106,7 @@ test('a payment is denied, also after its approval, and an expired one cannot be
   const first = await ask(vendor, agent);
   await page.go(`/approvals/${first.approval_id}`);
   await button(page, 'Deny').click();
-  await page.page.getByText('You denied it').waitFor();
+  await page.page.getByText('You denied this payment').waitFor();
   await page.shoot('approval-denied');
   expect((await first.repeat()).body.error?.code).toBe('approval_denied');
 
@@ -114,15 +114,15 @@ test('a payment is denied, also after its approval, and an expired one cannot be
   const second = await ask(vendor, agent);
   await page.go(`/approvals/${second.approval_id}`);
   await button(page, 'Approve with a passkey').click();
-  await button(page, 'Deny it after all').click();
-  await page.page.getByText('You denied it').waitFor();
+  await button(page, 'Deny after all').click();
+  await page.page.getByText('You denied this payment').waitFor();
   expect((await second.repeat()).body.error?.code).toBe('approval_denied');
 
   const quote = await quoteOf(api, vendor, { quote_amount: '3000000', expires_in_seconds: 6 });
   const { body } = await settleWith(api, agent.api_key, quote);
   const { approval_id } = body.error as unknown as { approval_id: string };
   await page.go(`/approvals/${approval_id}`);
-  await page.page.getByText('It has expired', { exact: true }).waitFor();
+  await page.page.getByText('This request has expired', { exact: true }).waitFor();
   expect(await button(page, 'Approve with a passkey').count()).toBe(0);
   expect(await page.findings()).toEqual([]);
 
@@ -156,7 +156,7 @@ test('what a delegate says is marked as its own word and shown as text, on a pho
     });
     await page.go(`/approvals/${approval_id}`);
     await page.page.getByText('<b>report</b>').first().waitFor();
-    expect(await page.page.getByText('the delegate’s own word, not checked').count()).toBe(2);
+    expect(await page.page.getByText('reported by the agent, not verified').count()).toBe(2);
     expect(await page.page.getByRole('link', { name: /api\.example\.com/ }).count()).toBe(0);
     expect(await page.wider()).toEqual([]);
     await page.shoot('approval-outgoing');
@@ -174,41 +174,41 @@ test('a delegate gets the right to pay other vendors and an amount to ask from, 
   for (const width of ['desktop', 'phone'] as const) {
     const page = await opened({ person: await again(stack, payer), width });
     await page.go('/delegates');
-    await button(page, 'New delegate').click();
+    await button(page, 'New agent').click();
     await field(page, 'Name').fill(`Agent ${width}`);
-    await field(page, 'Each day (UTC)').fill('10');
-    await field(page, 'Ask me above').fill('2.5');
-    await page.page.getByRole('button', { name: /Pays other vendors/ }).click();
-    await page.page.getByRole('option', { name: 'Yes, to certain addresses' }).click();
-    await field(page, 'Only these addresses').fill('weather');
-    await field(page, 'Only these origins').fill('https://api.example.com/report');
-    await button(page, 'Create it and show its key').click();
+    await field(page, 'Per day (UTC)').fill('10');
+    await field(page, 'Ask for approval above').fill('2.5');
+    await page.page.getByRole('button', { name: /May pay outside vendors/ }).click();
+    await page.page.getByRole('option', { name: 'Certain addresses' }).click();
+    await field(page, 'Allowed addresses').fill('weather');
+    await field(page, 'Allowed origins (optional)').fill('https://api.example.com/report');
+    await button(page, 'Create and show the key').click();
     await page.page.getByText('“weather” is not an address.').waitFor();
     await page.page.getByText('is not an origin').waitFor();
     await page.shoot('delegates-other-vendors');
     expect(await page.wider()).toEqual([]);
     expect(await page.findings()).toEqual([]);
-    await field(page, 'Only these addresses').fill(ADDRESS);
-    await field(page, 'Only these origins').fill('https://api.example.com');
-    await button(page, 'Create it and show its key').click();
-    await page.page.getByRole('heading', { name: `The key of “Agent ${width}”` }).waitFor();
+    await field(page, 'Allowed addresses').fill(ADDRESS);
+    await field(page, 'Allowed origins (optional)').fill('https://api.example.com');
+    await button(page, 'Create and show the key').click();
+    await page.page.getByRole('heading', { name: `Key of “Agent ${width}”` }).waitFor();
     const [key] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
     const own = async () => (await api('GET /v1/delegates/me', { token: key! })).body;
     expect(await own()).toMatchObject({
       external: { pay_to: [ADDRESS], origins: ['https://api.example.com'] },
       approval_above: '2500000',
     });
-    await button(page, 'I have stored it').click();
+    await button(page, 'I saved it').click();
     await page.page.getByText('one address (x402), at https://api.example.com').first().waitFor();
     await page.shoot('delegates-other-vendors-card');
     expect(await page.findings()).toEqual([]);
 
     await button(page, `Edit Agent ${width}`).click();
-    await page.page.getByRole('button', { name: /Pays other vendors/ }).click();
+    await page.page.getByRole('button', { name: /May pay outside vendors/ }).click();
     await page.page.getByRole('option', { name: 'No', exact: true }).click();
-    await field(page, 'Ask me above').fill('1');
-    await button(page, 'Save the change').click();
-    await page.page.getByText('The delegate is changed.').waitFor();
+    await field(page, 'Ask for approval above').fill('1');
+    await button(page, 'Save').click();
+    await page.page.getByText('Saved.').waitFor();
     expect(await own()).toMatchObject({ external: null, approval_above: '1000000' });
   }
 });

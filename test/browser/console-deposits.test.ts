@@ -20,7 +20,7 @@ const LIST = /\/v1\/deposits(\?.*)?$/;
 const provider = /^foreign: http:\/\/(localhost|127\.0\.0\.1):\d+\/(moonpay|coinbase)?/;
 const { opened } = consoleSuite(stack, { except: provider });
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
-const table = ({ page }: ConsolePage) => page.getByRole('table', { name: 'All deposits' });
+const table = ({ page }: ConsolePage) => page.getByRole('table', { name: 'Card and bank deposits' });
 const withWallet = async () => {
   const person = await signInPerson(stack);
   const wallet = await linkWallet(api, person.token, person.accountId, Keypair.generate());
@@ -42,18 +42,21 @@ test.each([
   const { person, wallet } = await withWallet();
   const page = await opened({ person });
   await page.go(`/deposits?wallet=${wallet.wallet_id}`);
-  await page.page.getByText('No deposit yet').waitFor();
+  await page.page.getByText('No deposits yet').waitFor();
+  // Whoever has USDC already sends it: the address, whole, and its QR code.
+  await page.page.getByRole('img', { name: /^QR code of the address/ }).waitFor();
+  expect(await page.page.locator('.deposit-address code').textContent()).toBe(wallet.address);
   if (provider === 'moonpay') await page.shoot('deposits-empty');
   expect(await page.findings()).toEqual([]);
   if (provider === 'coinbase') {
-    await page.page.getByRole('button', { name: /By$/ }).click();
+    await page.page.getByRole('button', { name: /Provider$/ }).click();
     await page.page.getByRole('option', { name: label }).click();
   }
-  await page.page.getByLabel('You pay').fill('0');
-  await button(page, `Go on at ${label}`).click();
-  await page.page.getByText('An amount like 50 or 49.90.').waitFor();
-  await page.page.getByLabel('You pay').fill('50');
-  await button(page, `Go on at ${label}`).click();
+  await page.page.getByLabel('Amount').fill('0');
+  await button(page, `Continue to ${label}`).click();
+  await page.page.getByText('Enter an amount like 50 or 49.90.').waitFor();
+  await page.page.getByLabel('Amount').fill('50');
+  await button(page, `Continue to ${label}`).click();
 
   await page.page.getByRole('button', { name: action, exact: true }).waitFor();
   expect(page.page.url()).not.toContain('/console');
@@ -73,7 +76,7 @@ test.each([
   expect(page.page.url()).toContain('/console/deposits');
   // The page updates itself from here on.
   await table(page).getByText('completed').waitFor({ timeout: 90_000 });
-  await expect(page.page.getByText('On its way').count()).resolves.toBe(0);
+  await expect(page.page.getByText('In progress').count()).resolves.toBe(0);
   expect(await table(page).textContent()).toMatch(/50\.00 USD.*USDC/);
   await page.shoot(`deposits-typical-${provider}`);
 });
@@ -114,7 +117,7 @@ test('without a wallet the page links to one, and when the provider fails it sho
   const nobody = await opened({ person: await signInPerson(stack) });
   await nobody.go('/deposits');
   await nobody.page.getByText('No wallet for a deposit yet').waitFor();
-  await nobody.page.getByRole('link', { name: 'Link or create one' }).click();
+  await nobody.page.getByRole('link', { name: 'Add a wallet' }).click();
   await nobody.page.getByText('No wallet yet').waitFor();
 
   const { person } = await withWallet();
@@ -126,10 +129,10 @@ test('without a wallet the page links to one, and when the provider fails it sho
     }),
   );
   await page.go('/deposits');
-  await page.page.getByLabel('You pay').fill('20');
-  await button(page, 'Go on at MoonPay').click();
+  await page.page.getByLabel('Amount').fill('20');
+  await button(page, 'Continue to MoonPay').click();
   await page.page.getByRole('alert').getByText('The provider refused the amount').waitFor();
-  expect(await page.page.getByLabel('You pay').inputValue()).toBe('20');
+  expect(await page.page.getByLabel('Amount').inputValue()).toBe('20');
   await page.shoot('deposits-failing');
   expect(await page.findings()).toEqual([]);
 });

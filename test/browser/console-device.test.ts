@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { createConsumer } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
@@ -43,8 +44,8 @@ test('a link fills nothing in; the page shows who asks from where, and Allow sig
   expect((await poll(begun)).status).toBe(202);
 
   await typeCode(page, begun.user_code);
-  await button(page, 'Go on').click();
-  await heading(page, 'Sign this device in?').waitFor();
+  await button(page, 'Continue').click();
+  await heading(page, 'Sign in this device?').waitFor();
   const text = (await page.page.textContent('main')) ?? '';
   expect(text).toContain('“quittance on <b>build-7</b>”');
   expect(text).toContain('If somebody sent you this code');
@@ -73,20 +74,20 @@ test('a code is typed in any spelling, and Deny refuses the device', async () =>
   const begun = await begin('A stranger');
   await page.go('/device');
   await typeCode(page, 'not a code');
-  await button(page, 'Go on').click();
-  await page.page.getByText('This is no code').waitFor();
+  await button(page, 'Continue').click();
+  await page.page.getByText('A code has eight letters').waitFor();
   await typeCode(page, begun.user_code.toLowerCase().replace('-', ' '));
-  await button(page, 'Go on').click();
-  await heading(page, 'Sign this device in?').waitFor();
+  await button(page, 'Continue').click();
+  await heading(page, 'Sign in this device?').waitFor();
   expect(await page.wider()).toEqual([]);
   await button(page, 'Deny').click();
-  await page.page.getByText('The device may not sign in').waitFor();
+  await page.page.getByText('Sign-in denied').waitFor();
   expect((await poll(begun)).status).toBe(403);
 
   await page.go(path(begun));
   await typeCode(page, begun.user_code);
-  await button(page, 'Go on').click();
-  await page.page.getByText('This code is not valid').waitFor();
+  await button(page, 'Continue').click();
+  await page.page.getByText('This code does not work').waitFor();
   expect(await page.findings()).toEqual([]);
 });
 
@@ -95,7 +96,7 @@ test('Allow needs a fresh sign-in', async () => {
   const begun = await begin('quittance');
   await page.go(path(begun));
   await typeCode(page, begun.user_code);
-  await button(page, 'Go on').click();
+  await button(page, 'Continue').click();
   await page.page.route(
     '**/v1/auth/device/decide',
     (route) =>
@@ -106,9 +107,9 @@ test('Allow needs a fresh sign-in', async () => {
     { times: 1 },
   );
   await button(page, 'Allow').click();
-  await heading(page, 'Is it still you?').waitFor();
+  await heading(page, 'Confirm it is you').waitFor();
   await button(page, 'Cancel').click();
-  await page.page.getByText('You did not sign in again, so nothing was done.').waitFor();
+  await page.page.getByText('You did not confirm, so nothing was changed.').waitFor();
   expect((await poll(begun)).status).toBe(202);
 });
 
@@ -146,11 +147,11 @@ test('the owner sees what a device made, and ends it with its sign-in', async ()
   await page.shoot('sign-ins-delegates');
   expect(await page.findings()).toEqual([]);
   await row.getByRole('button', { name: 'Revoke' }).click();
-  await page.page.getByText('Its delegates end with it').waitFor();
+  await page.page.getByText('Its agents are revoked too').waitFor();
   await page.shoot('sign-ins-revoke');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Revoke it').click();
-  await page.page.getByText('That sign-in is revoked.').waitFor();
+  await button(page, 'Revoke session').click();
+  await page.page.getByText('Session revoked.').waitFor();
   expect((await api('GET /v1/delegates/me', { token: made.api_key })).status).toBe(401);
 });
 
@@ -158,12 +159,24 @@ test('the owner closes the account by typing its address', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/account');
-  await button(page, 'Close the account').click();
-  await button(page, 'Close it').click();
-  await page.page.getByText('Type the address of this account first.').waitFor();
+  // The data first, as one file with an object per line.
+  const downloading = page.page.waitForEvent('download');
+  await button(page, 'Download your data').click();
+  const file = await downloading;
+  expect(file.suggestedFilename()).toMatch(/^quittance-account-test-\d{4}-\d\d-\d\d\.jsonl$/);
+  const lines = readFileSync(await file.path(), 'utf8')
+    .trimEnd()
+    .split('\n');
+  expect(JSON.parse(lines[0]!)).toMatchObject({ from: 'identity.getAccount', data: { email: person.email } });
+  expect(lines.length).toBeGreaterThan(3);
+
+  await button(page, 'Close account').click();
+  const confirm = page.page.getByRole('dialog').getByRole('button', { name: 'Close account' });
+  await confirm.click();
+  await page.page.getByText('Type the e-mail address of this account first.').waitFor();
   await page.page.getByRole('textbox', { name: 'Your e-mail address' }).fill(person.email);
   await page.shoot('account-close');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Close it').click();
+  await confirm.click();
   await heading(page, 'Sign in').waitFor();
 });

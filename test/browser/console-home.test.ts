@@ -45,7 +45,7 @@ test('a new person makes the first payment with at most ten clicks and four fiel
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'Create a wallet').click();
-  await makeWallet(page, 'Create it with a passkey');
+  await makeWallet(page, 'Create with a passkey');
   await done(page, 'Make a wallet').waitFor();
   // The test money comes with the wallet.
   await done(page, 'Get test money').waitFor();
@@ -81,10 +81,10 @@ test('a new person makes the first payment with at most ten clicks and four fiel
   const receiver = await startReceiver(answer(204));
   try {
     await button(page, 'New endpoint').click();
-    await page.page.getByLabel('Address').fill(receiver.url);
-    await button(page, 'Create the endpoint').click();
-    await heading(page, 'The signing secret').waitFor();
-    await button(page, 'I have stored it').click();
+    await page.page.getByLabel('URL').fill(receiver.url);
+    await button(page, 'Create endpoint').click();
+    await heading(page, 'Signing secret').waitFor();
+    await button(page, 'I saved it').click();
     await page.page.getByText('6 of 6 steps are done.').waitFor();
     await page.go('/');
     await heading(page, 'Latest sales').waitFor();

@@ -20,7 +20,7 @@ test('a wallet of the console is offered as payout address, and signs a refund w
   const page = await opened({ person });
   await page.go('/wallet');
   await button(page, 'Create a wallet').first().click();
-  const code = await makeWallet(page, 'Create it with a passkey');
+  const code = await makeWallet(page, 'Create with a passkey');
 
   await page.go('/services');
   await button(page, 'Create a service').click();

@@ -222,14 +222,14 @@ test('a waiting refund is signed later by the right account only, or cancelled',
     { times: 1 },
   );
   await button(page, 'Prepare it').click();
-  await page.page.getByRole('heading', { name: 'Is it still you?' }).waitFor();
+  await page.page.getByRole('heading', { name: 'Confirm it is you' }).waitFor();
   await page.shoot('refund-step-up');
   expect(await page.findings()).toEqual([]);
   await page.page
-    .getByRole('dialog', { name: 'Is it still you?' })
+    .getByRole('dialog', { name: 'Confirm it is you' })
     .getByRole('button', { name: 'Cancel' })
     .click();
-  await text(page, 'You did not sign in again, so nothing was done.').waitFor();
+  await text(page, 'You did not confirm, so nothing was changed.').waitFor();
   await button(page, 'Prepare it').click();
   await button(page, 'Sign with Wrong Wallet').click();
   await text(page, 'does not show this address').waitFor();

@@ -48,7 +48,11 @@ test('a link is requested on the page, opened in another tab, consumed by the cl
   const [email, since] = [newAddress(), Date.now()];
   await first.page.getByLabel('E-mail').fill(email);
   await button(first, 'Mail me a link').click();
-  await first.page.getByText('Check your mail').waitFor();
+  await first.page.getByText('Check your e-mail').waitFor();
+  // The link of this machine's mail catcher, and of the docs.
+  const caught = first.page.getByRole('link', { name: 'open the caught e-mail' });
+  expect(await caught.getAttribute('href')).toBe(`${stack.mail_url}/?to=${encodeURIComponent(email)}`);
+  expect(await first.page.getByRole('link', { name: 'Read the docs' }).getAttribute('href')).toBe('/docs');
   const link = await mailedLink(email, since, '/console/sign-in/link');
   const token = new URL(link).hash.slice('#token='.length);
 
@@ -75,7 +79,7 @@ test('a link is requested on the page, opened in another tab, consumed by the cl
   await heading(first, 'Account').waitFor();
   await first.page.getByText(email).first().waitFor();
   await first.go('/account');
-  await heading(first, 'Open sign-ins').waitFor();
+  await heading(first, 'Sessions').waitFor();
 
   const again = await opened();
   await visit(again.page, link);
@@ -97,7 +101,7 @@ test('a link that another browser requested names its account and signs in only 
   await page.shoot('sign-in-elsewhere');
   expect(await page.findings()).toEqual([]);
 
-  await page.page.getByRole('link', { name: 'No, do not sign in' }).click();
+  await page.page.getByRole('link', { name: 'Do not sign in' }).click();
   await page.go('/account');
   await page.page.getByText(victim.email).first().waitFor();
 
@@ -121,7 +125,7 @@ test('the page of a mailed link without a complete link shows this and consumes 
   ]) {
     await page.page.goto('about:blank');
     await page.go(path);
-    await heading(page, 'Open the link from your mail').waitFor();
+    await heading(page, 'Open the link from your e-mail').waitFor();
     expect(await page.page.evaluate('location.hash + location.search')).not.toContain('token');
   }
   expect(urls.filter((each) => /verify/.test(each))).toEqual([]);
@@ -143,7 +147,7 @@ test('the page of a link to a new key names its owner and environment, and the c
   expect(await api('GET /v1/quotes', { token: apiKey })).toMatchObject({ status: 200 });
   expect(await page.findings()).toEqual([]);
 
-  await button(page, 'Create the new key').click();
+  await button(page, 'Create and show the key').click();
   await heading(page, 'The new key').waitFor();
   const made = (await page.page.locator('code').textContent()) ?? '';
   expect(made).not.toBe(apiKey);
@@ -152,7 +156,7 @@ test('the page of a link to a new key names its owner and environment, and the c
 
   const again = await opened();
   await visit(again.page, link);
-  await button(again, 'Create the new key').click();
+  await button(again, 'Create and show the key').click();
   await heading(again, 'This link no longer works').waitFor();
 });
 
@@ -160,12 +164,12 @@ test('a passkey is added, signs in after a sign-out, and is removed', async () =
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/account');
-  await page.page.getByText('No passkey yet').waitFor();
+  await page.page.getByText('No passkeys yet').waitFor();
   await page.shoot('account-empty');
   await button(page, 'Add a passkey').click();
-  await page.page.getByLabel('Its name').fill('Laptop');
+  await page.page.getByLabel('Name', { exact: true }).fill('Laptop');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Go on').click();
+  await button(page, 'Continue').click();
   await page.page.getByRole('table', { name: 'Passkeys' }).getByText('Laptop').waitFor();
   await page.shoot('account');
   expect(await page.findings()).toEqual([]);
@@ -181,8 +185,8 @@ test('a passkey is added, signs in after a sign-out, and is removed', async () =
   await button(page, 'Remove Laptop').click();
   await page.shoot('confirm');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Remove the passkey').click();
-  await page.page.getByText('No passkey yet').waitFor();
+  await button(page, 'Remove passkey').click();
+  await page.page.getByText('No passkeys yet').waitFor();
   await button(page, 'Sign out').click();
   await button(page, 'Sign in with a passkey').click();
   // The device still offers it, but the API no longer has it.
@@ -196,13 +200,13 @@ test('a sign-in of another device is revoked here, and that device shows it', as
   await other.go('/account');
   await page.go('/account');
   await button(page, 'Revoke').click();
-  await button(page, 'Revoke it').click();
-  await page.page.getByText('That sign-in is revoked.').waitFor();
+  await button(page, 'Revoke session').click();
+  await page.page.getByText('Session revoked.').waitFor();
   await expect(button(page, 'Revoke').count()).resolves.toBe(0);
   // What is loaded is still shown. The next change calls the API.
   await other.page.getByLabel('Name').fill('Ada');
   await button(other, 'Save').click();
-  await other.page.getByText('Your sign-in has ended.').waitFor();
+  await other.page.getByText('Your session has ended.').waitFor();
 });
 
 test('an action that needs a fresh sign-in asks for one, by passkey or link, and then continues', async () => {
@@ -211,8 +215,8 @@ test('an action that needs a fresh sign-in asks for one, by passkey or link, and
   await page.go('/account');
   const add = async (label: string) => {
     await button(page, 'Add a passkey').click();
-    await page.page.getByLabel('Its name').fill(label);
-    await button(page, 'Go on').click();
+    await page.page.getByLabel('Name', { exact: true }).fill(label);
+    await button(page, 'Continue').click();
   };
   // The API's answer to a sign-in that is older than five minutes, once each.
   const refuseOnce = () =>
@@ -227,12 +231,12 @@ test('an action that needs a fresh sign-in asks for one, by passkey or link, and
     );
   await refuseOnce();
   await add('Phone');
-  await heading(page, 'Is it still you?').waitFor();
+  await heading(page, 'Confirm it is you').waitFor();
   await page.shoot('step-up');
   expect(await page.findings()).toEqual([]);
   const since = Date.now();
   await button(page, 'Mail me a link').click();
-  await page.page.getByText('A link is on its way').waitFor();
+  await page.page.getByText('Check your e-mail').waitFor();
   const tab = await page.context.newPage();
   await visit(tab, await mailedLink(person.email, since, '/sign-in/link'));
   await tab.getByRole('button', { name: 'Sign in' }).click();
@@ -302,8 +306,8 @@ test('all pages are reachable and fit a phone in dark colours', async () => {
   await page.shoot('menu');
   expect(await page.findings()).toEqual([]);
   await page.page.getByRole('link', { name: 'Account' }).click();
-  await heading(page, 'Open sign-ins').waitFor();
-  await page.page.getByText('You signed in by a mailed link.').first().waitFor();
+  await heading(page, 'Sessions').waitFor();
+  await page.page.getByText('You signed in with a mailed link.').first().waitFor();
   await page.page.getByText('this one').waitFor();
   await page.shoot('account');
   expect(await page.findings()).toEqual([]);

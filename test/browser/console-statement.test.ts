@@ -70,7 +70,7 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
   await declines.getByText('payer declined').waitFor();
   const own = await opened({ person: await signInPerson(stack, { email: payer.email }) });
   await own.go(`/payments/${first.settlement_id}`);
-  await own.page.getByText('above the limit of one payment').waitFor();
+  await own.page.getByText('over the limit per payment').waitFor();
   await own.shoot('payment-declines');
   expect(await own.findings()).toEqual([]);
   const phone = await opened({

@@ -35,21 +35,21 @@ const walletsOf = async ({ token }: Person): Promise<WalletView[]> =>
 /** Enters an allowance and continues to the signature. */
 const allow = async (page: ConsolePage, amount: string) => {
   await page.page.getByRole('button', { name: /^(Allow spending|Change the allowance):/ }).click();
-  await page.page.getByLabel('Up to').fill(amount);
-  await button(page, 'Go on').click();
+  await page.page.getByLabel('Allowance', { exact: true }).fill(amount);
+  await button(page, 'Continue').click();
 };
 const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
   await page.go('/account');
   await button(page, 'Add a passkey').click();
-  await page.page.getByLabel('Its name').fill(name);
-  await button(page, 'Go on').click();
+  await page.page.getByLabel('Name', { exact: true }).fill(name);
+  await button(page, 'Continue').click();
   await page.page.getByRole('table', { name: 'Passkeys' }).getByText(name).waitFor();
 };
 /** Creates a wallet, from the empty page to its card. */
 const make = async (page: ConsolePage, how: Parameters<typeof makeWallet>[1]): Promise<string> => {
   await page.go('/wallet');
   await button(page, 'Create a wallet').first().click();
-  await page.page.getByLabel('Its name').fill('Everyday');
+  await page.page.getByLabel('Wallet name').fill('Everyday');
   const code = await makeWallet(page, how);
   await heading(page, 'Everyday').waitFor();
   return code;
@@ -74,7 +74,7 @@ test('a browser wallet is linked and funded, and its allowance is approved, chan
 
   await button(page, 'Get test money: Test Wallet').click();
   await page.page.getByLabel('Amount').fill('120.5');
-  await button(page, 'Get it').click();
+  await button(page, 'Get test money').click();
   await page.page.getByText('120.50').waitFor();
 
   await allow(page, '25');
@@ -82,8 +82,8 @@ test('a browser wallet is linked and funded, and its allowance is approved, chan
   await page.shoot('wallet-allow');
   expect(await page.findings()).toEqual([]);
   await button(page, 'Sign with Test Wallet').click();
-  await page.page.getByText('Spending is allowed now.').waitFor();
-  await page.page.getByText('Payments are taken from this allowance.').waitFor();
+  await page.page.getByText('Spending is allowed.').waitFor();
+  await page.page.getByText('Payments use up this allowance.').waitFor();
   expect(await walletsOf(person)).toMatchObject([
     { delegation: { status: 'active', allowance: '25000000' } },
   ]);
@@ -91,17 +91,18 @@ test('a browser wallet is linked and funded, and its allowance is approved, chan
   expect(await page.findings()).toEqual([]);
 
   await allow(page, '500.000001');
-  await dialog(page).getByText('Instead of').waitFor();
+  await dialog(page).getByText('Replaces').waitFor();
   await button(page, 'Sign with Test Wallet').click();
   await page.page.getByText('500.000001').waitFor();
   // The allowance exceeds the balance.
-  await page.page.getByText('Can be paid now').waitFor();
+  await page.page.getByText('Payable now').waitFor();
 
-  await button(page, 'Revoke the allowance: Test Wallet').click();
-  await dialog(page).getByText('The platform may no longer spend from this wallet').waitFor();
+  await button(page, 'More actions: Test Wallet').click();
+  await page.page.getByRole('menuitem', { name: 'Revoke the allowance' }).click();
+  await dialog(page).getByText('Quittance can no longer spend from this wallet').waitFor();
   await page.shoot('wallet-revoke');
   await button(page, 'Sign with Test Wallet').click();
-  await page.page.getByText('The allowance is revoked').waitFor();
+  await page.page.getByText('You revoked the allowance').waitFor();
   expect(await walletsOf(person)).toMatchObject([{ delegation: { status: 'revoked', allowance: '0' } }]);
 });
 
@@ -115,8 +116,8 @@ test('a created wallet checks the code, keeps its key in the browser, and signs 
   await button(page, 'Create a wallet').first().click();
   await page.shoot('wallet-make');
   expect(await page.findings()).toEqual([]);
-  await page.page.getByLabel('Its name').fill('Everyday');
-  await button(page, 'Create it with a passkey').click();
+  await page.page.getByLabel('Wallet name').fill('Everyday');
+  await button(page, 'Create with a passkey').click();
   await heading(page, 'Your recovery code').waitFor();
   const code = (await dialog(page).locator('code').textContent())!;
   expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){6}[0-9A-HJKMNP-TV-Z]{4}$/);
@@ -127,15 +128,15 @@ test('a created wallet checks the code, keeps its key in the browser, and signs 
   await page.page.emulateMedia({ media: 'screen' });
   // An accidental key press must not lose it.
   await page.page.keyboard.press('Escape');
-  await button(page, 'I have it').click();
+  await button(page, 'I saved it').click();
   for (const field of await dialog(page).getByRole('textbox').all()) await field.fill('AAAA');
-  await button(page, 'Create the wallet').click();
-  await dialog(page).getByText('That is not this group of the code.').first().waitFor();
+  await button(page, 'Create wallet').click();
+  await dialog(page).getByText('This does not match the code.').first().waitFor();
   await page.shoot('wallet-check');
   expect(await page.findings()).toEqual([]);
   expect(await walletsOf(person)).toEqual([]);
   await fillGroups(page, code);
-  await button(page, 'Create the wallet').click();
+  await button(page, 'Create wallet').click();
   await heading(page, 'Everyday').waitFor();
 
   // What left the page: a backup that contains neither the code nor a group of it.
@@ -147,9 +148,9 @@ test('a created wallet checks the code, keeps its key in the browser, and signs 
 
   await page.go('/wallet');
   await allow(page, '40');
-  await dialog(page).getByText('and the token account').waitFor({ state: 'hidden' });
+  await dialog(page).getByText('and creates the token account').waitFor({ state: 'hidden' });
   await button(page, 'Sign with your passkey').click();
-  await page.page.getByText('Payments are taken from this allowance.').waitFor();
+  await page.page.getByText('Payments use up this allowance.').waitFor();
   expect(await walletsOf(person)).toMatchObject([
     { kind: 'provisioned', delegation: { status: 'active', allowance: '40000000' } },
   ]);
@@ -160,9 +161,9 @@ test('on a new device the code opens the wallet, and a wrong code, a mistyped on
   const person = await signInPerson(stack);
   const first = await opened({ person });
   await addPasskey(first);
-  const code = await make(first, 'Create it with a passkey');
+  const code = await make(first, 'Create with a passkey');
   const stranger = await opened({ person: await signInPerson(stack) });
-  const another = await make(stranger, 'With the code only');
+  const another = await make(stranger, 'Use a recovery code only');
 
   const again = await signInPerson(stack, { email: person.email });
   const page = await opened({ person: again, width: 'phone' });
@@ -186,7 +187,7 @@ test('on a new device the code opens the wallet, and a wrong code, a mistyped on
   expect(await page.findings()).toEqual([]);
   await page.page.getByLabel('Recovery code').fill(code.toLowerCase().replaceAll('-', ' '));
   await button(page, 'Sign with the code').click();
-  await page.page.getByText('Payments are taken from this allowance.').waitFor();
+  await page.page.getByText('Payments use up this allowance.').waitFor();
   expect(await walletsOf(again)).toMatchObject([{ delegation: { status: 'active', allowance: '7500000' } }]);
 });
 
@@ -194,21 +195,22 @@ test('another passkey is added by the code and signs afterwards, and both device
   const person = await signInPerson(stack);
   const first = await opened({ person });
   await addPasskey(first);
-  const code = await make(first, 'Create it with a passkey');
+  const code = await make(first, 'Create with a passkey');
   const page = await opened({ person: await signInPerson(stack, { email: person.email }), width: 'phone' });
   await addPasskey(page, 'Phone');
   await page.go('/wallet');
   const add = async (typed: string) => {
     await page.page.getByLabel('Recovery code').fill(typed);
-    await button(page, 'Choose the passkey').click();
+    await button(page, 'Choose a passkey').click();
   };
-  await button(page, 'Add a passkey: Everyday').click();
+  await button(page, 'More actions: Everyday').click();
+  await page.page.getByRole('menuitem', { name: 'Add a passkey' }).click();
   await add(code.slice(5));
   await dialog(page).getByText('This is not a recovery code of Quittance').waitFor();
   await page.shoot('wallet-another-passkey');
   expect(await page.findings()).toEqual([]);
   await add(code);
-  await page.page.getByText('This passkey opens the wallet now.').waitFor();
+  await page.page.getByText('This passkey can now open the wallet.').waitFor();
   for (const [each, amount] of [
     [page, '3'],
     [first, '4'],
@@ -216,7 +218,7 @@ test('another passkey is added by the code and signs afterwards, and both device
     await each.go('/wallet');
     await allow(each, amount);
     await button(each, 'Sign with your passkey').click();
-    await each.page.getByText('Spending is allowed now.').waitFor();
+    await each.page.getByText('Spending is allowed.').waitFor();
   }
   expect(await walletsOf(person)).toMatchObject([{ delegation: { allowance: '4000000' } }]);
 });
@@ -225,7 +227,7 @@ test('nothing else than the request is signed: not another transaction, another 
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await addPasskey(page);
-  await make(page, 'Create it with a passkey');
+  await make(page, 'Create with a passkey');
   const [wallet] = await walletsOf(person);
   const submits: string[] = [];
   page.page.on('request', (request) => {

@@ -51,32 +51,32 @@ test('an endpoint is created with a secret shown once, tested, redelivered to, r
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/webhooks');
-  await seen(page, 'No endpoint yet');
+  await seen(page, 'No endpoints yet');
   await page.shoot('webhooks-empty');
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'New endpoint').click();
-  await page.page.getByLabel('Address').fill(receiver.url);
-  await page.page.getByLabel('What it is for').fill('Order service');
+  await page.page.getByLabel('URL').fill(receiver.url);
+  await page.page.getByLabel('Description (optional)').fill('Order service');
   await page.page.getByRole('button', { name: /Events/ }).click();
-  await page.page.getByRole('option', { name: 'Only what I choose' }).click();
+  await page.page.getByRole('option', { name: 'Selected events' }).click();
   await page.page.getByRole('group', { name: 'Keys' }).getByText('Rotated').click();
   await page.shoot('webhooks-new');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Create the endpoint').click();
-  await page.page.getByRole('heading', { name: 'The signing secret' }).waitFor();
+  await button(page, 'Create endpoint').click();
+  await page.page.getByRole('heading', { name: 'Signing secret' }).waitFor();
   const secret = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
   expect(secret).toMatch(/^whsec_/);
   // An accidental key press must not lose it.
   await page.page.keyboard.press('Escape');
   await page.shoot('webhooks-secret');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'I have stored it').click();
+  await button(page, 'I saved it').click();
   await expect(page.page.getByText(secret).count()).resolves.toBe(0);
 
   await page.page.getByRole('link', { name: receiver.url }).click();
   await seen(page, 'settlement.*, key.rotated');
-  await seen(page, 'Nothing was delivered yet');
+  await seen(page, 'No deliveries yet');
   await button(page, 'Send a test event').click();
   await log(page).getByText('delivered').waitFor();
   expect(isSignedBy(secret)).toBe(true);
@@ -103,12 +103,12 @@ test('an endpoint is created with a secret shown once, tested, redelivered to, r
   expect(receiver.received.length).toBe(before + 1);
   expect(receiver.received.at(-1)!.body).toBe(body);
 
-  await button(page, 'Rotate the secret').click();
+  await button(page, 'Rotate secret').click();
   await button(page, 'Rotate it').click();
-  await page.page.getByRole('heading', { name: 'The signing secret' }).waitFor();
+  await page.page.getByRole('heading', { name: 'Signing secret' }).waitFor();
   const next = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
   expect(next).not.toBe(secret);
-  await button(page, 'I have stored it').click();
+  await button(page, 'I saved it').click();
   await seen(page, /Two secrets sign for 2[34] h/);
   await button(page, 'Send a test event').click();
   await log(page).getByRole('row').nth(2).getByText('delivered').waitFor();
@@ -116,21 +116,21 @@ test('an endpoint is created with a secret shown once, tested, redelivered to, r
   expect([isSignedBy(secret), isSignedBy(next)]).toEqual([true, true]);
 
   await button(page, 'Turn off').click();
-  await seen(page, 'You turned it off.');
+  await seen(page, 'You turned this endpoint off.');
   expect(await button(page, 'Send a test event').isDisabled()).toBe(true);
   await page.shoot('webhook-off');
   expect(await page.findings()).toEqual([]);
   await button(page, 'Turn on').click();
-  await page.page.getByText('You turned it off.').waitFor({ state: 'hidden' });
+  await page.page.getByText('You turned this endpoint off.').waitFor({ state: 'hidden' });
 
   await button(page, 'Change').click();
-  await page.page.getByLabel('What it is for').fill('Other service');
+  await page.page.getByLabel('Description (optional)').fill('Other service');
   await button(page, 'Save').click();
   await seen(page, 'Other service');
 
   await button(page, 'Delete').click();
-  await button(page, 'Delete the endpoint').click();
-  await seen(page, 'No endpoint yet');
+  await button(page, 'Delete endpoint').click();
+  await seen(page, 'No endpoints yet');
   expect(await api('GET /v1/webhook-endpoints', { token: person.token })).toMatchObject({
     body: { data: [] },
   });
@@ -145,7 +145,7 @@ test('a failing receiver has its answers and the next attempt in the log, and ge
   await keyEvent(person);
   await log(page).getByText('500, not a 2xx').waitFor();
   await page.page.reload();
-  await seen(page, 'Every attempt fails');
+  await seen(page, 'Deliveries are failing');
   await log(page).getByText('500, not a 2xx').waitFor();
   await page.shoot('webhook-failing');
   await log(page).getByRole('button', { name: /^Show/ }).click();
@@ -154,15 +154,15 @@ test('a failing receiver has its answers and the next attempt in the log, and ge
 
   behave = answer(200);
   const failed = receiver.received.length;
-  await button(page, 'Redeliver all since…').click();
+  await button(page, 'Redeliver since…').click();
   await page.page.getByRole('button', { name: /What happened/ }).click();
-  await page.page.getByRole('option', { name: 'since a time of my choice' }).click();
-  await button(page, 'Redeliver them').click();
-  await seen(page, 'Give a day and a time.');
+  await page.page.getByRole('option', { name: 'since a certain time' }).click();
+  await button(page, 'Redeliver').click();
+  await seen(page, 'Enter a date and a time.');
   await page.page.getByRole('textbox', { name: 'Since' }).fill('2020-01-01T10:00');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Redeliver them').click();
-  await seen(page, 'One event is delivered again.');
+  await button(page, 'Redeliver').click();
+  await seen(page, 'One event is being redelivered.');
   await log(page).getByText('delivered').waitFor();
   expect(receiver.received.length).toBeGreaterThan(failed);
   // With the filter it is among the delivered and not among the failed.
@@ -180,7 +180,7 @@ test('an endpoint that answered 410 Gone is off, and the page shows why', async 
   await button(page, 'Send a test event').click();
   await log(page).getByText('410, not a 2xx').waitFor();
   await page.page.reload();
-  await seen(page, /it answered 410 Gone/);
+  await seen(page, /answered 410 Gone/);
   await page.shoot('webhook-gone');
   expect(await page.findings()).toEqual([]);
   await page.go('/webhooks');

@@ -26,7 +26,7 @@ const table = ({ page }: ConsolePage) => page.getByRole('table', { name: 'All wi
 const write = async (page: ConsolePage, amount: string, to: string) => {
   await page.page.getByLabel('Amount').fill(amount);
   await page.page.getByLabel('To', { exact: true }).fill(to);
-  await button(page, 'Go on to sign').click();
+  await button(page, 'Review and sign').click();
 };
 /** A person whose wallet is in the browser and has 50 USDC. */
 const fixture = async (options: Omit<Parameters<typeof opened>[0] & object, 'person'> = {}) => {
@@ -48,10 +48,13 @@ test('a withdrawal to an external address is shown, signed, and followed until i
   const payee = Keypair.generate().publicKey;
 
   await write(page, '50.000001', 'not an address');
-  await page.page.getByText('That is more than the wallet holds.').waitFor();
-  await page.page.getByText('A Solana address: 32 to 44').waitFor();
-  await write(page, '12.5', payee.toBase58());
-  await dialog(page).getByText('leave this wallet for good').waitFor();
+  await page.page.getByText('The wallet holds less than that.').waitFor();
+  await page.page.getByText('Enter a Solana address').waitFor();
+  // A decimal keyboard may have a comma only. The page shows how it reads that.
+  await page.page.getByLabel('Amount').fill('12,5');
+  await page.page.getByText('12.50 USDC', { exact: true }).waitFor();
+  await write(page, '12,5', payee.toBase58());
+  await dialog(page).getByText('Send 12.50 USDC').waitFor();
   expect(await dialog(page).textContent()).toMatch(new RegExp(`12\\.50 USDC.*${payee.toBase58()}`));
   await page.shoot('withdrawals-approve');
   expect(await page.findings()).toEqual([]);
@@ -68,11 +71,11 @@ test('a pending withdrawal is approved later with a fresh sign-in, and another i
   await page.go('/withdrawals');
   const payee = Keypair.generate().publicKey;
   await write(page, '1', payee.toBase58());
-  await dialog(page).getByText('leave this wallet').waitFor();
-  await button(page, 'Close').click();
+  await dialog(page).getByText('Send 1.00 USDC').waitFor();
+  await button(page, 'Cancel').click();
   await table(page).getByText('pending approval').waitFor();
   await page.shoot('withdrawals-pending');
-  await button(page, 'Approve').click();
+  await button(page, 'Sign').click();
   await button(page, 'Sign with Test Wallet').click();
   await table(page)
     .getByText(/submitted|confirmed|finalized/)

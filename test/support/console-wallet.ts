@@ -20,16 +20,16 @@ export const fillGroups = async ({ page }: ConsolePage, code: string): Promise<v
  */
 export const makeWallet = async (
   console: ConsolePage,
-  how: 'Create it with a passkey' | 'With the code only',
+  how: 'Create with a passkey' | 'Use a recovery code only',
 ): Promise<string> => {
   const { page } = console;
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   await button(how).click();
   await page.getByRole('heading', { name: 'Your recovery code' }).waitFor();
   const code = (await page.getByRole('dialog').locator('code').textContent())!;
-  await button('I have it').click();
+  await button('I saved it').click();
   await fillGroups(console, code);
-  await button('Create the wallet').click();
-  await page.getByText('The wallet is created.').waitFor();
+  await button('Create wallet').click();
+  await page.getByText('Wallet created.').waitFor();
   return code;
 };

@@ -163,12 +163,20 @@ export const openConsole = async (
     person,
     width = 'desktop',
     colours = 'light',
-  }: { person?: Person; width?: keyof typeof WIDTHS; colours?: 'light' | 'dark' } = {},
+    locale,
+  }: {
+    person?: Person;
+    width?: keyof typeof WIDTHS;
+    colours?: 'light' | 'dark';
+    /** The browser's language; default: English. */
+    locale?: string;
+  } = {},
 ): Promise<ConsolePage> => {
   const { origin } = new URL(stack.console_url);
   const context = await browser.newContext({
     viewport: WIDTHS[width],
     colorScheme: colours,
+    ...(locale !== undefined && { locale }),
     permissions: ['clipboard-read', 'clipboard-write'],
     // The skeleton of what loads takes a tenth of a core while it moves.
     reducedMotion: 'reduce',

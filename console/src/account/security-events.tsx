@@ -38,6 +38,7 @@ const sentenceOf = ({ kind, details }: SecurityEvent): string =>
   SECURITY.sentences[kind].replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const detail = details[name] ?? '';
     if (name === 'method') return SECURITY.methods[detail] ?? detail;
+    if (name === 'owner_kind') return detail === 'delegate' ? SECURITY.agent : detail;
     if (name === 'payee') return payeeOf(details);
     return AMOUNTS.has(name) && detail !== '' ? formatUsdc(detail) : detail;
   });

@@ -6,7 +6,7 @@ import { Ago, Badge, Button, ConfirmDialog, Empty, Section, Table, Time, toast }
 type SignIn = Output<'identity.listSessions'>['data'][number];
 const namesOf = (delegates: SignIn['delegates']): string =>
   delegates.map(({ name }) => `“${name}”`).join(', ');
-const HOW = { email: 'Link by mail', passkey: 'Passkey', device: 'Device' };
+const HOW = { email: 'Mailed link', passkey: 'Passkey', device: 'Device' };
 
 /**
  * The open sign-ins of this account, and ended ones of devices whose delegates work. Each can be

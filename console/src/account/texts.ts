@@ -5,6 +5,8 @@ export const SECURITY = {
     'Sign-ins, first payments and changes to limits, passkeys, keys and payout addresses in the last 90 days. Revoke what you do not recognise.',
   where: 'From',
   unknown: 'unknown',
+  /** People read this word, the API says delegate. */
+  agent: 'agent',
   none: 'No events in the last 90 days',
   /** How somebody signed in, by the word of the API. */
   methods: { email: 'with a mailed link', passkey: 'with a passkey' } as Readonly<Record<string, string>>,

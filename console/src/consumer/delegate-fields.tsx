@@ -63,7 +63,11 @@ export const DelegateFields = (form: Form) => {
         onChange={set('ask')}
         error={faults.ask}
       />
-      <details open={isOpen || hasFault} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <details
+        className="advanced"
+        open={isOpen || hasFault}
+        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      >
         <summary>Advanced</summary>
         <Advanced {...form} />
       </details>

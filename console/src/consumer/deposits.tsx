@@ -150,7 +150,9 @@ const NewDeposit = ({
   return (
     <form onSubmit={submit}>
       <Stack>
-        <WalletSelect label="To" wallets={wallets} value={wallet} onChange={onWallet} />
+        {wallets.length > 1 && (
+          <WalletSelect label="To" wallets={wallets} value={wallet} onChange={onWallet} />
+        )}
         <Select label="Provider" options={PROVIDERS} value={provider} onChange={setProvider} />
         <Select label="Currency" options={CURRENCIES} value={currency} onChange={setCurrency} />
         <AmountField

@@ -11,7 +11,7 @@ import { useSession } from './use-session.tsx';
 /** Where the mails of this machine are shown. Null where mails are delivered. */
 const useCaughtMail = (): string | null =>
   useRead(['caught-mail'], async (client, options) => {
-    const { caught_mail_url } = await client.gateway.environments(options);
+    const { caught_mail_url } = await client.gateway.environments({}, options);
     // A URL of an answer must never become a script.
     return /^https?:/.test(caught_mail_url ?? '') ? caught_mail_url : null;
   }).data ?? null;

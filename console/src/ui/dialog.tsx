@@ -42,7 +42,7 @@ export const Dialog = ({
 
 /**
  * The buttons of a dialog, in one row: at most two, the main action last. `aside` is another way
- * that few need. It stands at the other end of the row, on a phone above it.
+ * that few need. It stands above the row.
  */
 export const DialogActions = ({ children, aside }: { children: ReactNode; aside?: ReactNode }) => (
   <div className="dialog-actions">
