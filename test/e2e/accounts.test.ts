@@ -77,14 +77,14 @@ test('payments are mailed to payer and vendor once each, the first one once more
 
   const first = await pay();
   await untilMailed('your account paid 2.50 USDC to the service “Weather API”');
-  await untilMailed('was paid 2.50 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.');
-  expect((await both()).filter((text) => text.includes('of your alert'))).toEqual([]);
+  await untilMailed('was paid 2.50 USDC. You receive 2.4875 USDC; the fee is 0.0125 USDC.');
+  expect((await both()).filter((text) => text.includes('your alert of'))).toEqual([]);
   await pay();
-  await untilMailed('has paid 5.00 USDC so far, more than the 4.00 USDC of your alert.');
+  await untilMailed('has spent 5.00 USDC so far, more than your alert of 4.00 USDC.');
   const last = await pay();
   await waitFor(both, (texts) => texts.filter((text) => text.includes(last.settlement_id)).length >= 2);
   const count = async (phrase: string) => (await both()).filter((text) => text.includes(phrase)).length;
-  expect([await count('of your alert'), await count(first.settlement_id)]).toEqual([1, 3]);
+  expect([await count('your alert of'), await count(first.settlement_id)]).toEqual([1, 3]);
   expect(await count(last.settlement_id)).toBe(2);
 }, 30_000);
 

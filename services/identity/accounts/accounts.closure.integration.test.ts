@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { keyHash } from '../../../shared/lib/key-text.ts';
 import { callerOf, codeOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
+import { moment } from '../mailer/mail-text.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
@@ -94,7 +95,7 @@ describe('the closure of an account', () => {
     const where = `account_id = '${all.owner.account_id}'`;
     expect(await running.count('delegates', `${where} and deleted_at is null`)).toBe(0);
     const mail = await running.mailTo(all.email, ({ subject }) => /account was closed/.test(subject));
-    expect(mail.text).toContain(closed.erase_at);
+    expect(mail.text).toContain(moment(closed.erase_at, new Date()));
     expect(running.published.map(({ subject }) => subject)).toContain('evt.identity.accountClosed');
     // Its last call is over, and every other one is refused.
     expect(await codeOf(close(all))).toBe('unauthorized');

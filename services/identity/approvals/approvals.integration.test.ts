@@ -192,7 +192,7 @@ describe('approval with a passkey', () => {
 });
 
 describe('mail', () => {
-  const SUBJECT = 'A payment waits for your approval (Quittance)';
+  const SUBJECT = 'A payment needs your approval (Quittance)';
 
   test('the owner is mailed once per approval, whatever the settings say', async () => {
     const ada = await owner();

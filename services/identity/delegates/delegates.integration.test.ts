@@ -85,8 +85,8 @@ test('its owner hears of a delegate that may do more, and always of one that may
   expect(about[0]!.details).toEqual({ delegate_id, name: 'Robot' });
   await running.allHandledAndMailed();
   const subjects = running.smtp.mailsTo(address).map(({ subject }) => subject);
-  expect(subjects.filter((subject) => /^A delegate may/.test(subject))).toEqual([
-    expect.stringContaining('A delegate may pay vendors that do not use Quittance'),
+  expect(subjects.filter((subject) => /^An agent may/.test(subject))).toEqual([
+    expect.stringContaining('An agent may pay vendors outside Quittance'),
   ]);
 });
 
@@ -253,7 +253,7 @@ test('a deletion revokes keys and links at once, and notifies the owner', async 
     { delegate_id, status: 'revoked', revoked_at: expect.stringMatching(/^20.*Z$/) },
   ]);
   expect(await running.ask('listDelegates', { status: 'revoked' }, other)).toMatchObject({ data: [] });
-  await untilMailed(address, 'because it was deleted');
+  await untilMailed(address, 'was deleted, so all its keys were revoked');
 });
 
 test('a deletion during concurrent rotations leaves no valid key', async () => {

@@ -76,11 +76,9 @@ test('the owner is notified by mail even if mails about keys are off, and the na
   const { device_code, user_code } = await start('See https://evil.example/x “now');
   await decide(person, user_code, true);
   await authorized(device_code);
-  const mail = await running.mailTo(person.account.email, ({ subject }) =>
-    /device was signed in/.test(subject),
-  );
+  const mail = await running.mailTo(person.account.email, ({ subject }) => /device signed in/.test(subject));
   expect(mail.text).toContain('“See https[:]//evil[.]example/x "now” ');
-  expect(mail.text).toContain('If somebody else sent you that code');
+  expect(mail.text).toContain('If somebody sent you that code');
   expect(mail.text).not.toContain(user_code);
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { MAILED_REASONS, noticeMail } from './notices.ts';
+import { moment } from './mail-text.ts';
+import { changesMail, KINDS, MAILED_REASONS, noticeMail } from './notices.ts';
 
 const name = '<img src=x onerror=alert(1)>"&';
 const payment = {
@@ -13,7 +14,8 @@ const details = {
   ...{ owner_kind: 'service', owner_id: 'id', name, until: 'now', payout_address: 'id', effective_at: 'now' },
   ...{ ...payment, service: name, service_id: 'id', delegate: name, delegate_id: 'id' },
 };
-const notice = { to: 'ada@example.com', environment: 'live', details } as const;
+const now = new Date('2026-11-21T14:30:00.000Z');
+const notice = { to: 'ada@example.com', environment: 'live', now, details } as const;
 
 test.each([
   'key_created',
@@ -34,12 +36,12 @@ test.each([
 
 test.each([
   ['gone', 'answered 410'],
-  ['failing', 'For five days every delivery'],
+  ['failing', 'failed for five days'],
 ])('a disabled endpoint (%s) is named with the reason and without a link', (reason, part) => {
   const off = { endpoint_id: 'whe_1', host: 'hooks.example.com<b>', reason, at: payment.at };
   const mail = noticeMail('webhook_disabled', { ...notice, details: off }, null)!;
   expect(mail.text).toContain(part);
-  for (const value of ['whe_1', 'hooks.example.com', payment.at]) expect(mail.text).toContain(value);
+  for (const value of ['hooks.example.com', '10:00 UTC']) expect(mail.text).toContain(value);
   expect(mail.html).not.toMatch(/<b>|<a /);
   expect(`${mail.text}${mail.html}`).not.toContain('undefined');
 });
@@ -47,7 +49,7 @@ test.each([
 test('a payment to a vendor without an account names no service', () => {
   const { service: _name, service_id: _id, ...outgoing } = details;
   const mail = noticeMail('payment_made', { ...notice, details: outgoing }, null)!;
-  expect(mail.text).toContain('paid 2.50 USDC to a vendor that does not use Quittance, by the delegate');
+  expect(mail.text).toContain('paid 2.50 USDC to a vendor that does not use Quittance, by the agent');
 });
 
 test('a stranger’s name cannot reorder the text around it', () => {
@@ -79,7 +81,7 @@ test('a link is in the text and, escaped, in the HTML, and a mail of the test en
   expect(mail.text).toContain(`${url}\n`);
   expect(mail.html).toContain('>Show the &#60;key&#62;</a>');
   expect(mail.html).toContain('href="https://example.com/reveal?service=1&#38;x=&#34;#token=rv_test_a"');
-  expect(mail.text).toContain('test environment');
+  expect(mail.text).toContain('Test mode');
 });
 
 test.each(['sign_in', 'constructor', ''])('%j is not a kind of notice', (kind) => {
@@ -99,10 +101,10 @@ const page = { url: 'https://example.com/console/approvals/apr_1', label: 'Show 
 test('a payment that waits: amount, payee, delegate and what it says, all as text, with one link', () => {
   const resource = `https://evil.example/${'x'.repeat(300)}<img src=x>”`;
   const mail = noticeMail('approval_requested', { ...notice, details: { ...approval, resource } }, page)!;
-  for (const value of ['2.50 USDC', approval.pay_to, name, 'del_1', payment.at]) {
+  for (const value of ['2.50 USDC', approval.pay_to, name, '10:00 UTC']) {
     expect(mail.text).toContain(value);
   }
-  expect(mail.text).toContain('The delegate says that it pays for “https[:]//evil[.]example/');
+  expect(mail.text).toContain('The agent says it pays for “https[:]//evil[.]example/');
   expect(mail.text.replace(page.url, '')).not.toMatch(/https?:\/\//);
   expect(mail.html).not.toContain('<img');
   expect(mail.html.match(/<a /g)).toHaveLength(1);
@@ -135,14 +137,7 @@ test.each([...MAILED_REASONS])(
   'a declined payment (%s): who, how much, to whom, why and what to do',
   (reason) => {
     const mail = mailOf({ ...declined, reason });
-    for (const value of [
-      '5.00 USDC',
-      name,
-      'del_1',
-      payment.at,
-      'Nothing was paid.',
-      'in the console, under',
-    ])
+    for (const value of ['5.00 USDC', name, '10:00 UTC', 'nothing was paid.', 'in the console, under'])
       expect(mail.text).toContain(value);
     expect(mail.subject).not.toContain(name);
     expect(mail.html).not.toContain('<img');
@@ -153,13 +148,54 @@ test.each([...MAILED_REASONS])(
 
 test('a declined payment names what is left, and until when', () => {
   expect(mailOf({ ...declined, reason: 'daily' }).text).toContain(
-    'Of its daily limit 2.00 USDC of 10.00 USDC are left until 2026-11-22T00:00:00.000Z.',
+    'Daily limit of the agent: 2.00 USDC of 10.00 USDC are left until 00:00 UTC on 22 November 2026.',
   );
 });
 
 test('a payment that was declined because there is no wallet has no figures', () => {
   const { limit: _limit, left: _left, resets_at: _resets, ...without } = declined;
   expect(mailOf({ ...without, reason: 'allowance' }).text).toContain(
-    'It has no wallet that allows payments.',
+    'The agent has no wallet with an allowance.',
   );
+});
+
+test.each([
+  ['2026-11-21T14:07:47.009Z', '14:07 UTC'],
+  ['2026-11-21T00:00:00.000Z', '00:00 UTC'],
+  ['2026-11-22T00:00:00.000Z', '00:00 UTC on 22 November 2026'],
+  ['2025-11-21T14:07:00.000Z', '14:07 UTC on 21 November 2025'],
+  ['now', 'now'],
+])('%s is %s for people', (iso, words) => expect(moment(iso, now)).toBe(words));
+
+test('no mail has a path of the API, a time of a machine or two buttons', () => {
+  const all = { ...details, ...approval, ...declined, reason: 'daily', client_name: 'x', label: 'x' };
+  const more = { ...all, per_payment: '1', daily: '2', raised: 'yes', day: '21 November', spent: '1' };
+  const every = { ...more, threshold: '1', host: 'h', erase_at: payment.at, allowed_ips: 'x', widened: 'no' };
+  for (const kind of KINDS) {
+    const mail = noticeMail(kind, { ...notice, details: { ...every, public_key: 'w' } }, page)!;
+    expect([kind, mail.text]).toEqual([
+      kind,
+      expect.not.stringMatching(/\/v1\/|GET |PATCH |T\d\d:\d\d:\d\d/),
+    ]);
+    expect(mail.html.match(/<a /g)).toHaveLength(1);
+    expect([kind, mail.text]).toEqual([kind, expect.not.stringContaining('undefined')]);
+  }
+});
+
+test('several changes of one place are one mail with their times', () => {
+  const change = (name: string, at: string) => ({
+    kind: 'key_created',
+    at,
+    details: { owner_kind: 'service', owner_id: 'id', name, address: '203.0.113.0/24', agent: 'Firefox' },
+  });
+  const changes = Array.from({ length: 22 }, (_, at) =>
+    change(`API ${at}`, `2026-11-21T14:${String(at).padStart(2, '0')}:00.000Z`),
+  );
+  const mail = changesMail(changes, notice, page);
+  expect(mail.subject).toBe('22 changes to your account (Quittance)');
+  expect(mail.text).toContain('14:03 UTC: A key was created for the service “API 3”.');
+  expect(mail.text).toContain('And 2 more.');
+  expect(mail.text).not.toContain('API 20');
+  expect(mail.text).toContain('It was done from the network 203.0.113.0/24, with Firefox.');
+  expect(mail.html.match(/<a /g)).toHaveLength(1);
 });

@@ -3,23 +3,31 @@ import { DECLINE_REASONS, DECLINES, type DeclineReason } from '../../../shared/c
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { displayUsdc } from '../../../shared/lib/usdc.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
-import { environmentSentences, htmlBody, type Mail } from './mail-text.ts';
-import { SECURITY_TEXTS } from './security-notices.ts';
+import { type Link, type Mail, mailOf, moment } from './mail-text.ts';
+import { NOT_OFF, SECURITY_TEXTS } from './security-notices.ts';
 
 /**
  * Mails to the owner of an account about keys and payments. The names in them are not trustworthy:
  * the service that was paid belongs to a stranger. A name is therefore quoted, escaped, and in no
- * subject.
+ * subject. People read "agent" for a delegate.
  */
-type Notice = { to: string; environment: Environment; details: Record<string, string> };
+type Details = Record<string, string>;
+type Text = {
+  subject: string;
+  /** What happened. */
+  sentences: string[];
+  /** What to do about it. */
+  advice: string[];
+};
+/** The texts of notices by their kind. `at` writes a moment for people. */
+export type Notices = Record<string, (details: Details, at: (iso: string | undefined) => string) => Text>;
 
-const IF_NOT_YOU =
-  'If this was not you, sign in now, remove what you do not recognise, rotate keys with “revoke the others”, and revoke other sign-ins.';
+const NOT_YOU =
+  'Was this not you? Sign in, remove what you do not recognise, rotate your keys, and revoke the other sessions.';
 
-const owner = ({ owner_kind, name, owner_id }: Record<string, string>) =>
-  `the ${owner_kind} “${name}” (${owner_id})`;
-const previousKeys = ({ until }: Record<string, string>) =>
-  until === 'now' ? 'The previous keys are revoked.' : `The previous key works until ${until}.`;
+/** The object of a key, which is the owner's own. */
+const owner = ({ owner_kind, name }: Details) =>
+  `the ${owner_kind === 'delegate' ? 'agent' : owner_kind} “${name}”`;
 
 const usdc = (digits: string | undefined) => displayUsdc(parseMicro(digits ?? ''));
 /**
@@ -33,217 +41,255 @@ const quoted = (name: string | undefined) => {
   return `“${text.replaceAll('://', '[:]//').replaceAll(/(?<=\S)\.(?=\S)/g, '[.]')}” `;
 };
 /** A payment without a service is one to a vendor that has no account here. */
-const service = ({ service: name, service_id }: Record<string, string>) =>
+const service = ({ service: name, service_id }: Details) =>
   service_id === undefined
     ? 'a vendor that does not use Quittance'
     : `the service ${quoted(name)}(${service_id})`;
-const delegateOf = ({ delegate, delegate_id }: Record<string, string>) =>
-  `The delegate ${quoted(delegate)}(${delegate_id})`;
+/** The agent by its name, or by its id if it was revoked. */
+const agentOf = ({ delegate, delegate_id }: Details) =>
+  delegate === undefined ? `agent (${delegate_id})` : `agent ${quoted(delegate).trimEnd()}`;
 /** The name of a vendor that does not use Quittance is the host that asked. */
-const payeeOf = (details: Record<string, string>) =>
+const payeeOf = (details: Details) =>
   details.service_id === undefined ? quoted(details.service).trimEnd() : service(details);
 const MAX_RESOURCE = 200;
 const shortened = (text: string) => (text.length > MAX_RESOURCE ? `${text.slice(0, MAX_RESOURCE)}…` : text);
-const PAYMENT_MAILS_OFF =
-  'You can turn mails about payments off in the settings of your account (mail_payments).';
+const PAYMENT_MAILS_OFF = 'You can turn off e-mails about payments in the console, under Account.';
 
 /** Why a payment of a delegate was declined, and what its owner can do. */
-const whyDeclined = ({ reason, limit, left, resets_at }: Record<string, string>): readonly string[] => {
+const whyDeclined = (
+  { reason, limit, left, resets_at }: Details,
+  at: (iso: string | undefined) => string,
+): readonly string[] => {
   const { mail, mailWithout = [] } = DECLINES[reason as DeclineReason] ?? {};
   if (!mail || limit === undefined) return mailWithout;
   const of = usdc(limit);
-  return mail({ limit: of, left: `${usdc(left)} of ${of} are left`, resetsAt: resets_at ?? '' });
+  return mail({ limit: of, left: `${usdc(left)} of ${of} are left`, resetsAt: at(resets_at) });
 };
 /** The reasons of declines about which the owner of a delegate is mailed. */
 export const MAILED_REASONS: ReadonlySet<string> = new Set(
   DECLINE_REASONS.filter((reason) => DECLINES[reason].mail || DECLINES[reason].mailWithout),
 );
 
-type Text = { subject: string; sentences: string[] };
-type Details = Record<string, string>;
-
-const TEXTS: Record<string, (details: Details) => Text> = {
+const KEYS: Notices = {
   key_created: (details) => ({
     subject: 'A key was created',
-    sentences: [`A key was created for ${owner(details)}.`, IF_NOT_YOU],
+    sentences: [`A key was created for ${owner(details)}.`],
+    advice: [NOT_YOU],
   }),
-  key_rotated: (details) => ({
+  key_rotated: (details, at) => ({
     subject: 'A key was rotated',
-    sentences: [`The key of ${owner(details)} was replaced by a new one.`, previousKeys(details), IF_NOT_YOU],
+    sentences: [`The key of ${owner(details)} was replaced. ${previousKeys(details, at)}`],
+    advice: [NOT_YOU],
   }),
-  key_revealed: (details) => ({
+  key_revealed: (details, at) => ({
     subject: 'A new key was shown',
     sentences: [
-      `The link that we mailed was used: ${owner(details)} has a new key.`,
-      previousKeys(details),
-      IF_NOT_YOU,
+      `The link that we mailed was used: ${owner(details)} has a new key. ${previousKeys(details, at)}`,
     ],
+    advice: [NOT_YOU],
   }),
   keys_revoked: (details) => ({
     subject: 'Keys were revoked',
-    sentences: [`All keys of ${owner(details)} were revoked, because it was deleted.`, IF_NOT_YOU],
-  }),
-  payout_changed: (details) => ({
-    subject: 'A payout address was changed',
-    sentences: [
-      `New quotes of ${owner(details)} are paid to ${details.payout_address}` +
-        `${details.effective_at === 'now' ? '' : ` from ${details.effective_at}`}.`,
-      'If this was not you, sign in now and set the address back. Existing quotes keep their address.',
-    ],
+    sentences: [`${owner(details).replace('the', 'The')} was deleted, so all its keys were revoked.`],
+    advice: [NOT_YOU],
   }),
   key_reveal: (details) => ({
     subject: 'Your link to a new key',
     sentences: [
-      `Somebody who is signed in to your account requested a new key of ${owner(details)}.`,
-      `The link works once and for ${REVEAL_MINUTES} minutes. A newer link replaces it.`,
-      'If this was not you, do not open it, and revoke your other sign-ins.',
+      `You requested a new key for ${owner(details)}. The link works once, for ${REVEAL_MINUTES} minutes.`,
     ],
+    advice: ['Was this not you? Do not open the link, and revoke your other sessions.'],
   }),
-  passkey_added: ({ label, at }) => ({
-    subject: 'A passkey was added',
-    sentences: [`The passkey “${label}” was added at ${at}. It can sign in to your account.`, IF_NOT_YOU],
-  }),
-  passkey_removed: ({ label, at }) => ({
-    subject: 'A passkey was removed',
+  payout_changed: (details, at) => ({
+    subject: 'A payout address was changed',
     sentences: [
-      `The passkey “${label}” was removed at ${at}. It cannot sign in to your account any more.`,
-      IF_NOT_YOU,
+      `New quotes of ${owner(details)} are paid to ${details.payout_address}` +
+        `${details.effective_at === 'now' ? '' : ` from ${at(details.effective_at)}`}. Existing quotes keep their address.`,
     ],
+    advice: ['Was this not you? Sign in and restore the address.'],
   }),
-  passkey_copied: ({ label, at }) => ({
+  passkey_added: ({ label, at: added }, at) => ({
+    subject: 'A passkey was added',
+    sentences: [`The passkey “${label}” was added at ${at(added)}. It can sign in to your account.`],
+    advice: [NOT_YOU],
+  }),
+  passkey_removed: ({ label, at: removed }, at) => ({
+    subject: 'A passkey was removed',
+    sentences: [`The passkey “${label}” was removed at ${at(removed)}. It can no longer sign in.`],
+    advice: [NOT_YOU],
+  }),
+  passkey_copied: ({ label, at: refused }, at) => ({
     subject: 'A sign-in with a passkey was refused',
     sentences: [
-      `At ${at} the passkey “${label}” was used with a counter that went back, which happens when a passkey was copied. ` +
-        'The sign-in was refused.',
-      'If you restored a device or a key from a backup, remove this passkey and add it again. Otherwise remove it now.',
+      `At ${at(refused)} we refused a sign-in with the passkey “${label}”, because it may be a copy: its counter went back.`,
+    ],
+    advice: [
+      'If you restored a device or a security key from a backup, remove this passkey and add it again. Otherwise remove it now.',
     ],
   }),
-  payment_made: (details) => ({
-    subject: 'A payment was made',
-    sentences: [
-      `At ${details.at} your account paid ${usdc(details.amount)} to ${service(details)}` +
-        `${details.delegate_id === undefined ? '' : `, by the delegate ${quoted(details.delegate)}(${details.delegate_id})`}.`,
-      `The settlement is ${details.settlement_id}.`,
-      IF_NOT_YOU,
-      PAYMENT_MAILS_OFF,
-    ],
+  key_mails_off: ({ at: off }, at) => ({
+    subject: 'E-mails about keys were turned off',
+    sentences: [`At ${at(off)} e-mails about new and removed keys and passkeys were turned off.`],
+    advice: [NOT_YOU],
   }),
-  first_payment: (details) => ({
-    subject: 'A first payment to a new payee',
+};
+
+const previousKeys = ({ until }: Details, at: (iso: string | undefined) => string) =>
+  until === 'now' ? 'The previous keys are revoked.' : `The previous key works until ${at(until)}.`;
+
+const PAYMENTS: Notices = {
+  payment_made: (details, at) => ({
+    subject: 'You made a payment',
     sentences: [
-      `At ${details.at} your account paid ${usdc(details.amount)} to ${service(details)}` +
-        `${details.pay_to === undefined ? '' : ` at the address ${details.pay_to}`}, to which it had never paid before.`,
+      `At ${at(details.at)} your account paid ${usdc(details.amount)} to ${service(details)}` +
+        `${details.delegate_id === undefined ? '' : `, by the ${agentOf(details)}`}.`,
+    ],
+    advice: [NOT_YOU, PAYMENT_MAILS_OFF],
+  }),
+  first_payment: (details, at) => ({
+    subject: 'First payment to a new payee',
+    sentences: [
+      `At ${at(details.at)} your account paid ${usdc(details.amount)} to ${service(details)}` +
+        `${details.pay_to === undefined ? '' : ` at the address ${details.pay_to}`} for the first time.`,
       details.delegate_id === undefined
-        ? 'A sign-in of your account paid it.'
-        : `${delegateOf(details)} paid it.`,
-      `The settlement is ${details.settlement_id}.`,
-      IF_NOT_YOU,
-      'This mail cannot be turned off. You get one for each new payee.',
+        ? 'It was paid from a session of yours.'
+        : `It was paid by the ${agentOf(details)}.`,
     ],
+    advice: [NOT_YOU, `You get one e-mail for each new payee. ${NOT_OFF}`],
   }),
-  payment_received: (details) => ({
-    subject: 'A payment was received',
+  payment_received: (details, at) => ({
+    subject: 'You received a payment',
     sentences: [
-      `At ${details.at} ${service(details)} was paid ${usdc(details.amount)}: ` +
-        `${usdc(details.net)} to its payout address, ${usdc(details.fee)} as the fee.`,
-      `The settlement is ${details.settlement_id}.`,
-      PAYMENT_MAILS_OFF,
+      `At ${at(details.at)} ${service(details)} was paid ${usdc(details.amount)}. You receive ${usdc(details.net)}; the fee is ${usdc(details.fee)}.`,
     ],
+    advice: [PAYMENT_MAILS_OFF],
   }),
   spending_alert: ({ day, spent, threshold }) => ({
-    subject: 'Your spending passed the amount that you set',
+    subject: 'Your daily spending exceeds your alert',
     sentences: [
-      `On ${day} (UTC) your account has paid ${usdc(spent)} so far, more than the ${usdc(threshold)} of your alert.`,
-      'The alert stopped no payment. Limits of delegates and the allowance of a wallet stop payments.',
-      IF_NOT_YOU,
-      'You can change or turn off this alert in the settings of your account (spending_alert_threshold).',
+      `On ${day} (UTC) your account has spent ${usdc(spent)} so far, more than your alert of ${usdc(threshold)}.`,
+      'The alert stops no payment. Limits of agents and the allowance of a wallet do.',
     ],
+    advice: [NOT_YOU, 'You can change or turn off this alert in the console, under Account.'],
   }),
-  approval_requested: (details) => ({
-    subject: 'A payment waits for your approval',
+  approval_requested: (details, at) => ({
+    subject: 'A payment needs your approval',
     sentences: [
-      `${delegateOf(details)} asks to pay ${usdc(details.amount)} to ${payeeOf(details)}.`,
-      `The money would go to the address ${details.pay_to}.`,
+      `The ${agentOf(details)} asks to pay ${usdc(details.amount)} to ${payeeOf(details)}.`,
+      `You can approve or deny it until ${at(details.expires_at)}. Nothing is held or paid before.`,
+    ],
+    advice: [
+      `The money would go to ${details.pay_to}.`,
       ...(details.resource === undefined
         ? []
-        : [
-            `The delegate says that it pays for ${quoted(shortened(details.resource))}. Nobody has checked this.`,
-          ]),
-      `You can approve or deny it until ${details.expires_at}. Nothing is reserved, and nothing is paid without you.`,
-      'If you do not expect this payment, deny it, and rotate or delete the key of the delegate.',
+        : [`The agent says it pays for ${quoted(shortened(details.resource))}. Nobody has verified this.`]),
+      'If you do not expect this payment, deny it and rotate the key of the agent.',
     ],
   }),
-  payment_declined: (details) => ({
-    subject: 'A payment of a delegate was declined',
-    sentences: [
-      `At ${details.at} the payment of ${usdc(details.amount)} to ${service(details)} was declined. Nothing was paid.`,
-      `${delegateOf(details)} asked for it.`,
-      ...whyDeclined(details),
-      'If you do not expect this payment, rotate or delete the key of the delegate.',
-      'You get at most one such mail an hour. All declined payments are listed at GET /v1/declines.',
-    ],
-  }),
-  webhook_disabled: ({ endpoint_id, host, reason, at }) => ({
+  payment_declined: (details, at) => {
+    const [why = '', ...todo] = whyDeclined(details, at);
+    return {
+      subject: 'A payment of an agent was declined',
+      sentences: [
+        `At ${at(details.at)} the ${agentOf(details)} tried to pay ${usdc(details.amount)} to ${service(details)}. The payment was declined, and nothing was paid.`,
+        why,
+      ],
+      advice: [
+        ...todo,
+        'If you do not expect this payment, revoke the agent or rotate its key.',
+        'You get at most one such e-mail an hour. The console lists all declined payments under Activity.',
+      ],
+    };
+  },
+};
+
+const ACCOUNT: Notices = {
+  webhook_disabled: ({ host, reason, at: off }, at) => ({
     subject: 'A webhook endpoint was turned off',
     sentences: [
       reason === 'gone'
-        ? `At ${at} the server at ${host} answered 410 (gone), so nothing is sent to the webhook endpoint ${endpoint_id} any more.`
-        : `For five days every delivery to the webhook endpoint ${endpoint_id} at ${host} has failed, so it was turned off at ${at}.`,
-      'When it works again, turn it on (PATCH it with enabled: true) and request the missed events again (redeliver). ' +
-        'Events stay available for 30 days and can be read at GET /v1/events.',
+        ? `At ${at(off)} your server at ${host} answered 410 (gone), so we stopped sending events to it.`
+        : `Every delivery to ${host} failed for five days, so the endpoint was turned off at ${at(off)}.`,
+      'When your server works again, turn the endpoint on and redeliver the missed events. They stay available for 30 days.',
     ],
+    advice: [],
   }),
-  device_signed_in: ({ client_name, at }) => ({
-    subject: 'A device was signed in',
+  device_signed_in: ({ client_name, at: signedIn }, at) => ({
+    subject: 'A device signed in',
     sentences: [
-      `At ${at} a device that calls itself ${quoted(client_name)}was signed in to your account, because its code was ` +
-        'confirmed in the console. It can read your account, pay within its limits, and create delegates with limits. They end when you revoke its sign-in.',
-      'If somebody else sent you that code, or this was not you, revoke the sign-in now: it is listed under “Account” in the console.',
-      IF_NOT_YOU,
+      `At ${at(signedIn)} the device ${quoted(client_name)}signed in to your account with a code that was confirmed in the console.`,
+      'It can read your account, pay within its limits, and create agents with limits. They end when you revoke the session.',
     ],
+    advice: ['If somebody sent you that code, or if this was not you, revoke the session now.'],
   }),
-  account_closed: ({ at, erase_at }) => ({
+  account_closed: ({ at: closed, erase_at }, at) => ({
     subject: 'Your account was closed',
     sentences: [
-      `At ${at} your account was closed. Its sign-ins, passkeys, services, keys, webhooks and wallet links have ended.`,
-      `Your personal data are erased on ${erase_at}. Payments are kept without your name and address.`,
-      'Money in your wallets is yours and was not moved. Revoke what a wallet allows us to spend in that wallet.',
-      'If this was not you, write to support before the data are erased. With this address you can open a new account at any time.',
+      `At ${at(closed)} your account was closed. Its sessions, passkeys, services, agents, keys, webhooks and wallet links have ended.`,
+      `Your personal data are erased at ${at(erase_at)}. Payments are kept without your name and address.`,
+    ],
+    advice: [
+      'The money in your wallets is yours and was not moved. Revoke our allowance in the app of each linked wallet.',
+      'Was this not you? Write to support before the data are erased. You can open a new account with this address at any time.',
     ],
   }),
   account_limits_changed: ({ per_payment, daily, raised }) => ({
-    subject: `What a sign-in may pay was ${raised === 'yes' ? 'raised' : 'changed'}`,
+    subject: `The payment limits of your account were ${raised === 'yes' ? 'raised' : 'changed'}`,
     sentences: [
-      `A sign-in of your account may now pay ${usdc(per_payment)} at once and ${usdc(daily)} a day without a recent sign-in.`,
-      'This was set by somebody who had signed in within the last five minutes.',
-      IF_NOT_YOU,
+      `A session of your account may now pay ${usdc(per_payment)} per payment and ${usdc(daily)} per day without a recent sign-in.`,
     ],
-  }),
-  key_mails_off: ({ at }) => ({
-    subject: 'Mails about keys were turned off',
-    sentences: [`At ${at} the mails about new and removed keys and passkeys were turned off.`, IF_NOT_YOU],
+    advice: [NOT_YOU],
   }),
 };
+
+const TEXTS: Notices = { ...KEYS, ...PAYMENTS, ...ACCOUNT, ...SECURITY_TEXTS };
+/** All kinds of notices. */
+export const KINDS: readonly string[] = Object.keys(TEXTS);
 
 /** From where it was done, for an owner to recognise. */
 const clientSentences = ({ address, agent }: Details): string[] =>
   address === undefined ? [] : [`It was done from the network ${address}, with ${agent}.`];
 
-/** The mail of a notice with its optional link. Null for a kind that this release does not know. */
+const titled = (subject: string) => `${subject} (Quittance)`;
+const textOf = (kind: string, details: Details, now: Date): Text | null =>
+  Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details, (iso) => moment(iso, now)) : null;
+
+type To = { to: string; environment: Environment; now: Date };
+
+/** The mail of a notice with its optional button. Null for a kind that this release does not know. */
 export const noticeMail = (
   kind: string,
-  { to, environment, details }: Notice,
-  link: { url: string; label: string } | null,
+  { to, environment, now, details }: To & { details: Details },
+  link: Link | null,
 ): Mail | null => {
-  const texts = { ...TEXTS, ...SECURITY_TEXTS };
-  const text = Object.hasOwn(texts, kind) ? texts[kind]!(details) : null;
+  const text = textOf(kind, details, now);
   if (text === null) return null;
-  const sentences = [...text.sentences, ...clientSentences(details), ...environmentSentences(environment)];
-  const title = `${text.subject} (Quittance)`;
-  return {
+  const sentences = [...text.sentences, ...text.advice, ...clientSentences(details)];
+  return mailOf({ to, environment, subject: titled(text.subject), sentences, link });
+};
+
+/** One change of several that one mail reports. */
+export type Change = { kind: string; at: string; details: Details };
+/** A mail reports so many changes. The console has all of them. */
+const MAX_CHANGES = 20;
+
+/** One mail about several changes that were made from one place within minutes. */
+export const changesMail = (changes: readonly Change[], { to, environment, now }: To, link: Link): Mail => {
+  const sentences = changes.slice(0, MAX_CHANGES).flatMap(({ kind, at, details }) => {
+    const what = textOf(kind, details, now)?.sentences[0];
+    return what === undefined ? [] : [`${moment(at, now)}: ${what}`];
+  });
+  const more = changes.length - MAX_CHANGES;
+  return mailOf({
     to,
-    subject: title,
-    text: [...(link === null ? [] : [link.url]), ...sentences, ''].join('\n\n'),
-    html: htmlBody(title, link, sentences),
-  };
+    environment,
+    subject: titled(`${changes.length} changes to your account`),
+    sentences: [
+      ...sentences,
+      ...(more > 0 ? [`And ${more} more. The console lists them under Account, Security events.`] : []),
+      NOT_YOU,
+      ...clientSentences(changes[0]?.details ?? {}),
+    ],
+    link,
+  });
 };

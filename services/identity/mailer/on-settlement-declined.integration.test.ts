@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
 import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
 import { purgeHandledEvents } from '../mails/store.ts';
+import { moment } from './mail-text.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
@@ -9,7 +10,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => running.stop(), 180_000);
 
-const SUBJECT = 'A payment of a delegate was declined (Quittance)';
+const SUBJECT = 'A payment of an agent was declined (Quittance)';
 
 const newOwner = async () => {
   const session = await running.signIn();
@@ -62,8 +63,8 @@ test('the owner of a delegate is mailed at most once an hour, whatever the setti
   await publish(first, first, declineOf(ada, { reason: 'balance' }), declineOf(eve));
   expect([mailsOf(ada).length, mailsOf(eve).length]).toEqual([1, 1]);
   for (const part of [
-    `${first.created_at} the payment of 5.00 USDC to the service “Weather” (${ada.service_id}) was declined`,
-    `The delegate “Robot <b>” (${ada.delegate_id})`,
+    `the agent “Robot <b>” tried to pay 5.00 USDC to the service “Weather” (${ada.service_id})`,
+    `At ${moment(first.created_at, new Date())} the agent`,
     '2.00 USDC of 10.00 USDC are left',
     'https://console.quittance.example/delegates\n',
   ])
@@ -74,10 +75,9 @@ test('the owner of a delegate is mailed at most once an hour, whatever the setti
   await publish(first);
   expect(mailsOf(ada)).toHaveLength(1);
   await publish(declineOf(ada, { reason: 'per_payment' }));
-  expect(mailsOf(ada).map(({ text }) => text.includes('The limit of one payment is 10.00 USDC.'))).toEqual([
-    false,
-    true,
-  ]);
+  expect(
+    mailsOf(ada).map(({ text }) => text.includes('The agent may spend 10.00 USDC per payment.')),
+  ).toEqual([false, true]);
 
   const noted = () => running.count('handled_events', `event_key like '%${ada.account_id}'`);
   expect(await noted()).toBe(1);

@@ -1,96 +1,88 @@
-type Details = Record<string, string>;
-type Text = { subject: string; sentences: string[] };
+import type { Notices } from './notices.ts';
 
-const REVOKE =
-  'If this was not you, sign in now, undo it, remove what you do not recognise, and revoke other sign-ins.';
-const NOT_OFF = 'This mail cannot be turned off.';
+/** What to do about a change that the owner did not make. */
+export const UNDO =
+  'Was this not you? Sign in, undo it, remove what you do not recognise, and revoke the other sessions.';
+export const NOT_OFF = 'This e-mail cannot be turned off.';
 
 /**
  * Mails about what a thief of a sign-in does first. The names in them are those of the owner's own
  * objects.
  */
-export const SECURITY_TEXTS: Record<string, (details: Details) => Text> = {
+export const SECURITY_TEXTS: Notices = {
   session_reused: () => ({
-    subject: 'A sign-in was ended, because it may be stolen',
+    subject: 'A session was ended because it may be stolen',
     sentences: [
-      'An old refresh token of a sign-in was used again. A program that lost an answer does this, or somebody who has copied the token.',
-      'The sign-in was ended at once, with the delegates that its device made, so that neither can go on.',
-      'If you do not know why, revoke your other sign-ins, and look at the security events of your account.',
-      NOT_OFF,
+      'Somebody used an old refresh token of one of your sessions. A program that lost an answer does this, and so does somebody who copied the token.',
+      'We ended the session and revoked the agents that its device created.',
     ],
+    advice: ['If you do not know why, revoke your other sessions and check the security events.', NOT_OFF],
   }),
-  external_allowed: ({ name, delegate_id }) => ({
-    subject: 'A delegate may pay vendors that do not use Quittance',
+  external_allowed: ({ name }) => ({
+    subject: 'An agent may pay vendors outside Quittance',
     sentences: [
-      `The delegate “${name}” (${delegate_id}) may now pay more vendors that have no account here. Such a payment has no refund.`,
-      REVOKE,
-      NOT_OFF,
+      `The agent “${name}” may now pay vendors that do not use Quittance. These payments have no refund.`,
     ],
+    advice: [UNDO, NOT_OFF],
   }),
-  delegate_widened: ({ name, delegate_id }) => ({
-    subject: 'A delegate may do more',
-    sentences: [
-      `A limit of the delegate “${name}” (${delegate_id}) was raised or removed, or it was resumed.`,
-      REVOKE,
-    ],
+  delegate_widened: ({ name }) => ({
+    subject: 'An agent may spend more',
+    sentences: [`A limit of the agent “${name}” was raised or removed, or the agent was resumed.`],
+    advice: [UNDO],
   }),
-  allowed_ips_changed: ({ name, service_id, allowed_ips, widened }) => ({
-    subject: `From where the keys of a service work was ${widened === 'yes' ? 'widened' : 'changed'}`,
-    sentences: [
-      `The keys of the service “${name}” (${service_id}) now work from ${allowed_ips}.`,
-      'If this was not you, sign in now, set the addresses back, rotate the key with “revoke the others”, and revoke other sign-ins.',
+  allowed_ips_changed: ({ name, allowed_ips, widened }) => ({
+    subject: `The allowed addresses of a service were ${widened === 'yes' ? 'widened' : 'changed'}`,
+    sentences: [`The keys of the service “${name}” now work from ${allowed_ips}.`],
+    advice: [
+      'Was this not you? Sign in, restore the addresses, rotate the key, and revoke the other sessions.',
       ...(widened === 'yes' ? [NOT_OFF] : []),
     ],
   }),
-  wallet_linked: ({ public_key, wallet_id }) => ({
+  wallet_linked: ({ public_key }) => ({
     subject: 'A wallet was linked',
-    sentences: [`The wallet ${public_key} (${wallet_id}) was linked to your account.`, REVOKE],
+    sentences: [`The wallet ${public_key} was linked to your account.`],
+    advice: [UNDO],
   }),
-  default_wallet_changed: ({ wallet_id }) => ({
+  default_wallet_changed: () => ({
     subject: 'Another wallet pays now',
-    sentences: [`Payments with a sign-in are now made from the wallet ${wallet_id}.`, REVOKE],
+    sentences: ['Payments that you make yourself now come from another wallet.'],
+    advice: [UNDO],
   }),
-  backup_replaced: ({ wallet_id }) => ({
+  backup_replaced: () => ({
     subject: 'The backup of a wallet was replaced',
-    sentences: [`The encrypted backup of the wallet ${wallet_id} was replaced.`, REVOKE],
+    sentences: ['The encrypted backup of one of your wallets was replaced, as when you add a passkey to it.'],
+    advice: [UNDO],
   }),
   warnings_reduced: () => ({
-    subject: 'Warnings were turned off',
-    sentences: ['Mails about payments were turned off, or the spending alert was raised or removed.', REVOKE],
+    subject: 'Warnings were reduced',
+    sentences: ['E-mails about payments were turned off, or the spending alert was raised or removed.'],
+    advice: [UNDO],
   }),
-  endpoint_created: ({ endpoint_id, host }) => ({
+  endpoint_created: ({ host }) => ({
     subject: 'A webhook endpoint was created',
     sentences: [
-      `The events of your account are now sent to ${host} (${endpoint_id}). They show payments, wallets and amounts.`,
-      REVOKE,
-      NOT_OFF,
+      `The events of your account are now sent to ${host}. They show payments, wallets and amounts.`,
     ],
+    advice: [UNDO, NOT_OFF],
   }),
-  endpoint_changed: ({ endpoint_id, host }) => ({
-    subject: 'A webhook endpoint has another address',
-    sentences: [
-      `The events of the webhook endpoint ${endpoint_id} are now sent to ${host}.`,
-      REVOKE,
-      NOT_OFF,
-    ],
+  endpoint_changed: ({ host }) => ({
+    subject: 'A webhook endpoint has a new address',
+    sentences: [`The events of a webhook endpoint are now sent to ${host}.`],
+    advice: [UNDO, NOT_OFF],
   }),
-  endpoint_secret_rotated: ({ endpoint_id }) => ({
+  endpoint_secret_rotated: () => ({
     subject: 'The secret of a webhook endpoint was rotated',
-    sentences: [
-      `The webhook endpoint ${endpoint_id} has a new secret. For 24 hours deliveries are signed with both.`,
-      REVOKE,
-      NOT_OFF,
-    ],
+    sentences: ['A webhook endpoint has a new secret. For 24 hours deliveries are signed with both.'],
+    advice: [UNDO, NOT_OFF],
   }),
   export_made: () => ({
-    subject: 'The data of your account were exported',
-    sentences: [
-      'A program has announced that it exports everything that the API shows of your account: payments, wallets, names and settings.',
-      'If this was not you, sign in now, and revoke other sign-ins. What was read cannot be taken back.',
-    ],
+    subject: 'Your account data were exported',
+    sentences: ['All data of your account were downloaded: payments, wallets, names and settings.'],
+    advice: ['Was this not you? Sign in and revoke the other sessions. What was read cannot be taken back.'],
   }),
-  endpoint_deleted: ({ endpoint_id }) => ({
+  endpoint_deleted: () => ({
     subject: 'A webhook endpoint was deleted',
-    sentences: [`The webhook endpoint ${endpoint_id} was deleted with its log.`, REVOKE],
+    sentences: ['A webhook endpoint was deleted together with its log.'],
+    advice: [UNDO],
   }),
 };

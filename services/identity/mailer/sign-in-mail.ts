@@ -1,5 +1,5 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
-import { environmentSentences, htmlBody, type Mail } from './mail-text.ts';
+import { type Mail, mailOf } from './mail-text.ts';
 
 const TITLE = 'Sign in to Quittance';
 
@@ -19,17 +19,15 @@ export const signInMail = ({
   signInUrl: string;
   token: string;
   minutes: number;
-}): Mail => {
-  const url = `${signInUrl}#token=${token}`;
-  const sentences = [
-    ...environmentSentences(environment),
-    `The link works once and for ${minutes} minutes. A newer link replaces it.`,
-    'If you did not request it, ignore this mail: nobody can sign in without the link.',
-  ];
-  return {
+}): Mail =>
+  mailOf({
     to,
+    environment,
     subject: TITLE,
-    text: ['Open this link to sign in to Quittance:', url, ...sentences, ''].join('\n\n'),
-    html: htmlBody(TITLE, { url, label: TITLE }, sentences),
-  };
-};
+    sentences: [
+      `This link signs you in. It works once, for ${minutes} minutes.`,
+      'Open it in the browser in which you requested it.',
+      'Did you not request it? Ignore this e-mail: nobody can sign in without the link.',
+    ],
+    link: { url: `${signInUrl}#token=${token}`, label: 'Sign in' },
+  });

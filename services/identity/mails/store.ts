@@ -64,18 +64,73 @@ export const insertNotice = async (
     client?: Client | null;
   },
 ): Promise<void> => {
-  const { account_id, kind, details, security_event_id, client = clientOfCall() } = notice;
+  const { account_id, kind, details, link_id, security_event_id, client = clientOfCall() } = notice;
   if (isSecurityEvent(kind)) {
     const isNew = await insertSecurityEvent(db, { security_event_id, account_id, kind, details, client });
     if (!isNew || !isMailed(notice)) return;
   }
+  const mail = { account_id, kind, details: { ...details, ...client } };
+  const isAlone = isAlwaysMailed(notice) || link_id !== undefined;
+  if (!isAlone && client !== null && (await isFollowing(db, account_id, client)))
+    return insertChange(db, mail, groupOf(account_id, client));
   await db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, details, expires_at)
-    select ${kind}, email, ${notice.link_id ?? null}, ${JSON.stringify({ ...details, ...client })}::jsonb,
+    select ${kind}, email, ${link_id ?? null}, ${JSON.stringify(mail.details)}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
-    from accounts where account_id = ${notice.account_id} and email is not null
-      and (mail_key_events or ${isAlwaysMailed(notice) || notice.link_id !== undefined})`);
+    from accounts where account_id = ${account_id} and email is not null
+      and (mail_key_events or ${isAlone})`);
 };
+
+/**
+ * A person who sets up an account makes many changes within minutes. The first one is mailed at
+ * once, as a thief's would be. Those that follow from the same place within this time are one mail
+ * at its end. What cannot be turned off is never held back.
+ */
+const GROUP_SECONDS = 300;
+const groupOf = (accountId: string, { address, agent }: Client): string =>
+  `changes:${accountId}:${address}:${agent}`;
+
+/** Whether a change follows another one of the same place. Otherwise the time begins with it. */
+const isFollowing = async (db: Db, accountId: string, client: Client): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    sql.typeAlias('void')`${insertHandledFrom(sql.fragment`(select ${groupOf(accountId, client)} as event_key,
+      app_now() + ${GROUP_SECONDS} * interval '1 second' as expires_at) as change`)}`,
+  );
+  return rowCount === 0;
+};
+
+/**
+ * A change in the mail that reports several. The time of the group, whose row this transaction has
+ * locked, is when that mail is due.
+ */
+const insertChange = async (
+  db: Db,
+  { account_id, kind, details }: { account_id: string; kind: string; details: Record<string, string> },
+  group: string,
+): Promise<void> => {
+  const change = sql.fragment`jsonb_build_object('kind', ${kind}::text, 'at', app_now(),
+    'details', ${JSON.stringify(details)}::jsonb)`;
+  const { rowCount } = await db.query(sql.typeAlias('void')`
+    update mails set details = jsonb_set(mails.details, '{changes}',
+      to_jsonb(((mails.details ->> 'changes')::jsonb || ${change})::text))
+    from accounts where account_id = ${account_id} and to_address = email and mail_key_events
+      and kind = 'changes' and mails.details ->> 'group' = ${group} and attempts = 0`);
+  if (rowCount > 0) return;
+  await db.query(sql.typeAlias('void')`
+    insert into mails (kind, to_address, details, next_attempt_at, expires_at)
+    select 'changes', email,
+      jsonb_build_object('group', ${group}::text, 'changes', jsonb_build_array(${change})::text),
+      handled_events.expires_at, app_now() + ${NOTICE_DAYS} * interval '1 day'
+    from accounts, handled_events
+    where account_id = ${account_id} and email is not null and mail_key_events and event_key = ${group}`);
+};
+
+const Changes = z.array(
+  z.object({ kind: z.string(), at: z.string(), details: z.record(z.string(), z.string()) }),
+);
+/** The changes of a mail that reports several, the earliest first. */
+export const readChanges = ({ changes = '[]' }: Record<string, string>): z.infer<typeof Changes> =>
+  Changes.parse(JSON.parse(changes));
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -192,7 +247,7 @@ const Backlog = z.object({ mails: z.bigint(), oldest_age: z.number() });
 export const getMailBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
   db.one(sql.type(Backlog)`
     with queued as (select to_address, link_id from mails where expires_at > app_now()
-      ${inOrder} limit ${COUNT_UP_TO})
+      and (kind <> 'changes' or next_attempt_at <= app_now() or attempts > 0) ${inOrder} limit ${COUNT_UP_TO})
     select count(*) as mails,
       coalesce(extract(epoch from app_now() - min(login_links.created_at)), 0)::float8 as oldest_age
     from queued left join login_links on login_links.email = to_address and login_links.link_id = queued.link_id`);

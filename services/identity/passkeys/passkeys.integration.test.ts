@@ -295,9 +295,9 @@ test('an owner who turns mails about keys off gets one mail about that and no ot
   const other = await running.signIn();
   await register(other);
   await untilMailed(other, 'A passkey was added');
-  await untilMailed(session, 'Mails about keys were turned off');
+  await untilMailed(session, 'E-mails about keys were turned off');
   const subjects = running.smtp.mailsTo(session.account.email).map(({ subject }) => subject);
-  expect(subjects).toEqual(['Sign in to Quittance', 'Mails about keys were turned off (Quittance)']);
+  expect(subjects).toEqual(['Sign in to Quittance', 'E-mails about keys were turned off (Quittance)']);
 });
 
 test('64 concurrent challenges differ', async () => {

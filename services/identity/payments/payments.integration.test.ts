@@ -3,6 +3,7 @@ import { sql } from '../../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce } from '../../../test/support/stack.ts';
+import { moment } from '../mailer/mail-text.ts';
 import { claimMails, insertNotice, insertSignInMail, purgeHandledEvents } from '../mails/store.ts';
 import { purgeSpendingDays } from './store.ts';
 
@@ -59,9 +60,9 @@ const publish = async (...events: object[]) => {
 };
 const mailsOf = ({ email }: Owner, subject: RegExp) =>
   running.smtp.mailsTo(email).filter((mail) => subject.test(mail.subject));
-const MADE = /^A payment was made/;
-const RECEIVED = /^A payment was received/;
-const ALERT = /^Your spending passed/;
+const MADE = /^You made a payment/;
+const RECEIVED = /^You received a payment/;
+const ALERT = /^Your daily spending exceeds/;
 const spentOf = async ({ account_id }: Owner): Promise<string[]> => {
   const { rows } = await running.admin.query<{ spent: string }>(
     'select spent::text from identity.spending_days where account_id = $1 order by day',
@@ -89,19 +90,19 @@ describe('mail_payments', () => {
     await publish(event);
     const [made] = mailsOf(payer, MADE);
     for (const part of [
-      `At ${event.issued_at} your account paid 2.50 USDC to the service “<b>Weather</b> & "more"” (${service_id})`,
-      `by the delegate “<i>Robot</i>” (${delegate_id}).`,
+      `At ${moment(event.issued_at, new Date())} your account paid 2.50 USDC to the service “<b>Weather</b> & "more"” (${service_id})`,
+      'by the agent “<i>Robot</i>”.',
       event.settlement_id,
-      'mail_payments',
-      'test environment',
+      'turn off e-mails about payments',
+      'Test mode',
     ])
       expect(made!.text).toContain(part);
     const [received] = mailsOf(vendor, RECEIVED);
     expect(received!.text).toContain(
-      `“<b>Weather</b> & "more"” (${service_id}) was paid 2.50 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.`,
+      `“<b>Weather</b> & "more"” (${service_id}) was paid 2.50 USDC. You receive 2.4875 USDC; the fee is 0.0125 USDC.`,
     );
     for (const { html } of [made!, received!]) {
-      expect(html).not.toMatch(/<[bia][ >]/);
+      expect(html).not.toMatch(/<[bi][ >]/);
       expect(html).toContain('&#60;b&#62;Weather');
     }
     for (const secret of [payer.account_id, payer.email, delegate_id, 'Robot', event.wallet_id])
@@ -116,7 +117,7 @@ describe('mail_payments', () => {
     await publish(event, payment({ account_id: quiet.account_id, vendor_account_id: payer.account_id }));
     const [made] = mailsOf(payer, MADE);
     expect(made!.text).toContain(
-      `paid 1.00 USDC to the service (${event.service_id}), by the delegate (${ids.delegate_id}).`,
+      `paid 1.00 USDC to the service (${event.service_id}), by the agent (${ids.delegate_id}).`,
     );
     expect([mailsOf(payer, RECEIVED).length, mailsOf(quiet, MADE), mailsOf(quiet, RECEIVED)]).toEqual([
       1,
@@ -315,7 +316,7 @@ test('a payment is purged only when its event is too old to be recorded again', 
 });
 
 describe('the first payment to a payee', () => {
-  const FIRST = /^A first payment/;
+  const FIRST = /^First payment/;
   const events = async ({ session }: Owner) =>
     (await running.ask('listSecurityEvents', {}, callerOf(session))).data.filter(
       ({ kind }: { kind: string }) => kind === 'first_payment',

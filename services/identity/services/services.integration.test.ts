@@ -3,6 +3,7 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { keyHash, parseKeyText } from '../../../shared/lib/key-text.ts';
 import { callerOf, codeOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../../test/support/identity.ts';
+import { moment } from '../mailer/mail-text.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
@@ -195,7 +196,7 @@ test('a payout address changes by a fresh sign-in, after the delay, and the owne
   expect(pending).toMatchObject({ payout_address: PAYOUT, next_payout: { payout_address: OTHER } });
   const effective = pending.next_payout!.effective_at;
   expect(Math.abs(Date.parse(effective) - running.now() - DAY * 1000)).toBeLessThan(10_000);
-  await untilMailed(address, `to ${OTHER} from ${effective}`);
+  await untilMailed(address, `to ${OTHER} from ${moment(effective, new Date())}`);
   expect((await running.findService(service_id))!.payout_address).toBe(PAYOUT);
   await running.passSeconds(DAY - 10);
   expect((await running.findService(service_id))!.payout_address).toBe(PAYOUT);
@@ -285,7 +286,7 @@ test('a service without open quotes is deleted at once, its keys are revoked, an
   expect(await codeOf(running.ask('getService', { service_id }, owner))).toBe('not_found');
   expect(await codeOf(remove(owner, service_id))).toBe('not_found');
   expect((await running.ask('listServices', {}, owner)).data).toEqual([]);
-  await untilMailed(address, 'because it was deleted');
+  await untilMailed(address, 'was deleted, so all its keys were revoked');
 });
 
 test('a service with open quotes is not deleted, but closed on request until 30 days after its last window', async () => {

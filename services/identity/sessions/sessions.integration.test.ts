@@ -63,7 +63,7 @@ describe('refresh', () => {
     expect(data.filter(({ kind }) => kind === 'session_reused')).toHaveLength(1);
     await running.allHandledAndMailed();
     const mails = running.smtp.mailsTo(session.account.email);
-    expect(mails.filter(({ subject }) => /^A sign-in was ended/.test(subject))).toHaveLength(1);
+    expect(mails.filter(({ subject }) => /^A session was ended/.test(subject))).toHaveLength(1);
   });
 
   test('is refused after 7 idle days', async () => {
