@@ -40,7 +40,7 @@ const agentOf = (payer: Payer, name = 'Research agent') =>
 const addPasskey = async (page: ConsolePage) => {
   await page.go('/account');
   await button(page, 'Add a passkey').click();
-  await field(page, 'Name').fill('Laptop');
+  await page.page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Laptop');
   await button(page, 'Continue').click();
   await page.page.getByText('Passkey added.').waitFor();
 };
@@ -67,7 +67,7 @@ test('a payment that waits is shown with amount and payee, and is approved with 
   await page.page.getByRole('cell', { name: 'Research agent' }).first().waitFor();
   await page.shoot('approvals');
   expect(await page.findings()).toEqual([]);
-  await page.page.getByRole('link', { name: 'Decide about the payment to Weather API' }).click();
+  await page.page.getByRole('link', { name: 'Review the payment to Weather API' }).click();
 
   // Without a passkey nothing can be approved.
   await page.page.getByText('You have no passkey yet').waitFor();
@@ -178,6 +178,7 @@ test('a delegate gets the right to pay other vendors and an amount to ask from, 
     await field(page, 'Name').fill(`Agent ${width}`);
     await field(page, 'Per day (UTC)').fill('10');
     await field(page, 'Ask for approval above').fill('2.5');
+    await page.page.getByText('Advanced', { exact: true }).click();
     await page.page.getByRole('button', { name: /May pay outside vendors/ }).click();
     await page.page.getByRole('option', { name: 'Certain addresses' }).click();
     await field(page, 'Allowed addresses').fill('weather');

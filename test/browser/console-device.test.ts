@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { createConsumer } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
@@ -66,7 +65,7 @@ test('a link fills nothing in; the page shows who asks from where, and Allow sig
   });
   await page.go('/account');
   await page.page.getByText('Device “quittance on <b>build-7</b>”', { exact: true }).waitFor();
-  await page.page.getByText('The device “quittance on <b>build-7</b>” was signed in.').waitFor();
+  await page.page.getByText('The device “quittance on <b>build-7</b>” signed in.').waitFor();
 });
 
 test('a code is typed in any spelling, and Deny refuses the device', async () => {
@@ -122,7 +121,7 @@ test('a visitor signs in first; a link for the other environment names it', asyn
 
   const signedIn = await opened({ person: await signInPerson(stack) });
   await signedIn.go(`/device?code=${begun.user_code}&environment=live`);
-  await signedIn.page.getByText('The device asks for the live environment').waitFor();
+  await signedIn.page.getByText('The device wants to sign in to live').waitFor();
   expect(await signedIn.findings()).toEqual([]);
 });
 
@@ -164,7 +163,9 @@ test('the owner closes the account by typing its address', async () => {
   await button(page, 'Download your data').click();
   const file = await downloading;
   expect(file.suggestedFilename()).toMatch(/^quittance-account-test-\d{4}-\d\d-\d\d\.jsonl$/);
-  const lines = readFileSync(await file.path(), 'utf8')
+  const stream = await file.createReadStream();
+  const lines = Buffer.concat(await stream.toArray())
+    .toString()
     .trimEnd()
     .split('\n');
   expect(JSON.parse(lines[0]!)).toMatchObject({ from: 'identity.getAccount', data: { email: person.email } });

@@ -143,7 +143,7 @@ test('the page of a link to a new key names its owner and environment, and the c
   expect(page.page.url()).toBe(`${stack.console_url}/reveal`);
   expect(urls.filter((each) => each.includes(secret) && !each.includes('#'))).toEqual([]);
   expect(await page.page.textContent('main')).toContain(serviceId);
-  expect(await page.page.textContent('main')).toContain('test environment');
+  expect(await page.page.textContent('main')).toContain('(test)');
   expect(await api('GET /v1/quotes', { token: apiKey })).toMatchObject({ status: 200 });
   expect(await page.findings()).toEqual([]);
 
@@ -167,7 +167,7 @@ test('a passkey is added, signs in after a sign-out, and is removed', async () =
   await page.page.getByText('No passkeys yet').waitFor();
   await page.shoot('account-empty');
   await button(page, 'Add a passkey').click();
-  await page.page.getByLabel('Name', { exact: true }).fill('Laptop');
+  await page.page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Laptop');
   expect(await page.findings()).toEqual([]);
   await button(page, 'Continue').click();
   await page.page.getByRole('table', { name: 'Passkeys' }).getByText('Laptop').waitFor();
@@ -180,7 +180,7 @@ test('a passkey is added, signs in after a sign-out, and is removed', async () =
   await page.page.getByText(person.email).first().waitFor();
   // It survives a reload: the cookie signs the page in.
   await page.go('/account');
-  await page.page.getByText('this one').waitFor();
+  await page.page.getByText('current', { exact: true }).waitFor();
 
   await button(page, 'Remove Laptop').click();
   await page.shoot('confirm');
@@ -215,7 +215,7 @@ test('an action that needs a fresh sign-in asks for one, by passkey or link, and
   await page.go('/account');
   const add = async (label: string) => {
     await button(page, 'Add a passkey').click();
-    await page.page.getByLabel('Name', { exact: true }).fill(label);
+    await page.page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(label);
     await button(page, 'Continue').click();
   };
   // The API's answer to a sign-in that is older than five minutes, once each.
@@ -308,7 +308,7 @@ test('all pages are reachable and fit a phone in dark colours', async () => {
   await page.page.getByRole('link', { name: 'Account' }).click();
   await heading(page, 'Sessions').waitFor();
   await page.page.getByText('You signed in with a mailed link.').first().waitFor();
-  await page.page.getByText('this one').waitFor();
+  await page.page.getByText('current', { exact: true }).waitFor();
   await page.shoot('account');
   expect(await page.findings()).toEqual([]);
   expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);

@@ -41,7 +41,7 @@ const allow = async (page: ConsolePage, amount: string) => {
 const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
   await page.go('/account');
   await button(page, 'Add a passkey').click();
-  await page.page.getByLabel('Name', { exact: true }).fill(name);
+  await dialog(page).getByLabel('Name', { exact: true }).fill(name);
   await button(page, 'Continue').click();
   await page.page.getByRole('table', { name: 'Passkeys' }).getByText(name).waitFor();
 };

@@ -104,12 +104,12 @@ test('an endpoint is created with a secret shown once, tested, redelivered to, r
   expect(receiver.received.at(-1)!.body).toBe(body);
 
   await button(page, 'Rotate secret').click();
-  await button(page, 'Rotate it').click();
+  await page.page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
   await page.page.getByRole('heading', { name: 'Signing secret' }).waitFor();
   const next = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
   expect(next).not.toBe(secret);
   await button(page, 'I saved it').click();
-  await seen(page, /Two secrets sign for 2[34] h/);
+  await seen(page, /Two secrets are valid for 2[34] h/);
   await button(page, 'Send a test event').click();
   await log(page).getByRole('row').nth(2).getByText('delivered').waitFor();
   await log(page).getByRole('row').nth(1).getByText('delivered').waitFor();
@@ -123,7 +123,7 @@ test('an endpoint is created with a secret shown once, tested, redelivered to, r
   await button(page, 'Turn on').click();
   await page.page.getByText('You turned this endpoint off.').waitFor({ state: 'hidden' });
 
-  await button(page, 'Change').click();
+  await button(page, 'Edit').click();
   await page.page.getByLabel('Description (optional)').fill('Other service');
   await button(page, 'Save').click();
   await seen(page, 'Other service');
@@ -155,7 +155,7 @@ test('a failing receiver has its answers and the next attempt in the log, and ge
   behave = answer(200);
   const failed = receiver.received.length;
   await button(page, 'Redeliver since…').click();
-  await page.page.getByRole('button', { name: /What happened/ }).click();
+  await page.page.getByRole('button', { name: /Events$/ }).click();
   await page.page.getByRole('option', { name: 'since a certain time' }).click();
   await button(page, 'Redeliver').click();
   await seen(page, 'Enter a date and a time.');

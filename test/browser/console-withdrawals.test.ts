@@ -72,7 +72,7 @@ test('a pending withdrawal is approved later with a fresh sign-in, and another i
   const payee = Keypair.generate().publicKey;
   await write(page, '1', payee.toBase58());
   await dialog(page).getByText('Send 1.00 USDC').waitFor();
-  await button(page, 'Cancel').click();
+  await dialog(page).getByRole('button', { name: 'Cancel' }).click();
   await table(page).getByText('pending approval').waitFor();
   await page.shoot('withdrawals-pending');
   await button(page, 'Sign').click();
@@ -82,11 +82,11 @@ test('a pending withdrawal is approved later with a fresh sign-in, and another i
     .waitFor();
 
   await write(page, '2', payee.toBase58());
-  await button(page, 'Close').click();
+  await dialog(page).getByRole('button', { name: 'Cancel' }).click();
   await table(page).getByRole('button', { name: 'Cancel' }).click();
   await button(page, 'Cancel the withdrawal').click();
   await table(page).getByText('cancelled').waitFor();
-  await expect(button(page, 'Approve').count()).resolves.toBe(0);
+  await expect(button(page, 'Sign').count()).resolves.toBe(0);
 });
 
 test('another amount or destination than the entered one is refused before a signature is requested', async () => {

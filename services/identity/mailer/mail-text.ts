@@ -24,6 +24,12 @@ export const moment = (iso: string | undefined, now: Date): string => {
   return dayOf.format(at) === dayOf.format(now) ? time : `${time} on ${dayOf.format(at)}`;
 };
 
+/** A day that is given as "2026-11-26", as people read it. */
+export const day = (iso: string | undefined): string => {
+  const at = new Date(`${iso}T00:00:00Z`);
+  return Number.isNaN(at.getTime()) ? (iso ?? '') : dayOf.format(at);
+};
+
 /** What every mail of an environment ends with. */
 const footer = (environment: Environment): string =>
   environment === 'test' ? 'Quittance · Test mode: no real money.' : 'Quittance';

@@ -3,7 +3,7 @@ import { DECLINE_REASONS, DECLINES, type DeclineReason } from '../../../shared/c
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { displayUsdc } from '../../../shared/lib/usdc.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
-import { type Link, type Mail, mailOf, moment } from './mail-text.ts';
+import { day, type Link, type Mail, mailOf, moment } from './mail-text.ts';
 import { NOT_OFF, SECURITY_TEXTS } from './security-notices.ts';
 
 /**
@@ -164,10 +164,10 @@ const PAYMENTS: Notices = {
     ],
     advice: [PAYMENT_MAILS_OFF],
   }),
-  spending_alert: ({ day, spent, threshold }) => ({
+  spending_alert: ({ day: of, spent, threshold }) => ({
     subject: 'Your daily spending exceeds your alert',
     sentences: [
-      `On ${day} (UTC) your account has spent ${usdc(spent)} so far, more than your alert of ${usdc(threshold)}.`,
+      `On ${day(of)} (UTC) your account has spent ${usdc(spent)} so far, more than your alert of ${usdc(threshold)}.`,
       'The alert stops no payment. Limits of agents and the allowance of a wallet do.',
     ],
     advice: [NOT_YOU, 'You can change or turn off this alert in the console, under Account.'],

@@ -3,7 +3,7 @@ import { sql } from '../../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce } from '../../../test/support/stack.ts';
-import { moment } from '../mailer/mail-text.ts';
+import { day, moment } from '../mailer/mail-text.ts';
 import { claimMails, insertNotice, insertSignInMail, purgeHandledEvents } from '../mails/store.ts';
 import { purgeSpendingDays } from './store.ts';
 
@@ -216,10 +216,10 @@ describe('spending_alert_threshold', () => {
     await pay(payer, '1250000');
     const { text, html } = mailsOf(payer, ALERT)[0]!;
     const today = hoursAgo(0).slice(0, 10);
-    const sentence = `On ${today} (UTC) your account has paid 3.25 USDC so far, more than the 2.50 USDC of your alert.`;
+    const sentence = `On ${day(today)} (UTC) your account has spent 3.25 USDC so far, more than your alert of 2.50 USDC.`;
     for (const body of [text, html]) {
       expect(body).toContain(sentence);
-      expect(body).toContain('spending_alert_threshold');
+      expect(body).toContain('turn off this alert');
     }
   });
 
@@ -240,7 +240,7 @@ describe('spending_alert_threshold', () => {
     await payer.change({ spending_alert_threshold: '63000000' });
     await pay(payer, '1');
     const thresholdsAlerted = mailsOf(payer, ALERT).map(
-      ({ text }) => /the (\S+) USDC of your alert/.exec(text)![1],
+      ({ text }) => /your alert of (\S+) USDC/.exec(text)![1],
     );
     expect(new Set(thresholdsAlerted).size).toBe(thresholdsAlerted.length);
     expect(thresholdsAlerted).toContain('63.00');
@@ -283,7 +283,7 @@ describe('spending_alert_threshold', () => {
     expect([alerts(payer), await spentOf(payer)]).toEqual([1, ['2500000', '1000000']]);
     await pay(payer, '1', { issued_at: morning });
     expect([alerts(payer), await spentOf(payer)]).toEqual([2, ['2500000', '1000001']]);
-    expect(mailsOf(payer, ALERT)[1]!.text).toContain(morning.slice(0, 10));
+    expect(mailsOf(payer, ALERT)[1]!.text).toContain(day(morning.slice(0, 10)));
     await toNoon();
   });
 });
@@ -333,7 +333,7 @@ describe('the first payment to a payee', () => {
     await publish(second, first);
     expect(mailsOf(payer, FIRST).map(({ text }) => text)).toEqual([
       expect.stringMatching(
-        /paid 1.00 USDC to the service “Weather”[\s\S]*A sign-in of your account paid it/,
+        /paid 1.00 USDC to the service “Weather”[\s\S]*It was paid from a session of yours/,
       ),
     ]);
     expect(await events(payer)).toMatchObject([
