@@ -320,15 +320,15 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
 
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
-  await button(page, 'Prepare it').click();
+  await button(page, 'Review and sign').click();
   const refund = page.page.getByRole('dialog', { name: 'Sign the refund' });
-  await refund.getByText('Sign it elsewhere', { exact: true }).click();
+  await refund.getByText('Sign elsewhere', { exact: true }).click();
   expect(await refund.textContent()).toContain(chain.tokenAccount(consumer.wallet.publicKey).toBase58());
   await page.shoot('refund-x402');
   expect(await page.findings()).toEqual([]);
   const prepared = await refund.locator('.copyable[data-block] code').last().textContent();
   await refund.getByLabel('Signed transaction').fill(signPrepared(prepared!, vendor.payout));
-  await button(page, 'Submit it').click();
+  await button(page, 'Submit').click();
   await page.page
     .getByRole('table', { name: 'Refunds of this payment' })
     .getByText(/confirmed|finalized/)

@@ -117,17 +117,17 @@ test('a partial refund is prepared, refused in the wallet, signed and paid, and 
 
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('2.487501');
-  await button(page, 'Prepare it').click();
+  await button(page, 'Review and sign').click();
   await text(page, 'At most 2.4875 USDC are left').waitFor();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
   await page.page.getByLabel('Reason').fill('The report was empty');
   await page.shoot('refund-prepare');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Prepare it').click();
+  await button(page, 'Review and sign').click();
   await button(page, 'Sign with Payout Wallet').waitFor();
   // The shown values were read from the transaction.
   const dialog = page.page.getByRole('dialog', { name: 'Sign the refund' });
-  expect(await dialog.textContent()).toMatch(/1\.00 USDC go from your payout address back to the payer/);
+  expect(await dialog.textContent()).toMatch(/Refund 1\.00 USDC from your payout address to the payer/);
   expect(await dialog.textContent()).toContain(consumer.wallet.publicKey.toBase58());
   await page.shoot('refund-sign');
   expect(await page.findings()).toEqual([]);
@@ -168,8 +168,8 @@ const tampered = (
 };
 const stranger = Keypair.generate().publicKey;
 test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string }, RegExp]>([
-  ['another destination', { to: stranger }, {}, /its destination is another/],
-  ['a larger amount', { amount: 2_000_000n }, {}, /its amount is another/],
+  ['another destination', { to: stranger }, {}, /the destination differs/],
+  ['a larger amount', { amount: 2_000_000n }, {}, /the amount differs/],
   [
     'a larger amount, with an answer that fits it',
     { amount: 2_000_000n },
@@ -193,7 +193,7 @@ test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string },
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
-  await button(page, 'Prepare it').click();
+  await button(page, 'Review and sign').click();
   const refused = page.page.getByRole('alert');
   const signing = button(page, 'Sign with Payout Wallet');
   await refused.or(signing).first().waitFor();
@@ -221,7 +221,7 @@ test('a waiting refund is signed later by the right account only, or cancelled',
       }),
     { times: 1 },
   );
-  await button(page, 'Prepare it').click();
+  await button(page, 'Review and sign').click();
   await page.page.getByRole('heading', { name: 'Confirm it is you' }).waitFor();
   await page.shoot('refund-step-up');
   expect(await page.findings()).toEqual([]);
@@ -230,7 +230,7 @@ test('a waiting refund is signed later by the right account only, or cancelled',
     .getByRole('button', { name: 'Cancel' })
     .click();
   await text(page, 'You did not confirm, so nothing was changed.').waitFor();
-  await button(page, 'Prepare it').click();
+  await button(page, 'Review and sign').click();
   await button(page, 'Sign with Wrong Wallet').click();
   await text(page, 'does not show this address').waitFor();
   expect(wrong.asked).toBe(0);
@@ -262,22 +262,22 @@ test('a refund is signed elsewhere: the transaction is copied as text and pasted
   const page = await opened();
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
-  await button(page, 'Prepare it').click();
-  await text(page, 'No wallet was found in this browser').waitFor();
-  await page.page.locator('summary', { hasText: 'Sign it elsewhere' }).click();
+  await button(page, 'Review and sign').click();
+  await text(page, 'No wallet in this browser').waitFor();
+  await page.page.locator('summary', { hasText: 'Sign elsewhere' }).click();
   await page.shoot('refund-elsewhere');
   expect(await page.findings()).toEqual([]);
   await page.page.getByLabel('Signed transaction').fill('AAAA');
-  await button(page, 'Submit it').click();
+  await button(page, 'Submit').click();
   await page.page.getByRole('alert').getByText('validation_error').waitFor();
   expect(await page.page.getByRole('alert').textContent()).toContain('No money moved.');
   const answered = page.page.waitForResponse(/\/submit$/);
-  await button(page, 'Prepare it again').click();
+  await button(page, 'Prepare again').click();
   const { transaction } = (await (await answered).json()) as { transaction: string };
   await page.page.getByRole('dialog').locator('code', { hasText: transaction }).waitFor();
   const signed = signPrepared(transaction, vendor.payout);
   await page.page.getByLabel('Signed transaction').fill(signed);
-  await button(page, 'Submit it').click();
+  await button(page, 'Submit').click();
   await text(page, /^The refund is (paid|on its way)\.$/).waitFor();
 });
 

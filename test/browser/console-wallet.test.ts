@@ -240,9 +240,7 @@ test('nothing else than the request is signed: not another transaction, another 
   );
   await page.go('/wallet');
   await allow(page, '5');
-  await dialog(page)
-    .getByText('The transaction is not what was asked for: its allowance is another')
-    .waitFor();
+  await dialog(page).getByText('This is not the transaction you asked for: the allowance differs').waitFor();
   await page.shoot('wallet-refused');
   expect(await page.findings()).toEqual([]);
   await expect(button(page, 'Sign with your passkey').count()).resolves.toBe(0);
@@ -261,7 +259,7 @@ test('nothing else than the request is signed: not another transaction, another 
   await allow(page, '5');
   await dialog(page).getByText('may spend up to 5.00 USDC').waitFor();
   await button(page, 'Sign with your passkey').click();
-  await dialog(page).getByText('its allowance is another').waitFor();
+  await dialog(page).getByText('the allowance differs').waitFor();
   expect(asked).toBe(2);
   await page.page.unroute('**/onboarding');
 

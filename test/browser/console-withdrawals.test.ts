@@ -42,7 +42,7 @@ const fixture = async (options: Omit<Parameters<typeof opened>[0] & object, 'per
 test('a withdrawal to an external address is shown, signed, and followed until it is final', async () => {
   const { page } = await fixture();
   await page.go('/withdrawals');
-  await page.page.getByText('No withdrawal yet').waitFor();
+  await page.page.getByText('No withdrawals yet').waitFor();
   await page.shoot('withdrawals-empty');
   expect(await page.findings()).toEqual([]);
   const payee = Keypair.generate().publicKey;
@@ -97,8 +97,8 @@ test('another amount or destination than the entered one is refused before a sig
     if (request.url().endsWith('/approve')) approvals.push(request.url());
   });
   for (const [sent, why] of [
-    [{ destination_address: thief }, 'its destination is another'],
-    [{ amount: '49000000' }, 'its amount is another'],
+    [{ destination_address: thief }, 'the destination differs'],
+    [{ amount: '49000000' }, 'the amount differs'],
   ] as const) {
     await page.page.route('**/v1/withdrawals', async (route) => {
       const asked = route.request().postDataJSON() as object;

@@ -242,7 +242,7 @@ const WithdrawalTable = ({
       items={withdrawals}
       waiting="Loading your withdrawals…"
       keyOf={({ withdrawal_id }) => withdrawal_id}
-      empty={<Empty title="No withdrawal yet">Withdrawals appear here with their progress.</Empty>}
+      empty={<Empty title="No withdrawals yet">Withdrawals appear here with their progress.</Empty>}
       columns={[
         { heading: 'Started', show: ({ created_at }) => <Ago at={created_at} /> },
         {

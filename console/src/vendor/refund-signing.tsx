@@ -15,7 +15,7 @@ import {
   TextField,
   toast,
 } from '../ui/index.ts';
-import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
+import { type BrowserWallet, holderOf, signByWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
 import { type Read, usePrepared } from '../wallet/prepared.ts';
 import {
   type KeySecret,
@@ -54,7 +54,7 @@ export const SignRefund = ({
   const prepare = async () => {
     const now = first.current ?? (await session.get().client.funding.submitRefund({ refund_id }));
     first.current = null;
-    if (!isPrepared(now)) throw new Error('This refund was submitted already.');
+    if (!isPrepared(now)) throw new Error('This refund has already been submitted.');
     return now;
   };
   const wanted = { kind: 'transfer', amount: BigInt(amount), destination: destination_address } as const;
@@ -64,7 +64,7 @@ export const SignRefund = ({
     {
       changes,
       done: ({ status }) => {
-        toast(status === 'submitted' ? 'The refund is on its way.' : 'The refund is paid.');
+        toast(status === 'submitted' ? 'Refund sent.' : 'Refund paid.');
         onClose();
       },
     },
@@ -106,6 +106,7 @@ export const SignRefund = ({
       {own === null && (
         <BrowserWallets
           wallets={wallets}
+          known={holderOf(wallets, { address: payout_address, label: null })}
           signing={signing}
           isSubmitting={submit.isBusy}
           onSign={(wallet) => void signBy(wallet)}
@@ -143,7 +144,7 @@ const WhatIsSigned = ({ deed, payoutAddress }: { deed: TransferDeed; payoutAddre
   return (
     <>
       <p>
-        <Money micro={deed.amount} large /> go from your payout address back to the payer.
+        Refund <Money micro={deed.amount} large /> from your payout address to the payer.
       </p>
       <Properties
         of={[
@@ -181,26 +182,28 @@ const useOwnWallet = (payoutAddress: string): Wallet | null => {
 
 const BrowserWallets = ({
   wallets,
+  known,
   signing,
   isSubmitting,
   onSign,
 }: {
   wallets: readonly BrowserWallet[];
+  /** The one that holds the payout address, if it is known. */
+  known: BrowserWallet | null;
   signing: string | null;
   isSubmitting: boolean;
   onSign: (wallet: BrowserWallet) => void;
 }) =>
   wallets.length === 0 ? (
-    <Notice title="No wallet was found in this browser">
-      Open this page in the browser with the payout wallet, or sign it elsewhere (below). The refund waits for
-      24 hours.
+    <Notice title="No wallet in this browser">
+      Open this page in the browser that has the payout wallet, or sign elsewhere below. You have 24 hours.
     </Notice>
   ) : (
     <div className="wallet-list">
       {wallets.map((wallet) => (
         <Button
           key={wallet.name}
-          variant="primary"
+          variant={wallet === known ? 'primary' : 'plain'}
           busy={
             (signing === wallet.name && `Waiting for ${wallet.name}…`) ||
             (isSubmitting && 'Paying the refund…')
@@ -231,19 +234,19 @@ const SignElsewhere = ({
   const [signed, setSigned] = useState('');
   return (
     <details>
-      <summary>Sign it elsewhere</summary>
+      <summary>Sign elsewhere</summary>
       <Stack>
         <p className="quiet">
-          The transaction in base64, valid for about a minute. Sign it with the payout address’s key and paste
-          it below.
+          The transaction in base64, valid for about a minute. Sign it with the key of the payout address,
+          then paste it below.
         </p>
         <Copyable block text={prepared.transaction} label="transaction to sign" />
         <p className="quiet">
-          It expires in <Countdown until={prepared.expires_at} over="this moment: prepare it again" />.
+          Expires in <Countdown until={prepared.expires_at} over="0 s: prepare again" />
         </p>
         <div>
           <Button size="small" busy={busy && 'Preparing…'} onPress={onPrepare}>
-            Prepare it again
+            Prepare again
           </Button>
         </div>
         <TextField
@@ -259,7 +262,7 @@ const SignElsewhere = ({
             busy={submitting && 'Paying the refund…'}
             onPress={() => onSubmit(signed.trim())}
           >
-            Submit it
+            Submit
           </Button>
         </div>
       </Stack>

@@ -80,7 +80,7 @@ const Prepare = ({
     async (client, input: { amount: string; reason?: string }) => {
       const made = await client.funding.createRefund({ settlement_id, ...input });
       if (made.amount !== input.amount)
-        throw new Error('The API returned a different refund than requested.');
+        throw new Error('The API returned a different refund than you requested.');
       return made;
     },
     { changes, done: onPrepared },
@@ -112,8 +112,8 @@ const Prepare = ({
           autoFocus
         />
         <TextField
-          label="Reason"
-          hint="Optional. The payer sees it."
+          label="Reason (optional)"
+          hint="The payer sees it."
           value={reason}
           onChange={setReason}
           maxLength={200}
@@ -130,7 +130,7 @@ const Prepare = ({
         <DialogActions>
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" busy={prepare.isBusy && 'Preparing the refund…'}>
-            Prepare it
+            Review and sign
           </Button>
         </DialogActions>
       </Stack>

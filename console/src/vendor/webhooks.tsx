@@ -42,7 +42,7 @@ const WebhooksPage = () => {
           keyOf={({ endpoint_id }) => endpoint_id}
           empty={
             <Empty title="No endpoints yet">
-              Create one to hear about payments at once. A server that is not reachable from outside can read{' '}
+              Create one to learn about payments at once. A server that is not reachable from outside can read{' '}
               <code>GET /v1/events</code> instead.
             </Empty>
           }

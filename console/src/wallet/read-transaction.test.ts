@@ -92,28 +92,28 @@ test.each([
 const otherMint = Keypair.generate().publicKey;
 const pay = SystemProgram.transfer({ fromPubkey: owner, toPubkey: stranger, lamports: 1 });
 test.each<[string, Wanted, TransactionInstruction[], RegExp]>([
-  ['another allowance', allow, [approve({ amount: 26n })], /allowance is another/],
-  ['an approval instead of a revocation', end, [approve()], /lets somebody spend/],
+  ['another allowance', allow, [approve({ amount: 26n })], /allowance differs/],
+  ['an approval instead of a revocation', end, [approve()], /allows spending/],
   ['a transfer instead of an approval', allow, [send()], /moves money/],
-  ['a revocation instead of a transfer', toWallet, [revoke], /ends the allowance/],
-  ['another amount', toWallet, [send({ amount: 26n })], /amount is another/],
-  ['another destination', toWallet, [send({ to: account(stranger) })], /destination is another/],
+  ['a revocation instead of a transfer', toWallet, [revoke], /revokes the allowance/],
+  ['another amount', toWallet, [send({ amount: 26n })], /amount differs/],
+  ['another destination', toWallet, [send({ to: account(stranger) })], /destination differs/],
   [
     'another destination than the account',
     toAccount,
     [send({ to: account(stranger) })],
-    /destination is another/,
+    /destination differs/,
   ],
   ['another source', toWallet, [send({ source: account(stranger) })], /another token account/],
   ['another token', toWallet, [send({ of: otherMint, to: account(payee, otherMint) })], /another token/],
   ['other decimals', allow, [approve({ decimals: 5 })], /another token/],
-  ['oneself as delegate', allow, [approve({ to: owner })], /lets nobody spend/],
-  ['an approval and a transfer', allow, [send(), approve()], /a program that was not asked for/],
+  ['oneself as delegate', allow, [approve({ to: owner })], /allows nobody to spend/],
+  ['an approval and a transfer', allow, [send(), approve()], /calls another program/],
   ['a transfer after the approval', allow, [approve(), send()], /moves money/],
-  ['two approvals', allow, [approve({ to: stranger }), approve()], /a program that was not asked for/],
-  ['three instructions', allow, [create(), create(), approve()], /it does more/],
-  ['lamports of the owner', allow, [pay, approve()], /a program that was not asked for/],
-  ['lamports alone', toWallet, [pay], /a program that was not asked for/],
+  ['two approvals', allow, [approve({ to: stranger }), approve()], /calls another program/],
+  ['three instructions', allow, [create(), create(), approve()], /it does more than that/],
+  ['lamports of the owner', allow, [pay, approve()], /calls another program/],
+  ['lamports alone', toWallet, [pay], /calls another program/],
   ['unchecked approve', allow, [createApproveInstruction(mine, authority, owner, 25n)], /something else/],
   ['unchecked transfer', toWallet, [createTransferInstruction(mine, theirs, owner, 25n)], /something else/],
   ['the account closed', end, [createCloseAccountInstruction(mine, stranger, owner)], /something else/],
@@ -123,16 +123,16 @@ test.each<[string, Wanted, TransactionInstruction[], RegExp]>([
     [createSetAuthorityInstruction(mine, owner, AuthorityType.AccountOwner, stranger)],
     /something else/,
   ],
-  ['an account for a stranger', toWallet, [create(stranger), send()], /creates an account/],
-  ['an account for a revocation', end, [create(), revoke], /creates an account/],
-  ['an account that the owner pays for', allow, [create(owner, owner), approve()], /creates an account/],
+  ['an account for a stranger', toWallet, [create(stranger), send()], /creates another account/],
+  ['an account for a revocation', end, [create(), revoke], /creates another account/],
+  ['an account that the owner pays for', allow, [create(owner, owner), approve()], /creates another account/],
   [
     'the other way to create',
     allow,
     [createAssociatedTokenAccountInstruction(payer, mine, owner, mint), approve()],
-    /a program/,
+    /another program/,
   ],
-  ['bytes behind the data', allow, [longer(approve())], /bytes that nobody reads/],
+  ['bytes behind the data', allow, [longer(approve())], /extra bytes/],
 ])('%s is refused', async (_name, wanted, instructions, why) => {
   const read = readTransaction(wire(instructions), wanted, who);
   await expect(read).rejects.toThrow(why);
@@ -145,11 +145,11 @@ test('a transaction is refused if this wallet pays its fee, or if its form can h
   const signed = Buffer.from(bytes);
   signed.fill(7, 1, 65);
   for (const [text, why] of [
-    [wire([approve()], { payerKey: owner }), /by others than/],
-    [wire([approve()], { payerKey: owner, version: 'v0' }), /of a kind|by others than/],
+    [wire([approve()], { payerKey: owner }), /signatures of other wallets/],
+    [wire([approve()], { payerKey: owner, version: 'v0' }), /of a kind|signatures of other wallets/],
     [wire([approve()], { version: 'v0' }), /of a kind/],
-    [signed.toString('base64'), /signed it already/],
-    [Buffer.concat([bytes, Buffer.from([0])]).toString('base64'), /bytes that nobody reads|cannot be read/],
+    [signed.toString('base64'), /already signed/],
+    [Buffer.concat([bytes, Buffer.from([0])]).toString('base64'), /extra bytes|cannot be read/],
     [bytes.subarray(0, -1).toString('base64'), /cannot be read/],
     ['', /cannot be read/],
     ['not base64', /cannot be read/],
@@ -157,7 +157,7 @@ test('a transaction is refused if this wallet pays its fee, or if its form can h
     await expect(readTransaction(text, allow, who)).rejects.toThrow(why);
   const third = approve();
   third.keys.push({ pubkey: stranger, isSigner: true, isWritable: false });
-  await expect(readTransaction(wire([third]), allow, who)).rejects.toThrow('by others than');
+  await expect(readTransaction(wire([third]), allow, who)).rejects.toThrow('signatures of other wallets');
   await expect(readTransaction(good, allow, { ...who, address: stranger.toBase58() })).rejects.toThrow(
     'by others',
   );

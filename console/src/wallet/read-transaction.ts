@@ -54,7 +54,7 @@ export type Deed = (
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   constructor(why: string) {
-    super(`The transaction is not what was asked for: ${why}.`);
+    super(`This is not the transaction you asked for: ${why}.`);
   }
 }
 const refuse = (why: string): never => {
@@ -76,18 +76,18 @@ type Opened = { transaction: Transaction; feePayer: Address; instructions: Instr
 const opened = (wire: string, owner: Owner): Opened => {
   const bytes = getBase64Encoder().encode(wire);
   const transaction = getTransactionDecoder().decode(bytes);
-  if (!same(getTransactionEncoder().encode(transaction), bytes)) refuse('it has bytes that nobody reads');
+  if (!same(getTransactionEncoder().encode(transaction), bytes)) refuse('it has extra bytes');
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-  if (message.version !== 'legacy') return refuse('it is of a kind that the service does not prepare');
+  if (message.version !== 'legacy') return refuse('its version is not supported');
   if (!same(getCompiledTransactionMessageEncoder().encode(message), transaction.messageBytes))
-    refuse('its message has bytes that nobody reads');
+    refuse('its message has extra bytes');
   const accounts = message.staticAccounts;
   const [feePayer, signer] = accounts;
   if (message.header.numSignerAccounts !== 2 || signer !== owner.address || feePayer === undefined)
-    return refuse('it is to be signed by others than the platform and this wallet');
+    return refuse('it needs signatures of other wallets');
   if (Object.values(transaction.signatures).some((signature) => signature !== null))
-    refuse('somebody has signed it already');
-  const at = (index: number): Address => accounts[index] ?? refuse('it names an account that is not there');
+    refuse('it is already signed by somebody');
+  const at = (index: number): Address => accounts[index] ?? refuse('it refers to a missing account');
   return {
     transaction,
     feePayer,
@@ -111,21 +111,21 @@ const deedOf = async (
   owner: Holder,
 ): Promise<{ deed: Deed; createFor: string; createAt: string }> => {
   const ours = (source: Address, signer: Address) => {
-    if (source !== owner.tokenAccount) refuse('it is about another token account');
-    if (signer !== owner.address) refuse('it acts in another name');
+    if (source !== owner.tokenAccount) refuse('it uses another token account');
+    if (signer !== owner.address) refuse('it acts for another wallet');
   };
   const usdc = (mint: Address, decimals: number) => {
-    if (decimals !== USDC_DECIMALS || mint !== owner.mint) refuse('it is about another token');
+    if (decimals !== USDC_DECIMALS || mint !== owner.mint) refuse('it uses another token');
   };
   const own = { createFor: owner.address, createAt: owner.tokenAccount };
   switch (identifyTokenInstruction(instruction)) {
     case TokenInstruction.ApproveChecked: {
       const { accounts, data } = parseApproveCheckedInstruction(instruction);
-      if (wanted.kind !== 'approve') return refuse('it lets somebody spend');
+      if (wanted.kind !== 'approve') return refuse('it allows spending');
       usdc(accounts.mint.address, data.decimals);
       ours(accounts.source.address, accounts.owner.address);
-      if (data.amount !== wanted.allowance) refuse('its allowance is another');
-      if (accounts.delegate.address === owner.address) refuse('it lets nobody spend');
+      if (data.amount !== wanted.allowance) refuse('the allowance differs');
+      if (accounts.delegate.address === owner.address) refuse('it allows nobody to spend');
       const deed: Deed = {
         kind: 'approve',
         allowance: data.amount,
@@ -136,7 +136,7 @@ const deedOf = async (
     }
     case TokenInstruction.Revoke: {
       const { accounts } = parseRevokeInstruction(instruction);
-      if (wanted.kind !== 'revoke') return refuse('it ends the allowance');
+      if (wanted.kind !== 'revoke') return refuse('it revokes the allowance');
       ours(accounts.source.address, accounts.owner.address);
       return { deed: { kind: 'revoke', creates: false }, ...own };
     }
@@ -145,10 +145,10 @@ const deedOf = async (
       if (wanted.kind !== 'transfer') return refuse('it moves money');
       usdc(accounts.mint.address, data.decimals);
       ours(accounts.source.address, accounts.authority.address);
-      if (data.amount !== wanted.amount) refuse('its amount is another');
+      if (data.amount !== wanted.amount) refuse('the amount differs');
       const to = accounts.destination.address;
       if (to !== wanted.destination && to !== (await tokenAccountOf(wanted.destination, owner.mint)))
-        refuse('its destination is another');
+        refuse('the destination differs');
       const deed: Deed = {
         kind: 'transfer',
         amount: data.amount,
@@ -159,7 +159,7 @@ const deedOf = async (
       return { deed, createFor: wanted.destination, createAt: to };
     }
     default:
-      return refuse('it does something else with the tokens');
+      return refuse('it does something else with your tokens');
   }
 };
 
@@ -192,10 +192,10 @@ const read = async (
   const holder: Holder = { ...owner, tokenAccount: await tokenAccountOf(owner.address, owner.mint) };
   const { transaction, feePayer, instructions } = opened(wire, owner);
   const last = instructions.at(-1) ?? refuse('it does nothing');
-  if (instructions.length > 2) refuse('it does more');
-  if (last.programAddress !== TOKEN_PROGRAM_ADDRESS) refuse('it calls a program that was not asked for');
+  if (instructions.length > 2) refuse('it does more than that');
+  if (last.programAddress !== TOKEN_PROGRAM_ADDRESS) refuse('it calls another program');
   const { deed, createFor, createAt } = await deedOf(last, wanted, holder);
-  if (last.data.length !== DATA_BYTES[deed.kind]) refuse('it has bytes that nobody reads');
+  if (last.data.length !== DATA_BYTES[deed.kind]) refuse('it has extra bytes');
   if (instructions.length === 1) return { deed, transaction };
   const [first] = instructions as [Instruction];
   if (
@@ -203,7 +203,7 @@ const read = async (
     first.data.length !== 1 ||
     first.data[0] !== 1
   )
-    refuse('it calls a program that was not asked for');
+    refuse('it calls another program');
   const { accounts } = parseCreateAssociatedTokenIdempotentInstruction(first);
   if (
     deed.kind === 'revoke' ||
@@ -212,7 +212,7 @@ const read = async (
     accounts.ata.address !== createAt ||
     accounts.mint.address !== owner.mint
   )
-    refuse('it creates an account that was not asked for');
+    refuse('it creates another account');
   return { deed: { ...deed, creates: true }, transaction };
 };
 

@@ -120,5 +120,5 @@ test.each([
   '{"version":2,"public_key":"x","slots":[]}',
   '{"version":1,"public_key":"x","slots":[{"kind":"code"}]}',
 ])('a backup of another form is refused: %s', (text) =>
-  expect(() => readBackup(text, 'x')).toThrow('was not made by this console'),
+  expect(() => readBackup(text, 'x')).toThrow('was not created by this console'),
 );

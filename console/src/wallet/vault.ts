@@ -52,7 +52,7 @@ export const readBackup = (text: string, publicKey: string): Backup => {
   try {
     backup = Backup.parse(JSON.parse(text));
   } catch {
-    throw new LockedError('The backup of this wallet was not made by this console.');
+    throw new LockedError('The backup of this wallet was not created by this console.');
   }
   if (backup.public_key !== publicKey) throw new LockedError('The backup is of another wallet.');
   return backup;
@@ -175,7 +175,7 @@ export const unseal = async (
   if (bytes === null) throw new LockedError(TYPO);
   const shut = new LockedError(
     secret.kind === 'passkey'
-      ? 'This passkey does not open this wallet. Use the one that it was created with, or the recovery code.'
+      ? 'This passkey does not open this wallet. Use another passkey, or the recovery code.'
       : 'This recovery code is of another wallet.',
   );
   if (slot === undefined) throw shut;
