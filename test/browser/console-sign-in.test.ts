@@ -148,7 +148,7 @@ test('the page of a link to a new key names its owner and environment, and the c
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'Create and show the key').click();
-  await heading(page, 'The new key').waitFor();
+  await heading(page, 'Your new key').waitFor();
   const made = (await page.page.locator('code').textContent()) ?? '';
   expect(made).not.toBe(apiKey);
   expect(await api('GET /v1/quotes', { token: made })).toMatchObject({ status: 200 });
