@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { GUIDES } from '../../shared/contract/guides.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { Config } from './config.ts';
@@ -14,6 +13,7 @@ import { createReadiness, type Readiness } from './health/readiness.ts';
 import { ready } from './health/ready.ts';
 import { createServer } from './http/server.ts';
 import { createLimits } from './limits/limits.ts';
+import { loadSite } from './pages/site.ts';
 import type { Redis } from './redis/connect.ts';
 import { createRequestLog, type RequestLog } from './requests/request-log.ts';
 import { requests } from './requests/requests.ts';
@@ -21,7 +21,9 @@ import { requests } from './requests/requests.ts';
 // Files are found from here, because a bundle holds the whole gateway in this folder
 // (deploy/image/bundle.ts).
 const readText = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
-const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
+const folderOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const consoleFolder = folderOf('../../console/dist/');
+const siteFolder = folderOf('../../docs/site/dist/');
 
 /** The environments by name. Each calls the services of its bus. */
 type Environments = ReadonlyMap<string, GatewayEnvironment>;
@@ -37,9 +39,7 @@ const handlersOf = (config: Config, readiness: Readiness, requestLog: RequestLog
 /** What the pages show, and to which other pages the answers are readable. */
 const pagesOf = (config: Config) => ({
   publicUrl: config.PUBLIC_URL,
-  docsHtml: readText('./pages/docs.html'),
-  pageCss: readText('./pages/page.css'),
-  guides: new Map(GUIDES.map(({ name, file }) => [name, readText(`../../${file}`)])),
+  site: loadSite({ siteFolder, publicUrl: config.PUBLIC_URL }),
   security: { contacts: config.SECURITY_CONTACTS, policy: config.SECURITY_POLICY_URL },
   consoleFolder,
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],

@@ -3,6 +3,9 @@
  * Markdown that the repository has.
  */
 
+/** The gateway of `npm start`, as the guides name it. A gateway shows its own address in its place. */
+export const GUIDE_ORIGIN = 'http://127.0.0.1:3000';
+
 export type Guide = {
   /** The last part of its address. */
   name: string;
@@ -24,6 +27,7 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
   {
     title: 'Start',
     guides: [
+      guide('concepts', 'How it works', 'quote, settle and redeem in one picture'),
       guide('quickstart-vendor', 'Sell an API', 'put a price on a route, and get paid'),
       guide('quickstart-buyer', 'Pay for an API', 'a fetch that pays within limits, and the same with curl'),
       guide(
@@ -32,6 +36,7 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
         'one key with limits, for MCP, shells and programs',
       ),
       guide('test-environment', 'Test', 'test money, and amounts that cause each failure'),
+      guide('faq', 'Questions', 'fees, banks, taxes, Solana, and what happens if the platform is down'),
     ],
   },
   {
@@ -44,16 +49,24 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
         'what to repeat after a lost answer, and why nothing is paid twice',
       ),
       guide('errors', 'Handle errors', 'money_moved, safe_action and retries'),
+      guide('crash-recovery', 'Crashes', 'what to do when a process dies between payment and delivery'),
+      guide('refunds', 'Refunds', 'return a payment, and sign the refund'),
       guide('webhooks', 'Webhooks', 'receive, verify and redeliver events'),
       guide('events', 'Events', 'every event with an example of its payload'),
-      guide('limits', 'Limits and fees', 'request limits, sizes, periods, caps and the fee'),
       guide('receipts', 'Receipts', 'a signed receipt that anyone can verify'),
+      guide(
+        'proxies-and-browsers',
+        'Proxies and browsers',
+        'prefixes, CORS, buyers in pages, and several instances of a vendor',
+      ),
+      guide('limits', 'Limits and fees', 'request limits, sizes, periods, caps and the fee'),
     ],
   },
   {
     title: 'Go live',
     guides: [
       guide('going-live', 'Go live', 'a checklist for vendors and buyers'),
+      guide('close-account', 'Close an account', 'take your data and your money with you, and close'),
       guide(
         'versioning',
         'Versions',
@@ -73,7 +86,18 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
         'the client, the paying fetch, the paywall and their options',
         'sdk/README.md',
       ),
+      guide('cli', 'Command line', 'pay, sign in, receive webhooks and trigger events', 'cli/README.md'),
+      guide('mcp', 'MCP server', 'six tools with which a model pays', 'mcp/README.md'),
       guide('x402', 'x402', 'be paid by unmodified clients of x402', 'docs/x402.md'),
+    ],
+  },
+  {
+    title: 'Run it yourself',
+    guides: [
+      guide('self-hosting', 'Self-hosting', 'what it takes, and the way from one machine to a cluster'),
+      guide('deployment', 'Compose', 'the image, its settings and its keys', 'docs/deployment.md'),
+      guide('kubernetes', 'Kubernetes', 'the manifests and how to change them', 'docs/kubernetes.md'),
+      guide('operations', 'Operations', 'commands, alerts, backup and rotation', 'docs/operations.md'),
     ],
   },
 ];

@@ -8,6 +8,7 @@ import type { Authenticated } from '../credentials/authenticate.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
+import { answerUnknown } from '../pages/site.ts';
 import { describeRequest } from '../requests/describe.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { endUnusedOnClose } from './connections.ts';
@@ -231,7 +232,7 @@ const refuseUnrouted = (method: string, allowed: readonly string[], publicUrl: s
 
 const answerErrors = (
   app: FastifyInstance,
-  { logger, publicUrl }: Pick<ServerDeps, 'logger' | 'publicUrl'>,
+  { logger, publicUrl, site }: Pick<ServerDeps, 'logger' | 'publicUrl' | 'site'>,
   answers: ErrorAnswers,
   paths: Paths,
 ): void => {
@@ -246,7 +247,7 @@ const answerErrors = (
     const allowed = paths.methodsOf(request.url.split('?', 1)[0]!);
     const refusal = refuseUnrouted(request.method, allowed, publicUrl);
     if (refusal.code === 'method_not_allowed') void reply.header('allow', allowed.join(', '));
-    return answers.send(reply, refusal);
+    return answerUnknown(site, request, reply) ?? answers.send(reply, refusal);
   });
 };
 

@@ -1,14 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
-import { createInMemoryWindow } from '../limits/in-memory-window.ts';
-import { admit } from '../limits/quota.ts';
-import { addressGroup } from '../requests/address.ts';
-import { acceptsCoding } from './content-coding.ts';
-
-/** One load of a page requests about ten files, most of them once per release. */
-const LIMIT = { points: 1200, windowSeconds: 60, per: 'ip' } as const;
+import { type Asset, createPageLimit, IMMUTABLE, loadAssets, sendAsset } from './assets.ts';
 
 /**
  * The console may load its own files and call the API of this origin, nothing else: no inline
@@ -32,40 +24,6 @@ const RECEIPT_HEADERS = {
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 };
 
-const TYPES: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
-
-type Asset = { type: string; plain: Buffer; br: Buffer; gzip: Buffer };
-
-/**
- * Loads all files into memory, by their path below /console/. They have some hundred kB, and so the
- * path of a request never reaches the file system.
- */
-const load = (folder: string): Map<string, Asset> => {
-  if (!existsSync(path.join(folder, 'index.html'))) return new Map();
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const read = (name: string) => readFileSync(path.join(folder, name));
-  return new Map(
-    names.flatMap((name) => {
-      const type = TYPES[path.extname(name)];
-      if (type === undefined) return [];
-      return [[name, { type, plain: read(name), br: read(`${name}.br`), gzip: read(`${name}.gz`) }]];
-    }),
-  );
-};
-
-const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, plain, br, gzip }: Asset) => {
-  const accepted = request.headers['accept-encoding'];
-  void reply.type(type).header('vary', 'accept-encoding');
-  if (acceptsCoding('br', accepted)) return reply.header('content-encoding', 'br').send(br);
-  if (acceptsCoding('gzip', accepted)) return reply.header('content-encoding', 'gzip').send(gzip);
-  return reply.send(plain);
-};
-
 /**
  * GET /console and everything below: the built files, and for any other path the page, whose script
  * shows the view of that path. A file under /assets/ has its hash in its name and never changes.
@@ -75,12 +33,8 @@ const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, plain, 
  * instance from sources alone.
  */
 export const registerConsole = (app: FastifyInstance, { consoleFolder }: { consoleFolder: string }): void => {
-  const assets = load(consoleFolder);
-  const window = createInMemoryWindow();
-  const count = (request: FastifyRequest, reply: FastifyReply) => {
-    const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
-    admit(reply, [{ ...LIMIT, ...state }]);
-  };
+  const assets = loadAssets(consoleFolder);
+  const count = createPageLimit();
   const page = (name: string): Asset => {
     const found = assets.get(name);
     if (found !== undefined) return found;
@@ -100,7 +54,7 @@ export const registerConsole = (app: FastifyInstance, { consoleFolder }: { conso
     }
     const asset = assets.get(name);
     if (asset === undefined) throw notFound('file of the console');
-    void reply.header('cache-control', 'public, max-age=31536000, immutable');
+    void reply.headers(IMMUTABLE);
     return sendAsset(request, reply, asset);
   };
   const own = { config: { document: 'own' } } as const;

@@ -1,8 +1,6 @@
-import { promisify } from 'node:util';
-import { gunzip, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../shared/contract/errors.ts';
-import { GUIDES } from '../../../shared/contract/guides.ts';
 import { llmsText } from '../../../shared/contract/llms.ts';
 import { openApiDocument } from '../../../shared/contract/openapi.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
@@ -10,71 +8,14 @@ import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import { admit } from '../limits/quota.ts';
 import { addressGroup } from '../requests/address.ts';
 import { acceptsCoding } from './content-coding.ts';
-import { errorsHtml } from './errors.ts';
-import { guideHtml, guidesHtml } from './guides.ts';
-import { homeHtml } from './home.ts';
-import { referenceScript } from './reference.ts';
 import { type SecurityContacts, securityText } from './security-text.ts';
+import { acceptsHtml, PAGE_HEADERS, registerSite, type Site, sendHome } from './site.ts';
 
 const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
-
-/**
- * A page may run its own scripts and call this origin, nothing else. No page may frame it or learn
- * its address.
- */
-const PAGE_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-};
-
-/**
- * Scalar writes its style into the page at run time. Its script is a file, and it calls no other
- * origin. It makes markup by two policies for Trusted Types (reference.ts). The page has an origin
- * of its own (`sandbox`): a fault in 4 MB of another project's script cannot call the API with the
- * cookie of a reader who has signed in to the console.
- */
-const REFERENCE_HEADERS = {
-  ...PAGE_HEADERS,
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
-    'trusted-types vue default; ' +
-    'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads',
-  // By the HTML standard no page may have both a sandbox and another policy for its opener.
-  'cross-origin-opener-policy': 'unsafe-none',
-};
-
-const STYLE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' };
-
-const SCRIPT_HEADERS = {
-  ...PAGE_HEADERS,
-  'cache-control': 'public, max-age=3600',
-  vary: 'accept-encoding',
-};
-
-/** The gateway of `npm start`, as the guides in the repository name it. */
-const DEFAULT_ORIGIN = 'http://127.0.0.1:3000';
-
-const HTML = 'text/html; charset=utf-8';
-const unpack = promisify(gunzip);
 const PUBLIC = { config: { document: 'public' } } as const;
+const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-type Page = {
-  type: string;
-  /** Created with the first request. */
-  content: () => string;
-  /** The same for clients that accept gzip. Only of a large page. */
-  gzipped?: () => Buffer;
-  headers?: Record<string, string>;
-};
-
-const json = (value: () => unknown): Page => ({
-  type: 'application/json; charset=utf-8',
-  content: once(() => JSON.stringify(value())),
-});
 const once = <T>(create: () => T): (() => T) => {
   let created: { value: T } | undefined;
   return () => {
@@ -85,54 +26,15 @@ const once = <T>(create: () => T): (() => T) => {
 
 export type PageDeps = {
   publicUrl: string;
-  /** docs.html, the reference page. */
-  docsHtml: string;
-  /** page.css, the style of the other pages. */
-  pageCss: string;
-  /** The Markdown of each guide by its name. */
-  guides: ReadonlyMap<string, string>;
+  site: Site;
   /** Where vulnerabilities are reported. Without contacts there is no security.txt. */
   security: SecurityContacts;
   clock: Clock;
 };
 
-/** Whether a caller is a browser that shows a page. Other clients accept any type, or JSON. */
-const acceptsHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/.test(headers.accept ?? '');
-
-/** The document has half a megabyte, and a tenth of it gzipped. */
-const openApiPage = (publicUrl: string): Page => {
-  const page = json(() => openApiDocument({ serverUrl: publicUrl }));
-  return { ...page, gzipped: once(() => gzipSync(page.content())) };
-};
-
-/** The parts of the reference page are for its own origin. All else may be read by any page. */
-const documentOf = ({ headers = PAGE_HEADERS }: Page): 'public' | 'own' =>
-  headers === PAGE_HEADERS ? 'public' : 'own';
-
-/** A guide whose commands call this gateway. In the repository they name that of `npm start`. */
-const withOrigin = (guide: string, publicUrl: string): string => guide.replaceAll(DEFAULT_ORIGIN, publicUrl);
-
-const createPages = ({ publicUrl, docsHtml, pageCss, guides }: PageDeps): Record<string, Page> => ({
-  '/openapi.json': openApiPage(publicUrl),
-  '/docs': { type: HTML, content: () => docsHtml, headers: REFERENCE_HEADERS },
-  '/docs/errors': { type: HTML, content: once(() => errorsHtml({ serverUrl: publicUrl })) },
-  '/docs/guides': { type: HTML, content: once(guidesHtml) },
-  ...Object.fromEntries(
-    GUIDES.map((guide) => [
-      `/docs/guides/${guide.name}`,
-      { type: HTML, content: once(() => guideHtml(guide, withOrigin(guides.get(guide.name)!, publicUrl))) },
-    ]),
-  ),
-  '/page.css': { type: 'text/css; charset=utf-8', content: () => pageCss, headers: STYLE_HEADERS },
-  '/llms.txt': {
-    type: 'text/plain; charset=utf-8',
-    content: once(() => llmsText({ serverUrl: publicUrl })),
-  },
-});
-
-/** The two forms of /: links for programs, and a page for browsers. */
-const createHome = (publicUrl: string): { program: Page; browser: Page } => ({
-  program: json(() => ({
+/** `/` for programs: where everything is. */
+const homeOfPrograms = (publicUrl: string): string =>
+  JSON.stringify({
     name: 'Quittance',
     openapi: `${publicUrl}/openapi.json`,
     docs: `${publicUrl}/docs`,
@@ -141,57 +43,46 @@ const createHome = (publicUrl: string): { program: Page; browser: Page } => ({
     llms: `${publicUrl}/llms.txt`,
     console: `${publicUrl}/console`,
     health: `${publicUrl}/v1/health`,
-  })),
-  browser: { type: HTML, content: once(() => homeHtml({ serverUrl: publicUrl })) },
-});
+  });
 
-/**
- * Serves the pages besides the API and the console: the description of the API in several forms.
- */
+/** Serves the documentation, and the description of the API in forms for programs. */
 export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
+  const { publicUrl, site } = deps;
   const window = createInMemoryWindow();
   const count = (request: FastifyRequest, reply: FastifyReply) => {
     const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
     admit(reply, [{ ...LIMIT, ...state }]);
   };
-  const send = (reply: FastifyReply, { type, content, gzipped, headers = PAGE_HEADERS }: Page) => {
-    void reply.type(type).headers(headers);
-    if (gzipped === undefined) return reply.send(content());
-    void reply.header('vary', 'accept-encoding');
-    if (!acceptsCoding('gzip', reply.request.headers['accept-encoding'])) return reply.send(content());
-    return reply.header('content-encoding', 'gzip').send(gzipped());
-  };
-  for (const [url, page] of Object.entries(createPages(deps)))
-    app.get(url, { config: { document: documentOf(page) } }, async (request, reply) => {
+  const get = (at: string, answer: (request: FastifyRequest, reply: FastifyReply) => unknown): void => {
+    app.get(at, PUBLIC, async (request, reply) => {
       count(request, reply);
-      return send(reply, page);
+      return answer(request, reply.headers(PAGE_HEADERS));
     });
-  const home = createHome(deps.publicUrl);
-  app.get('/', PUBLIC, async (request, reply) => {
-    count(request, reply);
-    void reply.header('vary', 'accept');
-    return send(reply, acceptsHtml(request) ? home.browser : home.program);
+  };
+
+  get('/', (request, reply) =>
+    acceptsHtml(request)
+      ? sendHome(site, request, reply)
+      : reply.type(JSON_TYPE).header('vary', 'accept, accept-encoding').send(homeOfPrograms(publicUrl)),
+  );
+
+  // The document has half a megabyte, and a tenth of it gzipped.
+  const openApi = once(() => JSON.stringify(openApiDocument({ serverUrl: publicUrl })));
+  const gzippedOpenApi = once(() => gzipSync(openApi()));
+  get('/openapi.json', (request, reply) => {
+    void reply.type(JSON_TYPE).header('vary', 'accept-encoding');
+    if (!acceptsCoding('gzip', request.headers['accept-encoding'])) return reply.send(openApi());
+    return reply.header('content-encoding', 'gzip').send(gzippedOpenApi());
   });
 
-  app.get('/.well-known/security.txt', PUBLIC, async (request, reply) => {
-    count(request, reply);
-    const text = securityText(deps.security, { publicUrl: deps.publicUrl, now: deps.clock() });
+  const llms = once(() => llmsText({ serverUrl: publicUrl }));
+  get('/llms.txt', (_request, reply) => reply.type(TEXT_TYPE).send(llms()));
+
+  get('/.well-known/security.txt', (_request, reply) => {
+    const text = securityText(deps.security, { publicUrl, now: deps.clock() });
     if (text === null) throw notFound('security.txt: the operator has named no contact (SECURITY_CONTACTS)');
-    return send(reply, { type: 'text/plain; charset=utf-8', content: () => text });
+    return reply.type(TEXT_TYPE).send(text);
   });
 
-  let script: Promise<Buffer> | undefined;
-  app.get('/docs.js', { config: { document: 'own' } }, async (request, reply) => {
-    count(request, reply);
-    script ??= referenceScript();
-    // After a failure the next request loads the script again.
-    script.catch(() => {
-      script = undefined;
-    });
-    const gzipped = await script;
-    void reply.type('text/javascript; charset=utf-8').headers(SCRIPT_HEADERS);
-    if (acceptsCoding('gzip', request.headers['accept-encoding']))
-      return reply.header('content-encoding', 'gzip').send(gzipped);
-    return reply.send(await unpack(gzipped));
-  });
+  registerSite(app, site);
 };
