@@ -17,7 +17,6 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { GUIDES } from '../../shared/contract/guides.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -34,12 +33,11 @@ const PROGRAMS = ['services/*/main.ts', 'shared/jobs/*.ts'];
  * not shipped.
  */
 const ASSETS = [
-  'services/*/pages/*.{html,css}',
   'services/*/limits/*.lua',
   '{services,shared}/*/migrations/*.sql',
   'shared/db/*.sql',
   'console/dist/**/*.{html,js,css,svg,br,gz}',
-  ...GUIDES.map(({ file }) => file),
+  'docs/site/dist/**/*.{html,js,css,svg,md,txt,xml,json,br,gz}',
 ];
 
 /** The time of every file: some tools misread a time of 0. */
@@ -173,8 +171,7 @@ export const bundled = async (modules: readonly string[] = []): Promise<string> 
   const sources = globSync(
     [
       '{services,shared}/**/*.{ts,sql,html,css,js,lua}',
-      'console/dist/**/*.*',
-      ...GUIDES.map(({ file }) => file),
+      '{console,docs/site}/dist/**/*.*',
       'deploy/image/*',
       'package-lock.json',
       ...modules,

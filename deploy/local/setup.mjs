@@ -2,11 +2,11 @@
 // second if nothing is missing. It runs on the Node of a fresh machine (20 or newer) before
 // node_modules exists, so it imports nothing from there.
 //   --start        what `npm start` needs, instead of all packages
-//   --no-servers   neither servers nor the console
+//   --no-servers   neither servers nor the pages
 import { repositoryRoot } from './servers/binaries.mjs';
-import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
 import { exitOnSignals } from './setup/npm.mjs';
+import { ensurePages } from './setup/pages.mjs';
 import { ensurePromtool } from './setup/promtool.mjs';
 import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
@@ -17,16 +17,16 @@ const withServers = !given('--no-servers');
 
 exitOnSignals();
 
-const modulesAndConsole = async () => {
+const modulesAndPages = async () => {
   await ensureNodeModules(repositoryRoot, say, { forStart: given('--start') });
-  if (withServers) await ensureConsole(say);
+  if (withServers) await ensurePages(say);
 };
 
 try {
   // A package manager is not stopped in the middle, so that each ends before a failure counts.
   const results = await Promise.allSettled([
     withServers ? ensureServers(say) : undefined,
-    modulesAndConsole(),
+    modulesAndPages(),
   ]);
   for (const { reason } of results) if (reason) throw reason;
   if (given('--promtool')) ensurePromtool(say);

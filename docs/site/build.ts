@@ -28,11 +28,20 @@ const withFrontMatter = ({ path: at, title, description, markdown, source, depth
     slug: isHome ? 'index' : at,
     editUrl: repository && source ? `${repository.url}/edit/main/${source}` : false,
     tableOfContents: isHome ? false : { minHeadingLevel: 2, maxHeadingLevel: depth ?? 3 },
-    ...(isHome ? { template: 'splash', prev: false, next: false } : {}),
+    ...(isHome ? { prev: false, next: false } : {}),
     source: source ?? null,
   };
   // JSON is YAML.
   return `---\n${JSON.stringify(data)}\n---\n\n${markdown}\n`;
+};
+
+/** What a browser gets for an unknown address. It is no page of the navigation. */
+const NOT_FOUND: Page = {
+  path: '404',
+  title: 'Page not found',
+  description: 'There is no page at this address.',
+  markdown:
+    'There is no page at this address. Search above, or begin at the [start page](/), the [guides](/docs/guides) or the [API reference](/docs).',
 };
 
 const write = (pages: readonly Page[]): void => {
@@ -43,7 +52,7 @@ const write = (pages: readonly Page[]): void => {
   // Astro bundles the packages that are named here, because they import modules of Vite.
   const dependencies = { '@astrojs/starlight': '*', astro: '*' };
   writeFileSync(path.join(stage, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
-  for (const page of pages) {
+  for (const page of [...pages, NOT_FOUND]) {
     const file = path.join(stage, 'src/content/docs', `${page.path === '' ? 'index' : page.path}.md`);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, withFrontMatter(page));

@@ -66,6 +66,6 @@ export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
     'The body is `{"error": {"code", "message", "request_id", "docs_url", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?, "approval_id"?}}`.',
     errors.join('\n'),
     '## More',
-    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n- [Errors](${serverUrl}/docs/errors): causes and what to do\n- [Guides](${serverUrl}/docs/guides): ${GUIDES.map(({ name }) => name).join(', ')}; each at ${serverUrl}/docs/guides/<name>\n`,
+    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n- [Errors](${serverUrl}/docs/errors): causes and what to do\n- [Guides](${serverUrl}/docs/guides): ${GUIDES.map(({ name }) => name).join(', ')}; each at ${serverUrl}/docs/guides/<name>.md\n- [Everything](${serverUrl}/llms-full.txt): all pages as one file of Markdown\n`,
   ].join('\n\n');
 };

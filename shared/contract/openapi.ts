@@ -272,9 +272,8 @@ refused; answers may gain fields. Lists are newest first; \`next_cursor\` is the
 prefix selects the environment (test or live). Every error has \`request_id\`, which identifies the call for support, and \`docs_url\`, the page
 about its code.
 
-Every call may be repeated when its answer was lost: GET, PATCH and DELETE always, settle and consume with the id that is in
-their body, what creates something with the same \`Idempotency-Key\`. Calls that do not name that header ignore it,
-because nothing happens twice by them.
+You can retry any call. GET, PATCH and DELETE are idempotent; settle and consume use the id in their body; every other POST
+that creates something accepts an \`Idempotency-Key\`.
 
 You get a service key or a delegate key in the [console](/console). [Errors](/docs/errors) has the causes of every error and what
 to do. [llms.txt](/llms.txt) is a short description for language models.`;

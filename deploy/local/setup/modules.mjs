@@ -82,7 +82,7 @@ async function install(place, say, forStart) {
     );
     const needsNode = !(hasNode(modules) && keeps);
     const nodeFolder = path.join(stage, 'node');
-    const names = isPart ? ['servers', 'console'] : ['all packages'];
+    const names = isPart ? ['servers', 'pages'] : ['all packages'];
     const work = Object.fromEntries(folders.map((folder, index) => [names[index], folder]));
     const stop = progress(needsNode ? { ...work, Node: nodeFolder } : work, say);
     let placeNode;

@@ -18,8 +18,9 @@ export const SERVER_PACKAGES = [
   'typescript',
 ];
 
-/** The development packages that the console is built from. */
-export const CONSOLE_PACKAGES = [
+/** The development packages that the console and the documentation are built from. */
+export const PAGE_PACKAGES = [
+  '@astrojs/starlight',
   '@simplewebauthn/browser',
   '@solana-program/token',
   '@solana/kit',
@@ -28,7 +29,9 @@ export const CONSOLE_PACKAGES = [
   '@wallet-standard/app',
   '@wallet-standard/base',
   '@wallet-standard/features',
+  'astro',
   'lucide-react',
+  'minisearch',
   'react',
   'react-aria-components',
   'react-dom',
@@ -37,11 +40,17 @@ export const CONSOLE_PACKAGES = [
   'wouter',
 ];
 
+/**
+ * Optional packages that the documentation is built without: those for pictures of other sizes and
+ * for a search that it does not use. They are 30 MB.
+ */
+const NOT_NEEDED = /^(sharp|@pagefind\/.+)$/;
+
 /** Two halves of about the same work, which npm installs side by side. */
 export function partsForStart(manifest, lock) {
   return [
     reduce(manifest, lock, { own: true, names: SERVER_PACKAGES }),
-    reduce(manifest, lock, { own: false, names: CONSOLE_PACKAGES }),
+    reduce(manifest, lock, { own: false, names: PAGE_PACKAGES }),
   ];
 }
 
@@ -75,7 +84,8 @@ function reach(packages, names) {
     if (at === undefined || reached.has(at)) continue;
     reached.add(at);
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = packages[at];
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
+    const optional = Object.keys(optionalDependencies ?? {}).filter((name) => !NOT_NEEDED.test(name));
+    for (const name of [...Object.keys({ ...dependencies, ...peerDependencies }), ...optional])
       if (peerDependenciesMeta?.[name]?.optional !== true) open.push([at, name]);
   }
   return reached;

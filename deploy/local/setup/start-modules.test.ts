@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import ts from 'typescript';
 import { NODE_BINARIES } from './node-binary.mjs';
-import { CONSOLE_PACKAGES, partsForStart, SERVER_PACKAGES } from './start-modules.mjs';
+import { PAGE_PACKAGES, partsForStart, SERVER_PACKAGES } from './start-modules.mjs';
 
 /**
  * What `npm start` installs on a bare machine is what it imports, and what the operators' commands
@@ -46,7 +46,7 @@ const startedByScripts = Object.entries(scripts!)
   .filter(([name]) => scripts![`pre${name}`]?.includes('setup.mjs --start'))
   .map(([, script]) => /\S+\.ts/.exec(script)![0]);
 
-test('the packages of npm start are those that its programs, the commands beside it and the console import', () => {
+test('the packages of npm start are those that its programs, the commands beside it and the pages import', () => {
   expect(startedByScripts).toEqual(
     expect.arrayContaining([
       'deploy/local/start.ts',
@@ -63,10 +63,13 @@ test('the packages of npm start are those that its programs, the commands beside
     ...globSync('{sdk,cli,mcp}/build.ts', { cwd: root }),
     ...['deploy/local/setup.mjs', 'sdk/src/main.ts', 'mcp/src/main.ts'],
   ]);
-  const forConsole = developed(['console/build.ts', 'console/src/main.tsx']);
+  const forPages = developed([
+    ...['console/build.ts', 'console/src/main.tsx', 'docs/site/build.ts'],
+    ...globSync('docs/site/src/**/*.ts', { cwd: root }),
+  ]);
   expect(new Set(SERVER_PACKAGES)).toEqual(new Set([...servers, ...PROGRAMS, ...TYPES]));
-  expect(new Set(CONSOLE_PACKAGES)).toEqual(new Set(forConsole));
-  expect([...SERVER_PACKAGES, ...CONSOLE_PACKAGES].filter((name) => name in dependencies!)).toEqual([]);
+  expect(new Set(PAGE_PACKAGES)).toEqual(new Set(forPages));
+  expect([...SERVER_PACKAGES, ...PAGE_PACKAGES].filter((name) => name in dependencies!)).toEqual([]);
 });
 
 test('each part of the lock file has each package with all that it leads to, and no test package', () => {

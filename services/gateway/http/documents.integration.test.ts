@@ -35,8 +35,12 @@ const PUBLIC = [
   '/docs/errors',
   '/docs/guides',
   '/docs/guides/limits',
+  '/docs/guides/limits.md',
+  '/docs',
+  '/docs/search.json',
+  '/llms-full.txt',
 ];
-const OWN = ['/docs', '/docs.js', '/page.css', '/console', '/console/any/depth', '/receipt'];
+const OWN = ['/console', '/console/any/depth', '/receipt'];
 const PAGE = 'https://any.example';
 
 let calls = 0;
