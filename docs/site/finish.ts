@@ -16,7 +16,8 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 
 /**
  * The strict policy of the gateway forbids inline scripts and styles. A script becomes a file at
- * the same place, so that it runs at the same time. A style becomes a class of one style sheet.
+ * the same place, so that it runs at the same time. A style becomes a class of one style sheet. Tables
+ * and code take the focus, so that they scroll by keyboard too.
  */
 const withoutInline = (dist: string, htmlFiles: readonly string[]): void => {
   const classes = new Map<string, string>();
@@ -28,6 +29,9 @@ const withoutInline = (dist: string, htmlFiles: readonly string[]): void => {
         writeFileSync(path.join(dist, name), code);
         return `<script${attributes} src="/${name}"></script>`;
       })
+      .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
+      .replaceAll('</table>', '</table></div>')
+      .replaceAll('<pre data-language=', '<pre tabindex="0" data-language=')
       .replace(/<[a-z][\w-]*(?:\s[^<>]*?)?\sstyle="([^"]*)"[^<>]*>/g, (tag, style: string) => {
         const name = classes.get(style) ?? `${STYLED}${hashOf(style)}`;
         classes.set(style, name);

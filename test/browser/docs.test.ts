@@ -1,109 +1,132 @@
 import { expect, test } from '@jest/globals';
+import { GUIDES } from '../../shared/contract/guides.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import { TAGS } from '../../shared/contract/tags.ts';
-import { browserOfSuite } from '../support/browser-suite.ts';
-import { signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The reference page in real Chromium: it shows the API, obeys its policy and calls no other
- * origin.
+ * The documentation in real Chromium: navigation, search and reference. The pages of this suite
+ * obey their policy and call no other origin.
  */
 const stack = runningStack();
+const { origin } = new URL(stack.console_url);
+const suite = consoleSuite(stack);
 
-const browser = browserOfSuite();
+/** What a reader asks, where the start page leads first, and what the answer says. */
+const QUESTIONS: readonly [question: string, clicks: readonly string[], answer: RegExp][] = [
+  ['a price on an Express route', ['Sell an API'], /paid\(paywall, \{ price: '50000' \}\)/],
+  ['what a payment costs', ['What does a payment cost?'], /0\.05 USDC\s+0\.01\s+0\.04\s+20 %/],
+  ['how to refund', ['How do I refund a buyer?'], /partiallySignTransaction/],
+  ['a webhook in Python', ['How do I verify a webhook?'], /import base64|hmac/],
+  ['a crash after the payment', ['My server crashed after the payment'], /deliveryId/],
+  ['a budget for an agent', ['How does an agent get 5 USDC a day?'], /--daily 5[^]*After a refusal|--daily 5[^]*after a refusal/],
+  ['a prefix of a proxy', ['My API is behind a proxy'], /prefix removed/],
+  ['CORS', ['Buyers in web pages, CORS'], /PAYMENT_HEADERS/],
+  ['delegation_inactive', ['What does an error code mean?', 'delegation_inactive'], /allows no spending/],
+  ['clients of x402', ['How do I accept x402 clients?'], /HTTPFacilitatorClient/],
+  ['a failing payment', ['How do I test a failing payment?'], /1\.000103 USDC/],
+  ['money to a bank', ['How do I get the money to a bank?'], /an exchange/],
+  ['taxes', ['Taxes and invoices'], /merchant of record/],
+  ['closing', ['Close my account, take my data'], /account export/],
+  ['self-hosting', ['Run it myself'], /chain-submitter/],
+];
 
-test('the reference page shows the operations and calls no other origin', async () => {
-  expect(stack.docs_url).toBe(`${stack.gateway_url}/docs`);
-  const page = await browser().newPage();
-  const asked: string[] = [];
-  const complaints: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  // A link to one operation opens it, with the contract's description.
-  await page.goto(`${stack.docs_url}#tag/pay/POST/v1/settle`);
-  await page.getByText('never charges twice').first().waitFor();
-  // Its samples are ours, and none of the page's own.
-  const samples = page.locator('section', { hasText: 'never charges twice' }).last();
-  await samples.getByText('Authorization: Bearer $DELEGATE_KEY').waitFor();
-  // The side bar opens a part at a click.
+test('every question is answered in at most two clicks from the start page', async () => {
+  const { page } = await suite.opened();
+  for (const [question, clicks, answer] of QUESTIONS) {
+    await page.goto(`${origin}/`);
+    for (const name of clicks)
+      await page.locator('main').getByRole('link', { name, exact: true }).first().click();
+    await page.waitForURL((url) => url.pathname !== '/');
+    expect([question, answer.test(await page.locator('main').innerText()), clicks.length <= 2]).toEqual([
+      question,
+      true,
+      true,
+    ]);
+  }
+});
+
+test('the side navigation leads to every guide, and each page to the next one', async () => {
+  const { page } = await suite.opened();
+  await page.goto(`${origin}/`);
+  const side = page.getByRole('navigation', { name: 'Main' });
+  for (const { name, title } of GUIDES) {
+    // The reference has parts of the same names, further down.
+    await side.getByRole('link', { name: title, exact: true }).first().click();
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/docs/guides/${name}`);
+  }
+  await page.goto(`${origin}/docs/guides/quickstart-vendor`);
+  await page.getByRole('link', { name: 'Next Pay for an API' }).click();
+  await page.getByRole('heading', { name: 'Pay for an API', level: 1 }).waitFor();
+});
+
+test('the search finds guides, calls and error codes, by keyboard', async () => {
+  const { page } = await suite.opened();
+  const input = page.getByRole('combobox', { name: 'Search the documentation' });
+  for (const [query, result, at] of [
+    ['delegation_inac', /^Errors delegation_inactive/, '/docs/errors#delegation_inactive'],
+    ['redeem a settlement', /^Sell an API Redeem a settlement/, '/docs/api/sell-an-api#redeem-a-settlement'],
+    ['publicUrl proxy', /publicUrl is what buyers type/, '/docs/guides/proxies-and-browsers#publicurl-is-what-buyers-type'],
+  ] as const) {
+    await page.goto(`${origin}/docs/guides`);
+    await page.keyboard.press('ControlOrMeta+k');
+    await input.fill(query);
+    await page.getByRole('option').filter({ hasText: /./ }).first().waitFor();
+    expect((await page.getByRole('option').first().innerText()).replaceAll('\n', ' ')).toMatch(result);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(origin + at);
+  }
+  await page.keyboard.press('/');
+  await input.fill('xyzzyplugh');
+  await page.getByText('Nothing found for “xyzzyplugh”').waitFor();
+  await page.keyboard.press('Escape');
+  await input.waitFor({ state: 'hidden' });
+});
+
+test('the reference has every operation with samples in three languages, of which one is shown', async () => {
+  const { page } = await suite.opened();
   const summaries = new Map(
     contractList.flatMap(({ name: service, operations }) =>
       Object.entries(operations).map(([name, { summary }]) => [operationId(service, name), summary]),
     ),
   );
+  await page.goto(stack.docs_url.replace(new URL(stack.docs_url).origin, origin));
   for (const { name, operations } of TAGS) {
-    const opener = page.getByRole('button', { name: `Open Group - ${name}` }).first();
-    if (await opener.isVisible()) await opener.click();
-    // The part of the events has no operations.
-    const [first] = operations;
-    const text = first === undefined ? 'settlement.issued' : summaries.get(first)!;
-    await page.getByText(text).first().waitFor();
+    const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true });
+    await link.last().click();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    const shown = new Set(await page.getByRole('heading', { level: 2 }).allInnerTexts());
+    expect(operations.filter((id) => !shown.has(summaries.get(id)!))).toEqual([]);
   }
-  const shown = await page.evaluate<string>('document.body.innerText');
-  expect([...summaries.values()].filter((summary) => !shown.includes(summary))).toEqual([]);
-
-  const other = asked.filter((url) => !/^(data|blob):/.test(url) && !url.startsWith(`${stack.gateway_url}/`));
-  expect(other).toEqual([]);
-  expect(asked).toEqual(
-    expect.arrayContaining([`${stack.gateway_url}/docs.js`, `${stack.gateway_url}/openapi.json`]),
-  );
-  expect(complaints).toEqual([]);
-  await page.close();
+  await page.goto(`${origin}/docs/api/pay#settle-a-quote`);
+  const samples = page.locator('code-tabs').first();
+  expect(await samples.innerText()).toContain('Authorization: Bearer $DELEGATE_KEY');
+  await samples.getByRole('tab', { name: 'TypeScript' }).click();
+  expect(await samples.innerText()).toMatch(/client\.settlement\.settle/);
+  expect(await samples.innerText()).not.toContain('Authorization');
+  // The choice counts for the other samples, and on the next page.
+  await page.reload();
+  expect(await page.locator('code-tabs').last().innerText()).toContain('createClient');
 });
 
-test('the search finds an operation, and its result opens it', async () => {
-  const page = await browser().newPage();
-  await page.goto(`${stack.docs_url}#tag/pay/POST/v1/settle`);
-  await page.getByText('never charges twice').first().waitFor();
-  await page.keyboard.press('ControlOrMeta+k');
-  await page.getByRole('combobox').first().waitFor();
-  await page.keyboard.type('redeem');
-  await page.getByRole('option', { name: /Redeem a settlement/ }).click();
-  await page.waitForURL(/#.*\/redeem$/);
-  await page.close();
+test('a page and a snippet are copied as text, with the address of this gateway', async () => {
+  const opened = await suite.opened();
+  await opened.page.goto(`${origin}/docs/guides/quickstart-vendor`);
+  const copied = await opened.copied(opened.page.getByRole('button', { name: 'Copy page' }));
+  expect(copied).toMatch(/^# Sell an API\n/);
+  expect(copied).toContain(`export QUITTANCE_URL=${new URL(stack.gateway_url).origin}\n`);
+  const first = opened.page.locator('.expressive-code').first();
+  await first.hover();
+  expect(await opened.copied(first.getByRole('button'))).toContain('export SERVICE_ID=…');
 });
 
-test('a script of the reference page gets no token of a reader who has signed in', async () => {
-  const { cookies } = await signInPerson(stack);
-  const context = await browser().newContext();
-  const attributes = { domain: 'localhost', httpOnly: true, secure: true, sameSite: 'Strict' } as const;
-  await context.addCookies(cookies.map((cookie) => ({ ...cookie, ...attributes })));
-  const origin = new URL(stack.console_url).origin;
-  /** What a script of this page reads from the answer to a refresh by cookie. */
-  const refreshedAt = async (path: string): Promise<string> => {
-    const page = await context.newPage();
-    await page.goto(origin + path);
-    const read = await page.evaluate<string>(`
-      fetch('${origin}/v1/auth/refresh', {
-        method: 'POST',
-        credentials: 'include',
-        headers: { 'content-type': 'application/json' },
-        body: '{}',
-      }).then((answer) => answer.text(), (error) => error.name)`);
-    await page.close();
-    return read;
-  };
-  expect(await refreshedAt('/docs')).toBe('TypeError');
-  // The cookie is a valid one: it gives a page of the console's origin a token.
-  expect(JSON.parse(await refreshedAt('/docs/errors'))).toHaveProperty('access_token');
-  await context.close();
-});
-
-test('script and document are gzipped for clients that accept it, and the page for language models is text', async () => {
-  for (const path of ['/docs.js', '/openapi.json']) {
-    const get = (coding: string) =>
-      fetch(stack.gateway_url + path, { headers: { 'accept-encoding': coding } });
-    const gzipped = await get('br, gzip');
-    expect([gzipped.status, gzipped.headers.get('content-encoding')]).toEqual([200, 'gzip']);
-    const plain = await get('gzip;q=0');
-    expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
-    expect(await gzipped.text()).toBe(await plain.text());
-  }
-
-  const text = await fetch(`${stack.gateway_url}/llms.txt`);
-  expect(text.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-  expect(await text.text()).toContain('payment_attempt_id');
+test('the theme of the reader is kept', async () => {
+  const { page } = await suite.opened({ colours: 'light' });
+  await page.goto(`${origin}/docs`);
+  await page.getByLabel('Select theme').first().selectOption('dark');
+  await page.goto(`${origin}/docs/errors`);
+  expect(await page.evaluate<string>('document.documentElement.dataset.theme')).toBe('dark');
 });

@@ -47,20 +47,18 @@ const excerpt = ({ text, terms }: Found): DocumentFragment => {
   return shown;
 };
 
-const option = (found: Found, index: number): HTMLLIElement => {
-  const item = document.createElement('li');
-  item.id = `search-result-${index}`;
-  item.setAttribute('role', 'option');
+const option = (found: Found, index: number): HTMLAnchorElement => {
   const link = document.createElement('a');
+  link.id = `search-result-${index}`;
   link.href = found.url;
   link.tabIndex = -1;
+  link.setAttribute('role', 'option');
   const page = Object.assign(document.createElement('small'), { textContent: found.page });
   const title = Object.assign(document.createElement('strong'), { textContent: found.title });
   const text = document.createElement('span');
   text.append(excerpt(found));
   link.append(page, title, text);
-  item.append(link);
-  return item;
+  return link;
 };
 
 class SiteSearch extends HTMLElement {
@@ -99,7 +97,7 @@ class SiteSearch extends HTMLElement {
 
   async #show(input: HTMLInputElement): Promise<void> {
     const status = this.querySelector('[role="status"]')!;
-    const list = this.querySelector('ul')!;
+    const list = this.querySelector('[role="listbox"]')!;
     const query = input.value.trim();
     let found: Found[] = [];
     try {
@@ -119,7 +117,7 @@ class SiteSearch extends HTMLElement {
   }
 
   #select(input: HTMLInputElement, at: number): void {
-    const options = [...this.querySelectorAll('[role="option"]')];
+    const options = [...this.querySelectorAll<HTMLElement>('[role="option"]')];
     for (const [index, each] of options.entries()) each.setAttribute('aria-selected', String(index === at));
     const selected = options[at];
     if (selected === undefined) return input.removeAttribute('aria-activedescendant');
@@ -128,12 +126,14 @@ class SiteSearch extends HTMLElement {
   }
 
   #onKey(event: KeyboardEvent, input: HTMLInputElement): void {
-    const options = [...this.querySelectorAll('[role="option"]')];
+    // A search field would take the first Escape to become empty.
+    if (event.key === 'Escape') this.querySelector('dialog')!.close();
+    const options = [...this.querySelectorAll<HTMLElement>('[role="option"]')];
     const at = options.findIndex((each) => each.getAttribute('aria-selected') === 'true');
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key !== 'Enter' && step === undefined) return;
     event.preventDefault();
-    if (event.key === 'Enter') options[at]?.querySelector('a')?.click();
+    if (event.key === 'Enter') options[at]?.click();
     else this.#select(input, (at + step! + options.length) % Math.max(1, options.length));
   }
 }
