@@ -128,7 +128,14 @@ test('every service runs from the image’s folder as a user without rights, and
 }, 60_000);
 
 test('the image serves all pages and sends all telemetry', async () => {
-  for (const page of ['/docs', '/docs/guides/webhooks', '/docs/search.json', '/openapi.json', '/llms.txt', '/console'])
+  for (const page of [
+    '/docs',
+    '/docs/guides/webhooks',
+    '/docs/search.json',
+    '/openapi.json',
+    '/llms.txt',
+    '/console',
+  ])
     expect([page, (await fetch(`${running.stack.gateway_url}${page}`)).status]).toEqual([page, 200]);
   for (const url of Object.values(running.stack.metrics)) expect((await fetch(url)).status).toBe(200);
   await waitUntil(() => collected.has('/v1/traces'), { withinMs: 30_000 });

@@ -24,10 +24,7 @@ const modulesAndPages = async () => {
 
 try {
   // A package manager is not stopped in the middle, so that each ends before a failure counts.
-  const results = await Promise.allSettled([
-    withServers ? ensureServers(say) : undefined,
-    modulesAndPages(),
-  ]);
+  const results = await Promise.allSettled([withServers ? ensureServers(say) : undefined, modulesAndPages()]);
   for (const { reason } of results) if (reason) throw reason;
   if (given('--promtool')) ensurePromtool(say);
   if (given('--softhsm')) ensureSofthsm(say);

@@ -5,8 +5,8 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path';
 import starlight from '@astrojs/starlight';
 import { build } from 'astro';
-import { finish } from './finish.ts';
 import { GUIDE_ORIGIN } from '../../shared/contract/guides.ts';
+import { finish } from './finish.ts';
 import { allPages, type Page, root, sidebar } from './pages.ts';
 
 const site = import.meta.dirname;

@@ -24,11 +24,14 @@ const withoutInline = (dist: string, htmlFiles: readonly string[]): void => {
   const texts = new Map<string, string>();
   for (const file of htmlFiles) {
     const html = readFileSync(file, 'utf8')
-      .replace(/<script(?![^>]*\ssrc=)([^>]*)>([\s\S]*?)<\/script>/g, (_all, attributes: string, code: string) => {
-        const name = `${ASSETS}/inline.${hashOf(code)}.js`;
-        writeFileSync(path.join(dist, name), code);
-        return `<script${attributes} src="/${name}"></script>`;
-      })
+      .replace(
+        /<script(?![^>]*\ssrc=)([^>]*)>([\s\S]*?)<\/script>/g,
+        (_all, attributes: string, code: string) => {
+          const name = `${ASSETS}/inline.${hashOf(code)}.js`;
+          writeFileSync(path.join(dist, name), code);
+          return `<script${attributes} src="/${name}"></script>`;
+        },
+      )
       .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
       .replaceAll('</table>', '</table></div>')
       .replaceAll('<pre data-language=', '<pre tabindex="0" data-language=')
@@ -93,7 +96,9 @@ Sitemap: ${ORIGIN}/sitemap.xml
 const assertOrigins = (page: Page, html: string): void => {
   const count = (text: string) => text.split(ORIGIN).length - 1;
   if (count(html) < count(page.markdown))
-    throw new Error(`${page.path}: highlighting has split ${ORIGIN}, so that a gateway cannot put its own in`);
+    throw new Error(
+      `${page.path}: highlighting has split ${ORIGIN}, so that a gateway cannot put its own in`,
+    );
 };
 
 /** Compressed once at build time with the best level. The other files name the gateway's origin. */
@@ -114,7 +119,11 @@ export const finish = async (dist: string, pages: readonly Page[]): Promise<void
   withoutInline(dist, htmlFiles);
   for (const page of pages) write(dist, markdownPath(page), markdownOf(page));
   write(dist, 'docs/search.json', JSON.stringify(sections));
-  write(dist, 'llms-full.txt', pages.map((page) => `<!-- ${ORIGIN}/${page.path} -->\n\n${markdownOf(page)}`).join('\n'));
+  write(
+    dist,
+    'llms-full.txt',
+    pages.map((page) => `<!-- ${ORIGIN}/${page.path} -->\n\n${markdownOf(page)}`).join('\n'),
+  );
   write(dist, 'sitemap.xml', sitemap(pages));
   write(dist, 'robots.txt', ROBOTS);
   const assets = globSync(`${ASSETS}/**`, { cwd: dist }).map((name) => path.join(dist, name));

@@ -2,7 +2,7 @@
 // reference made of docs/openapi.json, and the start page.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { GUIDE_GROUPS, GUIDE_ORIGIN as ORIGIN, GUIDES } from '../../shared/contract/guides.ts';
+import { GUIDE_GROUPS, GUIDES, GUIDE_ORIGIN as ORIGIN } from '../../shared/contract/guides.ts';
 import { referencePages } from './reference.ts';
 
 export const root = path.resolve(import.meta.dirname, '../..');
@@ -68,7 +68,13 @@ const parse = (file: string): { title: string; markdown: string } => {
   const [, title] = /^# (.+)\n/.exec(text) ?? [];
   if (title === undefined) throw new Error(`${file} does not begin with a title`);
   const body = text.slice(title.length + 3);
-  return { title, markdown: withLinks(file, outsideCode(body, (part) => part.replace(/<!--[\s\S]*?-->\n*/g, ''))) };
+  return {
+    title,
+    markdown: withLinks(
+      file,
+      outsideCode(body, (part) => part.replace(/<!--[\s\S]*?-->\n*/g, '')),
+    ),
+  };
 };
 
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;

@@ -24,8 +24,7 @@ export type Document = OpenApi & {
 type Call = { method: string; path: string; operation: Operation };
 
 const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-const fence = (language: string, text: string): string =>
-  `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+const fence = (language: string, text: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 
 /** A cell of a table: one line, in which a bar is no border. */
 const cell = (text: string): string => text.replaceAll('\n', ' ').replaceAll('|', '\\|');
@@ -96,7 +95,9 @@ const answerParts = (document: Document, status: string, given: Answer): string[
 
 /** The error codes of an operation. The name of a shared answer lists them. */
 const errorLine = (operation: Operation): string[] => {
-  const codes = Object.values(operation.responses).flatMap(({ $ref }) => $ref?.split('/').at(-1)!.split('.') ?? []);
+  const codes = Object.values(operation.responses).flatMap(
+    ({ $ref }) => $ref?.split('/').at(-1)!.split('.') ?? [],
+  );
   const links = [...new Set(codes)].map((code) => `[\`${code}\`](/docs/errors#${code})`);
   return links.length === 0 ? [] : [`**Errors**: ${links.join(', ')}`];
 };
@@ -148,7 +149,8 @@ const overview = (document: Document): Page => ({
     ...document.tags.map(({ name, description }) => {
       const at = `/docs/api/${slug(name)}`;
       const rows = callsOf(document, name).map(
-        ({ method, path, operation: { summary } }) => `| [${summary}](${at}#${anchor(summary)}) | \`${method} ${path}\` |`,
+        ({ method, path, operation: { summary } }) =>
+          `| [${summary}](${at}#${anchor(summary)}) | \`${method} ${path}\` |`,
       );
       const calls = rows.length === 0 ? [] : [['| Operation | Call |', '| --- | --- |', ...rows].join('\n')];
       return [`## ${name}`, `${description} [All details](${at}).`, ...calls].join('\n\n');

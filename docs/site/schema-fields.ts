@@ -65,8 +65,13 @@ const bounds = ({ minimum, maximum, minLength, maxLength, minItems, maxItems }: 
 
 const textOf = (document: OpenApi, given: Schema): string => {
   const schema = schemaAt(document, given);
-  const facts = [...bounds(schema), ...(schema.default === undefined ? [] : [`default ${literal(schema.default)}`])];
-  return [schema.description, facts.length === 0 ? undefined : `(${facts.join('; ')})`].filter(Boolean).join(' ');
+  const facts = [
+    ...bounds(schema),
+    ...(schema.default === undefined ? [] : [`default ${literal(schema.default)}`]),
+  ];
+  return [schema.description, facts.length === 0 ? undefined : `(${facts.join('; ')})`]
+    .filter(Boolean)
+    .join(' ');
 };
 
 /** The object inside a schema: itself, its items, or its only alternative besides null. */

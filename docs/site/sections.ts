@@ -3,6 +3,9 @@ import type { Page } from './pages.ts';
 
 export type Section = { url: string; page: string; title: string; text: string };
 
+/** Enough of a section to find it by, so that the texts of all sections load quickly. */
+const MAX_TEXT = 1200;
+
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
 
 /** The text of HTML that this build has made. */
@@ -16,7 +19,8 @@ const textOf = (html: string): string =>
     .replace(/&#(\d+);/g, (_all, code: string) => String.fromCodePoint(Number(code)))
     .replace(/&(\w+);/g, (all, name: string) => ENTITIES[name] ?? all)
     .replace(/\s+/g, ' ')
-    .trim();
+    .trim()
+    .slice(0, MAX_TEXT);
 
 /** One for the beginning of a page, and one for each heading of the second and third level. */
 export const sectionsOf = (page: Page, html: string): Section[] => {

@@ -21,7 +21,11 @@ const QUESTIONS: readonly [question: string, clicks: readonly string[], answer: 
   ['how to refund', ['How do I refund a buyer?'], /partiallySignTransaction/],
   ['a webhook in Python', ['How do I verify a webhook?'], /import base64|hmac/],
   ['a crash after the payment', ['My server crashed after the payment'], /deliveryId/],
-  ['a budget for an agent', ['How does an agent get 5 USDC a day?'], /--daily 5[^]*After a refusal|--daily 5[^]*after a refusal/],
+  [
+    'a budget for an agent',
+    ['How does an agent get 5 USDC a day?'],
+    /--daily 5[^]*After a refusal|--daily 5[^]*after a refusal/,
+  ],
   ['a prefix of a proxy', ['My API is behind a proxy'], /prefix removed/],
   ['CORS', ['Buyers in web pages, CORS'], /PAYMENT_HEADERS/],
   ['delegation_inactive', ['What does an error code mean?', 'delegation_inactive'], /allows no spending/],
@@ -69,7 +73,11 @@ test('the search finds guides, calls and error codes, by keyboard', async () => 
   for (const [query, result, at] of [
     ['delegation_inac', /^Errors delegation_inactive/, '/docs/errors#delegation_inactive'],
     ['redeem a settlement', /^Sell an API Redeem a settlement/, '/docs/api/sell-an-api#redeem-a-settlement'],
-    ['publicUrl proxy', /publicUrl is what buyers type/, '/docs/guides/proxies-and-browsers#publicurl-is-what-buyers-type'],
+    [
+      'publicUrl proxy',
+      /publicUrl is what buyers type/,
+      '/docs/guides/proxies-and-browsers#publicurl-is-what-buyers-type',
+    ],
   ] as const) {
     await page.goto(`${origin}/docs/guides`);
     await page.keyboard.press('ControlOrMeta+k');

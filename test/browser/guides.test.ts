@@ -28,15 +28,18 @@ test.each([
   ['desktop', 'light', 0],
   ['desktop', 'light', 1],
   ['desktop', 'light', 2],
-] as const)('every page fits a %s in %s colours, and axe finds nothing serious: part %d', async (width, colours, part) => {
-  const opened = await suite.opened({ width, colours });
-  for (const path of PARTS[part]!) {
-    await opened.page.goto(origin + path);
-    expect([path, await opened.wider()]).toEqual([path, []]);
-    expect([path, await opened.findings()]).toEqual([path, []]);
-    await opened.shoot(`docs${path.replaceAll('/', '-')}`);
-  }
-});
+] as const)(
+  'every page fits a %s in %s colours, and axe finds nothing serious: part %d',
+  async (width, colours, part) => {
+    const opened = await suite.opened({ width, colours });
+    for (const path of PARTS[part]!) {
+      await opened.page.goto(origin + path);
+      expect([path, await opened.wider()]).toEqual([path, []]);
+      expect([path, await opened.findings()]).toEqual([path, []]);
+      await opened.shoot(`docs${path.replaceAll('/', '-')}`);
+    }
+  },
+);
 
 test('the search has no serious finding while it shows results', async () => {
   const opened = await suite.opened();
@@ -52,6 +55,9 @@ test('a phone opens the navigation', async () => {
   const { page } = await suite.opened({ width: 'phone' });
   await page.goto(`${origin}/`);
   await page.getByRole('button', { name: 'Menu' }).click();
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Refunds', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .getByRole('link', { name: 'Refunds', exact: true })
+    .click();
   await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
 });

@@ -1,7 +1,7 @@
+import { defineCollection } from 'astro:content';
 import { docsLoader } from '@astrojs/starlight/loaders';
 import { docsSchema } from '@astrojs/starlight/schema';
 import { z } from 'astro/zod';
-import { defineCollection } from 'astro:content';
 
 /** The pages that docs/site/build.ts writes. */
 export const collections = {

@@ -304,7 +304,7 @@ test.each([
   ['DELETE', '/v1/nothing'],
   ['DELETE', '/v1/settlements/x/nothing'],
   ['GET', '/console/assets/../../package.json'],
-  ['GET', '/pages/docs.html'],
+  ['GET', '/docs/site/dist/index.html'],
 ])('%s %s is no route', async (method, path) => {
   expect(await send(method, path)).toMatchObject({
     status: 404,

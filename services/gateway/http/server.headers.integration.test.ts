@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([secure.stop(), local.stop()]), 60_000);
 
 const PAGES = ['/', '/docs', '/docs/errors', '/docs/guides', '/docs/guides/limits', '/llms.txt'];
-const OTHERS = ['/openapi.json', '/docs.js', '/page.css', '/receipt', '/console', '/.well-known/jwks.json'];
+const OTHERS = ['/openapi.json', '/docs/search.json', '/receipt', '/console', '/.well-known/jwks.json'];
 const ERRORS = ['/v1/nothing', '/v1/quotes'];
 const HSTS = 'strict-transport-security';
 
@@ -42,9 +42,7 @@ test('bytes that are no HTTP are answered with the header too', async () => {
   expect(answer).toContain(`${HSTS}: max-age=63072000`);
 });
 
-// The reference page has an origin of its own, so it shares nothing (pages.test.ts).
-const SHARING = [...PAGES, '/receipt'].filter((page) => page !== '/docs');
-test.each(SHARING)('%s shares no window with a page that opens it', async (path) => {
+test.each([...PAGES, '/receipt'])('%s shares no window with a page that opens it', async (path) => {
   const { headers } = await fetch(local.gateway.url + path, { headers: { accept: 'text/html' } });
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
 });

@@ -19,7 +19,9 @@ afterAll(() => fixture.stop(), 60_000);
 const HTML = { accept: 'text/html' };
 const root = path.resolve(import.meta.dirname, '../../..');
 const openApi = JSON.parse(readFileSync(path.join(root, 'docs/openapi.json'), 'utf8'));
-const TAGS = (openApi.tags as { name: string }[]).map(({ name }) => name.toLowerCase().replace(/[^a-z0-9]+/g, '-'));
+const TAGS = (openApi.tags as { name: string }[]).map(({ name }) =>
+  name.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+);
 const PAGES = [
   '/',
   '/docs',
@@ -37,7 +39,9 @@ test.each(PAGES)('%s is a page without inline script and style', async (at) => {
   expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; /);
   expect(policy).toMatch(/require-trusted-types-for 'script'; trusted-types 'none'$/);
   const html = await page.text();
-  expect(html.match(/<script(?![^>]*\ssrc="\/docs\/assets\/)[^>]*>|<style|<[^>]*\s(style|on\w+)="[^"]*"/g)).toBeNull();
+  expect(
+    html.match(/<script(?![^>]*\ssrc="\/docs\/assets\/)[^>]*>|<style|<[^>]*\s(style|on\w+)="[^"]*"/g),
+  ).toBeNull();
 });
 
 test('every internal link of every page leads to a page, and to an anchor of it', async () => {
@@ -45,7 +49,9 @@ test('every internal link of every page leads to a page, and to an anchor of it'
   const load = (at: string): Promise<string> => {
     const loading =
       pages.get(at) ??
-      fetch(url + at, { headers: HTML }).then(async (page) => (page.ok ? page.text() : `status ${page.status}`));
+      fetch(url + at, { headers: HTML }).then(async (page) =>
+        page.ok ? page.text() : `status ${page.status}`,
+      );
     pages.set(at, loading);
     return loading;
   };
@@ -66,7 +72,11 @@ test('every internal link of every page leads to a page, and to an anchor of it'
 
 test('every page names the gateway that shows it, and no other one', async () => {
   const named = new Set<string>();
-  for (const at of [...PAGES, ...PAGES.map((page) => `${page === '/' ? '/index' : page}.md`), '/llms-full.txt']) {
+  for (const at of [
+    ...PAGES,
+    ...PAGES.map((page) => `${page === '/' ? '/index' : page}.md`),
+    '/llms-full.txt',
+  ]) {
     const text = await textOf(at);
     expect(text).not.toMatch(/127\.0\.0\.1:3000\b|api\.quittance\.example/);
     for (const [, address] of text.matchAll(/QUITTANCE_URL[=\s"':]*(http:[\w./:]+)/g)) named.add(address!);
@@ -97,7 +107,10 @@ test('the sitemap has every page, and robots.txt names it', async () => {
 });
 
 test('the search has every guide, operation and error code', async () => {
-  const sections = (await (await fetch(`${url}/docs/search.json`)).json()) as { url: string; title: string }[];
+  const sections = (await (await fetch(`${url}/docs/search.json`)).json()) as {
+    url: string;
+    title: string;
+  }[];
   const titles = new Set(sections.map(({ title }) => title));
   const operations = Object.values<Record<string, { summary: string }>>(openApi.paths).flatMap(Object.values);
   const errors = [...readFileSync(path.join(root, 'docs/errors.md'), 'utf8').matchAll(/^## (\S+)$/gm)];
@@ -113,7 +126,11 @@ test('the search has every guide, operation and error code', async () => {
 test('a browser gets a page for an unknown address, a program gets JSON, and a last slash is removed', async () => {
   for (const at of ['/docs/guides/nothing', '/nothing', '/docs/guides/..%2f..%2fpackage.json', '/404.html']) {
     const page = await fetch(url + at, { headers: HTML });
-    expect([at, page.status, page.headers.get('content-type')]).toEqual([at, 404, 'text/html; charset=utf-8']);
+    expect([at, page.status, page.headers.get('content-type')]).toEqual([
+      at,
+      404,
+      'text/html; charset=utf-8',
+    ]);
     expect(await page.text()).toContain('Page not found');
     expect([at, (await fetch(url + at)).headers.get('content-type')]).toEqual([
       at,
@@ -140,7 +157,10 @@ test('a file with its hash in its name is stored for ever, and a page is compare
     expect([file.status, file.headers.get('content-encoding')]).toEqual([200, coding]);
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     const page = await fetch(`${url}/docs`, { headers });
-    expect([page.headers.get('content-encoding'), page.headers.get('cache-control')]).toEqual([coding, 'no-cache']);
+    expect([page.headers.get('content-encoding'), page.headers.get('cache-control')]).toEqual([
+      coding,
+      'no-cache',
+    ]);
     expect(await page.text()).toBe(html);
   }
 });

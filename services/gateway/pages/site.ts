@@ -52,10 +52,7 @@ const compressed = async (type: string, plain: Buffer): Promise<Asset> => {
 const documentOf = (file: string, type: string, publicUrl: string): Document => {
   let made: Promise<Asset> | undefined;
   return () => {
-    made ??= compressed(
-      type,
-      Buffer.from(readFileSync(file, 'utf8').replaceAll(GUIDE_ORIGIN, publicUrl)),
-    );
+    made ??= compressed(type, Buffer.from(readFileSync(file, 'utf8').replaceAll(GUIDE_ORIGIN, publicUrl)));
     return made;
   };
 };
@@ -79,7 +76,8 @@ export const loadSite = ({ siteFolder, publicUrl }: { siteFolder: string; public
 };
 
 /** Whether a caller is a browser that shows a page. Other clients accept any type, or JSON. */
-export const acceptsHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/.test(headers.accept ?? '');
+export const acceptsHtml = ({ headers }: FastifyRequest): boolean =>
+  /\btext\/html\b/.test(headers.accept ?? '');
 
 /** @param vary the headers of a request on which the answer depends */
 const send = async (request: FastifyRequest, reply: FastifyReply, document: Document, vary?: string) => {

@@ -18,7 +18,8 @@ const load = async (): Promise<MiniSearch<Section>> => {
     fields: ['title', 'page', 'text'],
     storeFields: ['url', 'page', 'title', 'text'],
     // Names of errors, events and fields are found whole and by their parts.
-    tokenize: (text) => [...text.split(/[^\p{L}\p{N}_.]+/u), ...text.split(/[^\p{L}\p{N}]+/u)].filter(Boolean),
+    tokenize: (text) =>
+      [...text.split(/[^\p{L}\p{N}_.]+/u), ...text.split(/[^\p{L}\p{N}]+/u)].filter(Boolean),
     searchOptions: {
       boost: { title: 4, page: 2 },
       prefix: true,
@@ -38,7 +39,10 @@ const excerpt = ({ text, terms }: Found): DocumentFragment => {
   const start = places.length === 0 ? 0 : from;
   const part = text.slice(start, start + EXCERPT);
   const shown = document.createDocumentFragment();
-  const pattern = new RegExp(`(${terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'i');
+  const pattern = new RegExp(
+    `(${terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`,
+    'i',
+  );
   const pieces = terms.length === 0 ? [part] : part.split(pattern);
   for (const [index, piece] of pieces.entries()) {
     if (index % 2 === 0) shown.append(piece);
@@ -81,7 +85,8 @@ class SiteSearch extends HTMLElement {
     opener.addEventListener('click', open);
     document.addEventListener('keydown', (event) => {
       const isTyping = event.target instanceof HTMLElement && event.target.closest('input, textarea, select');
-      const isShortcut = ((event.ctrlKey || event.metaKey) && event.key === 'k') || (event.key === '/' && !isTyping);
+      const isShortcut =
+        ((event.ctrlKey || event.metaKey) && event.key === 'k') || (event.key === '/' && !isTyping);
       if (!isShortcut) return;
       event.preventDefault();
       if (dialog.open) dialog.close();
