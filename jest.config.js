@@ -65,6 +65,12 @@ export default {
     },
     {
       ...common,
+      displayName: 'packages',
+      testMatch: ['<rootDir>/{cli,mcp,sdk}/**/*.release.test.ts', '<rootDir>/test/packages/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/release-setup.ts',
+    },
+    {
+      ...common,
       displayName: 'faults',
       testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
     },

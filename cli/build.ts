@@ -1,7 +1,8 @@
 // Builds the command into cli/dist: `node cli/build.ts`. With `--readme` it writes the reference of
 // the commands into cli/README.md instead.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { nodeGuard } from './node-guard.ts';
 
 const root = import.meta.dirname;
 
@@ -13,12 +14,13 @@ if (process.argv.includes('--readme')) {
   const { build } = await import('esbuild');
   const dist = path.join(root, 'dist');
   rmSync(dist, { recursive: true, force: true });
-  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  const { version, engines } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     version: string;
+    engines: { node: string };
   };
   await build({
     entryPoints: [path.join(root, 'src/main.ts')],
-    outfile: path.join(dist, 'quittance.js'),
+    outfile: path.join(dist, 'program.js'),
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -27,4 +29,7 @@ if (process.argv.includes('--readme')) {
     define: { CLI_VERSION: JSON.stringify(version) },
     legalComments: 'none',
   });
+  const command = path.join(dist, 'quittance.js');
+  writeFileSync(command, nodeGuard('quittance', engines.node, 'program.js'));
+  chmodSync(command, 0o755);
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { firstNode, runOn } from '../test/support/node-claims.ts';
 import { type InstalledPackage, packages } from '../test/support/packages.ts';
 
 /**
@@ -48,9 +49,16 @@ test('the tarball works by npx alone', async () => {
   });
 }, 120_000);
 
-test('the tarball has the bundle, the README and the licence only, and is small', async () => {
+test('the tarball has the command, the README and the licence only, and is small', async () => {
   const files = readdirSync(cli.installed, { recursive: true, encoding: 'utf8' });
-  expect(files.sort()).toEqual(['LICENSE', 'README.md', 'dist', 'dist/quittance.js', 'package.json']);
+  expect(files.sort()).toEqual([
+    'LICENSE',
+    'README.md',
+    'dist',
+    'dist/program.js',
+    'dist/quittance.js',
+    'package.json',
+  ]);
   const bytes = statSync(tarball).size;
   console.log(`cli: the packed tarball has ${(bytes / 1000).toFixed(1)} kB`);
   expect(bytes).toBeLessThan(100_000);
@@ -61,8 +69,22 @@ test('its dependencies have the versions of the root, and the bundle imports not
   const { dependencies } = manifest('cli');
   for (const [name, version] of Object.entries(dependencies))
     expect([name, version]).toEqual([name, devDependencies[name]]);
-  const bundle = readFileSync(path.join(cli.installed, 'dist/quittance.js'), 'utf8');
+  const bundle = readFileSync(path.join(cli.installed, 'dist/program.js'), 'utf8');
   const imported = [...bundle.matchAll(/^import .* from "([^"]+)";$/gm)].map(([, name]) => name!);
   const packages = new Set(imported.filter((name) => !name.startsWith('node:')));
   expect([...packages]).toEqual(['commander']);
 });
+
+test('the first Node that it claims runs it, and an older one gets one sentence', async () => {
+  const args = ['dist/quittance.js', ['pay', '--help']] as const;
+  expect(await runOn(firstNode(cli), cli, ...args)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Usage: quittance pay'),
+    stderr: '',
+  });
+  expect(await runOn('20.3.0', cli, ...args)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'quittance needs Node 22.12 or newer, and this is Node 20.3.0.\n',
+  });
+}, 300_000);

@@ -1,20 +1,19 @@
 import { createPaywall, type Paywall, type PaywallEvent } from '@quittance/sdk/vendor';
 import { redisStore } from './redis-store.ts';
 
-const setting = (name: string): string => {
-  const value = process.env[name];
-  if (value === undefined || value === '') throw new Error(`${name} is not set`);
-  return value;
-};
+const { env } = process;
 
-/** The paywall of all examples, configured by the environment of the process. */
+/**
+ * The paywall of all examples, configured by the environment of the process. Next evaluates it while
+ * it builds, without these variables. What is missing is refused at the first request.
+ */
 export const paywallOf = (log: (event: PaywallEvent) => void = console.log): Paywall =>
   createPaywall({
-    baseUrl: setting('QUITTANCE_URL'),
-    serviceKey: setting('SERVICE_KEY'),
-    serviceId: setting('SERVICE_ID'),
-    environment: setting('SERVICE_KEY').startsWith('vendor_live_') ? 'live' : 'test',
-    publicUrl: setting('PUBLIC_URL'),
-    store: redisStore(setting('REDIS_URL')),
+    baseUrl: env.QUITTANCE_URL!,
+    serviceKey: env.SERVICE_KEY!,
+    serviceId: env.SERVICE_ID!,
+    environment: env.SERVICE_KEY?.startsWith('vendor_live_') ? 'live' : 'test',
+    publicUrl: env.PUBLIC_URL!,
+    store: redisStore(env.REDIS_URL!),
     log,
   });

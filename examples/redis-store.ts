@@ -28,6 +28,8 @@ type Commands = {
 export const redisStore = (url: string): PaywallStore & { close: () => void } => {
   const redis = new Redis(url, {
     keyPrefix: 'paywall:',
+    // At the first command, because a build evaluates this module without a Redis.
+    lazyConnect: true,
     maxRetriesPerRequest: 1,
     enableAutoPipelining: true,
   });

@@ -4,6 +4,8 @@
 //   --start        what `npm start` needs, instead of all packages
 //   --no-servers   neither servers nor the pages
 import { repositoryRoot } from './servers/binaries.mjs';
+import { ensureCommands } from './setup/commands.mjs';
+import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
 import { exitOnSignals } from './setup/npm.mjs';
 import { ensurePages } from './setup/pages.mjs';
@@ -19,7 +21,8 @@ exitOnSignals();
 
 const modulesAndPages = async () => {
   await ensureNodeModules(repositoryRoot, say, { forStart: given('--start') });
-  if (withServers) await ensurePages(say);
+  ensureCommands(repositoryRoot);
+  if (withServers) await ensureConsole(say);
 };
 
 try {

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 
 /**
- * Requests that cost nothing, by plain fetch and by payingFetch, on the Node that runs this. It is
- * plain JavaScript without dependencies, because old versions of Node run it too.
+ * Requests that cost nothing, by plain fetch and by payingFetch, on the runtime that runs
+ * this. It is plain JavaScript without dependencies, because old versions of Node, Bun and Deno run
+ * it too.
  */
 
 const bytes = () => new TextEncoder().encode('h\u00f6flich');
@@ -109,15 +110,21 @@ const startEcho = async () => {
   return { server, origin: `http://127.0.0.1:${server.address().port}` };
 };
 
-/** The boundary of a form is random. */
-const comparable = (text) => text.replace(/-*formdata-[\w-]+/gi, 'boundary');
+/** The boundary of a form is random. Old versions of Node change it for a redirect. */
+const comparable = (text) => {
+  const boundary = /boundary=([\w-]+)/.exec(text)?.[1] ?? 'boundary';
+  return text.replaceAll(boundary, 'boundary').replace(/-*(formdata-[\w-]+|boundary)-*/gi, 'boundary');
+};
+/** The Fetch standard leaves out the fragment. Bun does not. */
+const withoutFragment = (url) => url.replace(/#.*/, '');
 
 const outcomeOf = async (fetch, make) => {
   try {
     const response = await fetch(...make());
     const { status, url, redirected, type } = response;
     const headers = [...response.headers].filter(([name]) => name !== 'date');
-    return { status, url, redirected, type, headers, text: comparable(await response.text()) };
+    const text = comparable(await response.text());
+    return { status, url: withoutFragment(url), redirected, type, headers, text };
   } catch (error) {
     return { name: error?.name, message: error?.message, cause: error?.cause?.code };
   }

@@ -4,7 +4,17 @@ import Sequencer from '@jest/test-sequencer';
  * The projects with the long suites first, so that no core waits for one at the end. The campaigns
  * run when everything else is done: they break things by the clock, and want the machine.
  */
-const ORDER = ['e2e', 'browser', 'interop', 'release', 'simulation', 'integration', 'unit', 'faults'];
+const ORDER = [
+  'e2e',
+  'browser',
+  'interop',
+  'release',
+  'packages',
+  'simulation',
+  'integration',
+  'unit',
+  'faults',
+];
 
 const place = ({ context }) => ORDER.indexOf(context.config.displayName?.name);
 

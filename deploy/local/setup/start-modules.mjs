@@ -2,10 +2,12 @@
 // is half of all packages. Tests, benches and checks add the rest when they run first.
 
 /**
- * The development packages of the local servers and of the packages that `npm pack` makes.
+ * The development packages of the local servers, of the packages that `npm pack` makes, and of their
+ * commands.
  * `start-modules.test.ts` compares the lists with the imports.
  */
 export const SERVER_PACKAGES = [
+  '@modelcontextprotocol/node',
   '@modelcontextprotocol/server',
   '@types/node',
   'commander',
@@ -16,6 +18,7 @@ export const SERVER_PACKAGES = [
   'postal-mime',
   'smtp-server',
   'typescript',
+  'undici',
 ];
 
 /** The development packages that the console and the documentation are built from. */

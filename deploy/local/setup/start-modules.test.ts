@@ -6,8 +6,8 @@ import { NODE_BINARIES } from './node-binary.mjs';
 import { PAGE_PACKAGES, partsForStart, SERVER_PACKAGES } from './start-modules.mjs';
 
 /**
- * What `npm start` installs on a bare machine is what it imports, and what the operators' commands
- * and `npm pack` of each package need, which then run beside it at once.
+ * What `npm start` installs on a bare machine is what it imports, and what the operators' commands,
+ * `npm pack` of each package and the commands of these need, which then run beside it at once.
  */
 const root = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
@@ -62,6 +62,7 @@ test('the packages of npm start are those that its programs, the commands beside
     ...globSync(['services/*/main.ts', 'deploy/local/*/main.ts', 'deploy/local/setup/*.mjs'], { cwd: root }),
     ...globSync('{sdk,cli,mcp}/build.ts', { cwd: root }),
     ...['deploy/local/setup.mjs', 'sdk/src/main.ts', 'mcp/src/main.ts'],
+    ...['cli/src/main.ts', 'mcp/src/quittance-mcp.ts'],
   ]);
   const forPages = developed([
     ...['console/build.ts', 'console/src/main.tsx', 'docs/site/build.ts'],
