@@ -21,7 +21,7 @@ test.each([
   ['no sign-in', new NotSignedInError('x'), 3],
   ['an invalid key', new UnauthorizedError({ code: 'unauthorized', message: 'x' }, info), 3],
   ['an old sign-in', refusal('reauthentication_required'), 3],
-  ['a price above the maximum', new PriceAboveCapError('maxAmount', quote), 4],
+  ['a price above the maximum', new PriceAboveCapError('maxAmount', quote, 1n), 4],
   ['a limit of the key', refusal('limit_exceeded', { money_moved: 'no' }), 4],
   ['a denied approval', refusal('approval_denied', { money_moved: 'no' }), 4],
   ['a 402 that cannot be paid', new RefusedError('x'), 4],
@@ -63,7 +63,7 @@ test('an error of the API is shown with its fields, code, request id and next st
 });
 
 test('the next step of a price above the maximum is the command that pays it', () => {
-  expect(failureOf(new PriceAboveCapError('maxAmount', quote)).next).toBe(
+  expect(failureOf(new PriceAboveCapError('maxAmount', quote, 1n)).next).toBe(
     'To pay it, repeat the command with --max 0.05.',
   );
 });

@@ -39,13 +39,18 @@ const messageOf = (declare: () => unknown): string => {
 describe('amounts', () => {
   test.each<[unknown, string | null]>([
     ['50000', null],
+    ['$0.05', null],
+    ['$ 0.05', null],
+    ['0.05 USDC', null],
+    ['5 usdc', null],
+    ['$999999999999.999999', null],
     ['9223372036854775807', null],
     ['9223372036854775808', "is too large: the largest amount is '9223372036854775807' micro-units"],
-    ['0.05', "use micro-units as a string: '50000' is 0.05 USDC"],
-    ['1.000001', "use micro-units as a string: '1000001' is 1.000001 USDC"],
-    ['12.00', "use micro-units as a string: '12000000' is 12.00 USDC"],
+    ['0.05', "name the unit: '$0.05', or '50000' in micro-units"],
+    ['1.000001', "name the unit: '$1.000001', or '1000001' in micro-units"],
+    ['12.00', "name the unit: '$12.00', or '12000000' in micro-units"],
     ['0.0000001', "use micro-units as digits only: '50000' is 0.05 USDC"],
-    [0.05, "use micro-units as a string: '50000' is 0.05 USDC"],
+    [0.05, "use a string with the unit: '$0.05', or '50000' in micro-units"],
     [
       50_000,
       "use micro-units as a string, not a number: '50000' is 0.05 USDC, and '50000000000' is 50,000.00 USDC",
@@ -61,7 +66,13 @@ describe('amounts', () => {
     ['0.0', "must be more than 0: '50000' is 0.05 USDC"],
     ['050', "must not begin with 0: '50000' is 0.05 USDC"],
     [' 50000', "use micro-units as digits only: '50000' is 0.05 USDC"],
-    ['$0.05', "use micro-units as digits only: '50000' is 0.05 USDC"],
+    ['$0.0000001', "has more than six decimals: '$0.000001' is the least amount"],
+    ['$0.00', "must be more than 0: '$0.05'"],
+    ['$1,000', "use digits and a point, like '$0.05' or '0.05 USDC'"],
+    ['$-1', "use digits and a point, like '$0.05' or '0.05 USDC'"],
+    ['1e3 USDC', "use digits and a point, like '$0.05' or '0.05 USDC'"],
+    ['$99999999999999', "use digits and a point, like '$0.05' or '0.05 USDC'"],
+    ['0.05 EUR', "use micro-units as digits only: '50000' is 0.05 USDC"],
     ['０５', "use micro-units as digits only: '50000' is 0.05 USDC"],
     [undefined, "use micro-units as a string: '50000' is 0.05 USDC"],
     [['5'], "use micro-units as a string: '50000' is 0.05 USDC"],
@@ -75,8 +86,9 @@ describe('amounts', () => {
     [-1n, 'must not be negative'],
     [50_000, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
     ['50000', 'use a bigint of micro-units: 50000n is 0.05 USDC'],
-    [0.05, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
-    ['0.1', 'use a bigint of micro-units: 100000n is 0.10 USDC'],
+    [0.05, "name the unit: '$0.05', or 50000n in micro-units"],
+    ['0.1', "name the unit: '$0.10', or 100000n in micro-units"],
+    ['$0', "must be more than 0: '$0.05'"],
     [undefined, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
   ])('a maximum %p: %s', (value, fault) => {
     expect(bigintFault(value)).toBe(fault);
@@ -160,7 +172,7 @@ describe('createPaywall', () => {
   });
 
   test.each<[object, RegExp]>([
-    [{ price: '0.05' }, /^price: use micro-units as a string: '50000' is 0\.05 USDC$/],
+    [{ price: '0.05' }, /^price: name the unit: '\$0\.05', or '50000' in micro-units$/],
     [{ price: 50_000 }, /^price: use micro-units as a string, not a number/],
     [{ prise: '1' }, /^route: unknown option "prise"\. Did you mean "price"\?/],
     [{}, /^price: use micro-units/],
@@ -209,7 +221,7 @@ describe('createPaywall', () => {
 
 describe('payingFetch', () => {
   test.each<[object, RegExp]>([
-    [{ maxAmount: 0.05 }, /^maxAmount: use a bigint of micro-units: 50000n is 0\.05 USDC$/],
+    [{ maxAmount: 0.05 }, /^maxAmount: name the unit: '\$0\.05', or 50000n in micro-units$/],
     [{ maxAmount: undefined }, /^maxAmount: use a bigint/],
     [
       { delegateKey: 'vendor_test_secret' },
@@ -218,7 +230,7 @@ describe('payingFetch', () => {
     [{ delegateKey: JWT }, /this is an access token/],
     [{ delegateKey: { signIn: JWT } }, /^delegateKey\.environment: use 'test' or 'live'$/],
     [{ budget: { total: 5 } }, /^budget\.total: use a bigint of micro-units: 5n/],
-    [{ budget: { perOrigin: '0.1' } }, /^budget\.perOrigin: use a bigint of micro-units: 100000n/],
+    [{ budget: { perOrigin: '0.1' } }, /^budget\.perOrigin: name the unit: '\$0\.10', or 100000n/],
     [{ budget: { periodMs: '1d' } }, /^budget\.periodMs: use a whole number of milliseconds/],
     [{ budget: { perorigin: 1n } }, /^budget: unknown option "perorigin"\. Did you mean "perOrigin"\?/],
     [{ allow: { origins: 'https://a.example' } }, /^allow\.origins: pass a list of texts$/],

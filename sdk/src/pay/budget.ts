@@ -1,15 +1,16 @@
+import { type Amount, microOf } from '../amounts.ts';
 import { PriceAboveCapError } from './errors.ts';
 import type { Price } from './price.ts';
 
 /**
- * Caps over many calls of one `payingFetch`, in USDC micro-units. They exist only in this process.
+ * Caps over many calls of one `payingFetch`, in USDC micro-units or with their unit. They exist only in this process.
  * The delegate's limits are the lasting ones.
  */
 export type Budget = {
   /** Over all origins. */
-  total?: bigint;
+  total?: Amount;
   /** Over each origin. */
-  perOrigin?: bigint;
+  perOrigin?: Amount;
   /**
    * The sliding period in milliseconds that counts. Default: everything.
    */
@@ -21,7 +22,9 @@ type Entry = { origin: string; amountMicro: bigint; endsAt: number };
 /**
  * Amounts are reserved before the payment, so that concurrent calls cannot exceed a cap.
  */
-export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
+export const createLedger = ({ total: inTotal, perOrigin: ofOrigin, periodMs }: Budget) => {
+  const total = inTotal === undefined ? undefined : microOf(inTotal);
+  const perOrigin = ofOrigin === undefined ? undefined : microOf(ofOrigin);
   const entries = new Map<string, Entry>();
   /** Paid amounts per origin, if there is no period; then only the sums are needed. */
   const paid = new Map<string, bigint>();
@@ -42,9 +45,9 @@ export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
       for (const [each, { endsAt }] of entries) if (endsAt <= now) entries.delete(each);
       const amountMicro = BigInt(price.quote_amount);
       if (total !== undefined && sum(null) + amountMicro > total)
-        throw new PriceAboveCapError('total', price);
+        throw new PriceAboveCapError('total', price, total);
       if (perOrigin !== undefined && sum(origin) + amountMicro > perOrigin)
-        throw new PriceAboveCapError('perOrigin', price);
+        throw new PriceAboveCapError('perOrigin', price, perOrigin);
       entries.set(id, { origin, amountMicro, endsAt: Number.POSITIVE_INFINITY });
     },
     /** Releases a reservation for which certainly nothing was paid. */

@@ -1,3 +1,4 @@
+import { type Amount, microOf } from '../amounts.ts';
 import { identityOf } from '../request-identity.ts';
 import type { Fetch } from '../transport.ts';
 import { type CallBody, NO_BODY, readBody } from './body.ts';
@@ -29,8 +30,8 @@ export type Call = {
 
 /** The options of fetch, and those of this call alone. */
 export type CallInit = RequestInit & {
-  /** The maximum of a payment for this call, if it is below that of all calls. Micro-units. */
-  maxAmount?: bigint;
+  /** The maximum of a payment for this call, if it is below that of all calls. */
+  maxAmount?: Amount;
   /** The final decision for this call, instead of the one for all calls. */
   approve?: Approve;
 };
@@ -105,7 +106,7 @@ export const readCall = async (
     // Null removes the signal of a Request.
     signal: (signal === undefined ? source?.signal : signal) ?? undefined,
     redirect: redirect ?? source?.redirect ?? 'follow',
-    maxAmount,
+    maxAmount: maxAmount === undefined ? undefined : microOf(maxAmount),
     approve,
     more: { ...(source === null ? {} : passedOn(source)), ...rest },
     fingerprint: await fingerprintOf(`${method} ${url}`, body),

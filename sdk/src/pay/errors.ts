@@ -27,8 +27,14 @@ export class PriceAboveCapError extends PaymentDeclinedError {
   override readonly name: string = 'PriceAboveCapError';
   readonly cap: 'maxAmount' | 'total' | 'perOrigin';
 
-  constructor(cap: 'maxAmount' | 'total' | 'perOrigin', quote: Price) {
-    super(`The price of ${displayUsdc(quote.quote_amount)} is above ${cap}.`, quote);
+  /** @param most the cap, in micro-units */
+  constructor(cap: 'maxAmount' | 'total' | 'perOrigin', quote: Price, most: bigint) {
+    const price = displayUsdc(quote.quote_amount);
+    const isOne = cap === 'maxAmount';
+    super(
+      `${price} ${isOne ? 'is above maxAmount' : `would exceed budget.${cap}`} (${displayUsdc(most)}).`,
+      quote,
+    );
     this.cap = cap;
   }
 }

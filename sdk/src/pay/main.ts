@@ -17,6 +17,7 @@ import { createReports } from './reports.ts';
 import { createRules } from './rules.ts';
 import { memoryStore } from './store.ts';
 
+export type { Amount, NamedUsdc } from '../amounts.ts';
 export { isResourceOf, resourceOf } from '../resource.ts';
 export {
   BadTokenError,

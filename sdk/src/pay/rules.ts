@@ -1,3 +1,4 @@
+import { type Amount, microOf } from '../amounts.ts';
 import { isResourceOf } from '../resource.ts';
 import type { QuoteClaims } from '../tokens.ts';
 import type { Call } from './call.ts';
@@ -9,8 +10,8 @@ import type { Price } from './price.ts';
  * x402.
  */
 export type Rules = {
-  /** The maximum of one payment, in USDC micro-units. */
-  maxAmount: bigint;
+  /** The maximum of one payment: `'$0.05'`, `'0.05 USDC'`, or micro-units, `50_000n`. */
+  maxAmount: Amount;
   /**
    * A missing list allows any value. Plain http to another machine is paid only if its origin is
    * listed.
@@ -51,7 +52,8 @@ export const addressOf = (call: Call, response: Response, quote: Price): string 
  * The rules for everything that is paid for an address, at the first try and when a payment is
  * resumed.
  */
-export const createRules = ({ maxAmount, allow = {} }: Rules) => {
+export const createRules = ({ maxAmount: ofAll, allow = {} }: Rules) => {
+  const maxAmount = microOf(ofAll);
   const origins = allow.origins?.map((origin) => new URL(origin).origin);
   const checkPrice = (quote: Price, url: string, ofCall = maxAmount): void => {
     const { origin, protocol } = new URL(url);
@@ -70,7 +72,7 @@ export const createRules = ({ maxAmount, allow = {} }: Rules) => {
     if (allow.mints?.includes(quote.mint) === false)
       throw new NotAllowedError(`${quote.mint} is not an allowed mint.`, quote);
     const most = ofCall < maxAmount ? ofCall : maxAmount;
-    if (BigInt(quote.quote_amount) > most) throw new PriceAboveCapError('maxAmount', quote);
+    if (BigInt(quote.quote_amount) > most) throw new PriceAboveCapError('maxAmount', quote, most);
   };
   return {
     checkPrice,

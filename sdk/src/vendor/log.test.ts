@@ -63,7 +63,7 @@ describe('without a log of its own, the paywall prints', () => {
     const { status, body } = await readAnswer(selling(() => '0.05')(at('/report')));
     expect([status, body.details]).toEqual([503, { reason: 'vendor_configuration' }]);
     expect(printed).toEqual([
-      `paywall: vendor_configuration: price: the function has returned a wrong price; use micro-units as a string: '50000' is 0.05 USDC (${RESOURCE})`,
+      `paywall: vendor_configuration: price: the function has returned a wrong price; name the unit: '$0.05', or '50000' in micro-units (${RESOURCE})`,
     ]);
     expect(api.calls()).toEqual([]);
   });

@@ -1,3 +1,4 @@
+export type { Amount, NamedUsdc } from '../amounts.ts';
 /** The headers that CORS must allow for pages of other origins. */
 export { PAYMENT_HEADERS } from '../pay/dialects.ts';
 export type { Environment } from '../tokens.ts';

@@ -38,6 +38,15 @@ describe('the 402', () => {
     expect(claims.scope).toEqual({ resource: RESOURCE });
   });
 
+  test.each(['$0.05', '0.05 USDC', '50000'])('a price of %s is exact', async (price) => {
+    const said = () => Response.json({});
+    for (const route of [{ price }, { price: async () => price }])
+      expect((await readAnswer(api.paywall({}).protect(route, said)(at('/report')))).body).toMatchObject({
+        quote_amount: '50000',
+        display_amount: '0.05 USDC',
+      });
+  });
+
   test('one of the two headers is no payment, and neither a preflight nor HEAD is charged or delivered', async () => {
     const { serve, deliveries } = sell();
     const { 'x-settlement-id': id } = api.pay({ resource: RESOURCE });

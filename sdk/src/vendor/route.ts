@@ -1,8 +1,8 @@
-import { amountFault } from '../amounts.ts';
+import { amountFault, microOf } from '../amounts.ts';
 import { checkCount, checkNames, type OptionNames, refuseFault } from '../options.ts';
 import type { Bill } from './dialect.ts';
 
-/** The price of a route: USDC micro-units as decimal digits, more than the fee. */
+/** The price of a route, more than the fee: `'$0.05'`, `'0.05 USDC'`, or micro-units, `'50000'`. */
 export type Price<R> = string | ((request: R) => string | Promise<string>);
 export type PaidRoute<R> = {
   price: Price<R>;
@@ -60,5 +60,11 @@ export const billOf = async <R>(
   const fault = amountFault(amount);
   if (fault !== null)
     return { fault: new TypeError(`price: the function has returned a wrong price; ${fault}`) };
-  return { resource, amount, units: prepaid?.units ?? null, ahead: prepaid?.ahead ?? 1, route };
+  return {
+    resource,
+    amount: String(microOf(amount)),
+    units: prepaid?.units ?? null,
+    ahead: prepaid?.ahead ?? 1,
+    route,
+  };
 };
