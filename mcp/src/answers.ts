@@ -6,6 +6,7 @@ import {
   QuittanceError,
   type SafeAction,
 } from '../../sdk/src/errors.ts';
+import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import {
   NotDeliveredError,
   PaymentDeclinedError,
@@ -87,7 +88,7 @@ const ofDeclined = (error: PaymentDeclinedError): Refusal => ({
   money_moved: 'no',
   what_to_do:
     error instanceof PriceAboveCapError
-      ? `The price is ${error.quote.quote_amount} micro-units. Call again with a higher max_amount only if it is worth that.`
+      ? `The price is ${displayUsdc(error.quote.quote_amount)} (${error.quote.quote_amount} micro-units). Call again with a higher max_usdc only if it is worth that.`
       : WHAT_TO_DO.stop,
 });
 

@@ -16,7 +16,7 @@ export type PaidToolPaywall = {
 export type PaidToolOptions<Args> = {
   /** The name under which the tool is registered. It is part of what the buyer pays for. */
   name: string;
-  /** USDC micro-units as decimal digits, or a function of the arguments. */
+  /** `'$0.05'`, `'0.05 USDC'` or micro-units, `'50000'`, or a function of the arguments. */
   price: string | ((args: Args) => string | Promise<string>);
 };
 /** A callback for `McpServer.registerTool`. */

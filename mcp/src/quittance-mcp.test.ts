@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DELEGATE_KEY } from '../../test/support/keys.ts';
 import { delegateWith, startWorld, type World } from '../../test/support/scripted-vendors.ts';
 
 /** The command, as a host starts it. */
 
 const PROGRAM = path.join(import.meta.dirname, 'quittance-mcp.ts');
-const KEY = 'dk_test_secret-of-the-key';
+const KEY = DELEGATE_KEY;
 
 let world: World;
 beforeAll(async () => {

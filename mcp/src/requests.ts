@@ -9,34 +9,42 @@ const FORBIDDEN =
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 export const addressFields = {
-  url: z
-    .url({ protocol: /^https?$/ })
-    .max(4096)
-    .describe('The address to call'),
+  // Not `z.url` and `z.record`: models of some hosts refuse their `format` and `propertyNames`.
+  url: z.string().max(4096).describe('The http(s) address to call'),
   headers: z
-    .record(z.string(), z.string().max(8192))
-    .default({})
+    .object({})
+    .catchall(z.string().max(8192))
+    .optional()
     .describe('Headers of the request. Headers of the payment and of the connection are not accepted'),
 };
 export const requestFields = {
   ...addressFields,
-  method: z.enum(METHODS).default('GET'),
+  method: z.enum(METHODS).optional().describe('Default: GET'),
   body: z.string().max(1_400_000).optional().describe('The body of the request'),
   body_encoding: z
     .enum(['text', 'base64'])
-    .default('text')
-    .describe('base64: `body` is base64 of the bytes to send'),
+    .optional()
+    .describe('base64: `body` is base64 of the bytes to send. Default: text'),
 };
 
 type Fields = {
-  method: string;
-  headers: Record<string, string>;
+  url: string;
+  method?: string | undefined;
+  headers?: Record<string, string> | undefined;
   body?: string | undefined;
-  body_encoding?: 'text' | 'base64';
+  body_encoding?: 'text' | 'base64' | undefined;
 };
 
 /** @throws TypeError that names an argument that is not accepted */
-export const requestOf = ({ method, headers, body, body_encoding = 'text' }: Fields): RequestInit => {
+export const requestOf = ({
+  url,
+  method = 'GET',
+  headers = {},
+  body,
+  body_encoding = 'text',
+}: Fields): RequestInit => {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new TypeError('url must be an address like https://api.example.com/report.');
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name)) throw new TypeError(`${JSON.stringify(name)} is not the name of a header.`);
     if (FORBIDDEN.test(name.toLowerCase()))

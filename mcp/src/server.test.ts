@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ERAS, KEY, type McpWorld, startMcpWorld } from '../../test/support/mcp-world.ts';
+import { DELEGATE_KEY } from '../../test/support/keys.ts';
+import { ERAS, type McpWorld, startMcpWorld } from '../../test/support/mcp-world.ts';
 import { refusal } from '../../test/support/scripted-server.ts';
 import {
   honest,
@@ -21,7 +22,40 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-const paidFor = { max_amount: '1000' };
+const paidFor = { max_usdc: '0.001' };
+
+/**
+ * What models of some hosts refuse in a schema, with the whole request: keywords that the function
+ * declarations of Gemini and Vertex AI do not have (Schema in ai.google.dev/api/caching; reports:
+ * google-gemini/gemini-cli#2237 for formats, zendev-sh/zenflow#14 for propertyNames and
+ * exclusiveMinimum, danny-avila/LibreChat#13850 for a list that was tried at both), and combinations
+ * at the root, which Anthropic's tools do not have.
+ */
+const REFUSED_KEYWORDS =
+  'propertyNames patternProperties const exclusiveMinimum exclusiveMaximum oneOf allOf not if then else $ref $defs ' +
+  'definitions prefixItems additionalItems uniqueItems multipleOf examples readOnly writeOnly deprecated $comment id ' +
+  'dependencies dependentRequired dependentSchemas contentEncoding contentMediaType contentSchema format default';
+
+type Schema = { [keyword: string]: unknown };
+/** The refused keywords in a schema, and enums and types that are refused. */
+const refusedIn = (schema: Schema, place = ''): string[] => {
+  const found = REFUSED_KEYWORDS.split(' ').filter((keyword) => keyword in schema);
+  if (Array.isArray(schema.type)) found.push('a list of types');
+  if (Array.isArray(schema.enum) && !schema.enum.every((each) => typeof each === 'string'))
+    found.push('an enum of others than texts');
+  const { properties = {}, items, additionalProperties, anyOf = [] } = schema;
+  const below = [
+    ...Object.entries(properties as Record<string, Schema>),
+    ...[items, additionalProperties]
+      .filter((each) => typeof each === 'object')
+      .map((each): [string, Schema] => ['[]', each as Schema]),
+    ...(anyOf as Schema[]).map((each): [string, Schema] => ['|', each]),
+  ];
+  return [
+    ...found.map((keyword) => `${place}: ${keyword}`),
+    ...below.flatMap(([name, each]) => refusedIn(each, `${place}/${name}`)),
+  ];
+};
 
 describe.each(ERAS)('%s', (era) => {
   test('lists six tools with schemas of input and output', async () => {
@@ -43,6 +77,47 @@ describe.each(ERAS)('%s', (era) => {
     expect(JSON.stringify(tools)).not.toMatch(/dk_|api_key/);
   });
 
+  test('no schema of an input has what models of hosts refuse', async () => {
+    const { client } = await connect(era);
+    const { tools } = await client.listTools();
+    expect(tools.flatMap(({ name, inputSchema }) => refusedIn(inputSchema, name))).toEqual([]);
+    for (const { inputSchema } of tools) expect(inputSchema).not.toHaveProperty('anyOf');
+  });
+
+  test('the maximum is in USDC or in micro-units, and a mistake is named before anything is sent', async () => {
+    const { call, refused } = await connect(era);
+    const vendor = await world.vendor(honest());
+    const told = async (args: object) =>
+      (await refused('fetch_paid', { url: vendor.origin, ...args })).message;
+    expect(await told({})).toContain('Name either max_usdc');
+    expect(await told({ max_usdc: '0.10', max_amount: '100000' })).toContain('Name either max_usdc');
+    expect(await told({ max_usdc: '10 cents' })).toContain('max_usdc must be USDC');
+    expect(await told({ max_usdc: '0.0000001' })).toContain('at most six decimals');
+    expect(await told({ max_amount: '0.10' })).toContain('for 0.10 USDC use max_usdc "0.10"');
+    expect(vendor.visits).toEqual([]);
+    const above = await refused('fetch_paid', { url: vendor.origin, max_usdc: '0.0009' });
+    expect(above.message).toBe('0.001 USDC is above maxAmount (0.0009 USDC).');
+    for (const max of [{ max_usdc: '0.001' }, { max_usdc: '$0.001' }, { max_amount: '1000' }])
+      expect((await call('fetch_paid', { url: vendor.origin, ...max })).structuredContent).toMatchObject({
+        receipt: { amount: '1000', amount_usdc: '0.001' },
+      });
+  });
+
+  test('a call reports its progress to a client that asks for it', async () => {
+    const { client } = await connect(era);
+    const vendor = await world.vendor(honest());
+    const seen: { progress: number; message?: string }[] = [];
+    await client.callTool(
+      { name: 'fetch_paid', arguments: { url: vendor.origin, ...paidFor } },
+      { onprogress: (each) => seen.push(each as (typeof seen)[number]) },
+    );
+    expect(seen.map(({ message }) => message)).toEqual([
+      `Calling ${new URL(vendor.origin).host}`,
+      'Paying 0.001 USDC',
+    ]);
+    expect(seen.map(({ progress }) => progress)).toEqual([1, 2]);
+  });
+
   test('fetch_paid pays a quote, and returns the answer with the receipt', async () => {
     const { call } = await connect(era);
     const vendor = await world.vendor(honest());
@@ -59,6 +134,7 @@ describe.each(ERAS)('%s', (era) => {
         settlement_id: world.paid()[0]!.settlement_id,
         rail: 'quittance',
         amount: '1000',
+        amount_usdc: '0.001',
         payee_name: 'Weather API',
         confirmed: true,
       },
@@ -116,7 +192,7 @@ describe.each(ERAS)('%s', (era) => {
       expect(asked.isError).toBe(true);
       expect(asked.content[0]!.text).toContain('price sends only GET and HEAD');
       expect(vendor.visits).toEqual([]);
-      const error = await refused('fetch_paid', { url: vendor.origin, method, max_amount: '0' });
+      const error = await refused('fetch_paid', { url: vendor.origin, method, max_usdc: '0' });
       expect(error).toMatchObject({ code: 'price_above_max_amount', money_moved: 'no' });
       expect(error.what_to_do).toContain('1000 micro-units');
       expect(world.paid()).toEqual([]);
@@ -178,7 +254,7 @@ describe.each(ERAS)('%s', (era) => {
   test('a price above max_amount, and headers of payments, are refused', async () => {
     const { refused } = await connect(era);
     const vendor = await world.vendor(honest());
-    expect(await refused('fetch_paid', { url: vendor.origin, max_amount: '999' })).toMatchObject({
+    expect(await refused('fetch_paid', { url: vendor.origin, max_usdc: '0.000999' })).toMatchObject({
       code: 'price_above_max_amount',
       money_moved: 'no',
     });
@@ -211,7 +287,7 @@ describe.each(ERAS)('%s', (era) => {
       await call('payments', {}),
       await call('receipt', { settlement_id: `stl_${'0'.repeat(26)}` }),
     ];
-    expect(JSON.stringify([results, errors, vendor.visits])).not.toContain(KEY);
+    expect(JSON.stringify([results, errors, vendor.visits])).not.toContain(DELEGATE_KEY);
   });
 
   test('a long body is cut, and bytes are base64', async () => {

@@ -1,9 +1,10 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/keys.ts';
 import { readSettings, SettingsError } from './settings.ts';
 
-const KEY = 'dk_test_secret';
+const KEY = DELEGATE_KEY;
 const TOKEN = 'sixteen-characters';
 
 test('without options: stdio, the gateway of npm start, small amounts, and only public addresses', () => {
@@ -75,7 +76,9 @@ test('--http needs a token, and its port has a default', () => {
 
 test.each<[string, string[], Record<string, string>]>([
   ['no key', [], {}],
-  ['a service key', [], { QUITTANCE_KEY: 'vendor_test_secret' }],
+  ['a service key', [], { QUITTANCE_KEY: SERVICE_KEY }],
+  ['a mistyped key', [], { QUITTANCE_KEY: KEY.replace('secret', 'Secret') }],
+  ['a key that was cut off', [], { QUITTANCE_KEY: KEY.slice(0, -1) }],
   ['an address that is none', [], { QUITTANCE_KEY: KEY, QUITTANCE_URL: 'api.example.com' }],
   ['dollars', [], { QUITTANCE_KEY: KEY, QUITTANCE_ASK_ABOVE: '0.5' }],
   ['a maximum in dollars', [], { QUITTANCE_KEY: KEY, QUITTANCE_MAX_AMOUNT: '1.5' }],
@@ -91,4 +94,32 @@ test.each<[string, string[], Record<string, string>]>([
   ['an unknown option', ['--key', 'x'], { QUITTANCE_KEY: KEY }],
 ])('%s is refused', (_name, args, env) => {
   expect(() => readSettings(args, env)).toThrow(SettingsError);
+});
+
+test('what is wrong with a key is named, and never its text', () => {
+  const saidOf = (key: string): string => {
+    try {
+      readSettings([], { QUITTANCE_KEY: key });
+    } catch (error) {
+      expect((error as Error).message).not.toContain(key.slice(12, 30));
+      return (error as Error).message;
+    }
+    throw new Error('the key was accepted');
+  };
+  expect(saidOf(SERVICE_KEY)).toMatch(
+    /^QUITTANCE_KEY must be a delegate key \(.*\); this is a service key, by which/,
+  );
+  expect(saidOf(KEY.replace('secret', 'Secret'))).toMatch(
+    /^QUITTANCE_KEY is mistyped or incomplete: .*; copy/,
+  );
+  expect(saidOf(`${KEY}\n`)).toMatch(/^QUITTANCE_KEY: remove spaces and line breaks/);
+});
+
+test.each([
+  ['20000', 20_000n],
+  ['$0.02', 20_000n],
+  ['0.02 USDC', 20_000n],
+])('the amount %s is exact', (text, micro) => {
+  const env = { QUITTANCE_KEY: KEY, QUITTANCE_MAX_AMOUNT: text };
+  expect(readSettings([], env)).toMatchObject({ maxAmountMicro: micro });
 });

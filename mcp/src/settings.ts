@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util';
 import { DEFAULT_URL } from '../../cli/src/context.ts';
 import { configFolder } from '../../cli/src/sign-ins.ts';
+import { checkKey, checkWholeKey } from '../../sdk/src/credential-kind.ts';
+import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
+import { settingOf } from './amounts.ts';
 
 /** The settings of one server, from the environment and the command line. */
 export type Settings = {
@@ -45,9 +48,10 @@ streamable HTTP on 127.0.0.1.
 
   QUITTANCE_KEY            a delegate key (dk_test_… or dk_live_…), required
   QUITTANCE_URL            the payment API, default ${DEFAULT_URL}
-  QUITTANCE_MAX_AMOUNT     micro-units; the most of one payment, default ${DEFAULT_MICRO.QUITTANCE_MAX_AMOUNT}
-  QUITTANCE_MAX_PER_DAY    micro-units; the most that the key pays on a UTC day, default ${DEFAULT_MICRO.QUITTANCE_MAX_PER_DAY}
-  QUITTANCE_ASK_ABOVE      micro-units; the person is asked before a payment above it, default ${DEFAULT_MICRO.QUITTANCE_ASK_ABOVE}
+  QUITTANCE_MAX_AMOUNT     the most of one payment, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_MAX_AMOUNT)}
+  QUITTANCE_MAX_PER_DAY    the most that the key pays on a UTC day, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_MAX_PER_DAY)}
+  QUITTANCE_ASK_ABOVE      the person is asked before a payment above it, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_ASK_ABOVE)}
+                           (these three are like "0.50 USDC", "$0.50", or micro-units, 500000)
   QUITTANCE_PAYEES         origins and addresses whose first payment needs no question, or "any"
   QUITTANCE_ALLOW_UNLIMITED  1: the key may have no limit
   QUITTANCE_ALLOW_PRIVATE  host:port of this machine or a private network that tools may call, or 1: all
@@ -69,9 +73,23 @@ const urlOf = (text: string): URL => {
 const microOf = (env: Environment, name: keyof typeof DEFAULT_MICRO): bigint => {
   const text = env[name];
   if (text === undefined || text === '') return DEFAULT_MICRO[name];
-  if (!/^[0-9]{1,19}$/.test(text))
-    throw new SettingsError(`${name} must be USDC micro-units: 1000000 is 1 USDC.`);
-  return BigInt(text);
+  const micro = settingOf(text);
+  if (micro === null)
+    throw new SettingsError(
+      `${name} must be an amount like "0.50 USDC", or micro-units: 500000 is 0.50 USDC.`,
+    );
+  return micro;
+};
+
+/** A delegate key in its form, with its checksum. The API is not asked. */
+const keyOf = (key = ''): string => {
+  try {
+    checkKey('QUITTANCE_KEY', key, 'delegate key');
+    checkWholeKey('QUITTANCE_KEY', key);
+    return key;
+  } catch (error) {
+    throw new SettingsError(`${(error as Error).message}.`);
+  }
 };
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
@@ -134,9 +152,7 @@ export const readSettings = (args: string[], env: Environment): Settings | null 
     throw new SettingsError((error as Error).message);
   }
   if (options.help === true) return null;
-  const key = env.QUITTANCE_KEY ?? '';
-  if (!/^dk_(test|live)_/.test(key))
-    throw new SettingsError('QUITTANCE_KEY must be a delegate key (dk_test_… or dk_live_…).');
+  const key = keyOf(env.QUITTANCE_KEY);
   const url = urlOf(env.QUITTANCE_URL ?? DEFAULT_URL);
   return {
     baseUrl: url.href.replace(/\/+$/, ''),

@@ -1,3 +1,4 @@
+import { isWholeKey } from './key-checksum.ts';
 import { MissingOptionError } from './options.ts';
 
 /** Recognizes credentials by their form, so that a wrong one is refused before it is sent. */
@@ -57,4 +58,16 @@ export const checkKey = (name: string, value: unknown, needed: 'service key' | '
       ? 'this is none'
       : `this is ${kind === 'access token' ? 'an' : 'a'} ${kind}, by which ${KINDS[kind].use}`;
   throw new TypeError(`${name} must be a ${needed} (${shown}); ${given}`);
+};
+
+/**
+ * Refuses a key that is mistyped or incomplete, or a placeholder of a build.
+ * @param name of the option
+ * @throws MissingOptionError, without the text
+ */
+export const checkWholeKey = (name: string, key: string): void => {
+  if (isWholeKey(key)) return;
+  throw new MissingOptionError(
+    `${name} is mistyped or incomplete: its last 6 characters, which are a checksum, do not match the others; copy the whole key again`,
+  );
 };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/keys.ts';
 import { amountFault, bigintFault } from './amounts.ts';
 import { type ClientOptions, createClient, memoryTokens } from './main.ts';
 import { type PayOptions, payingFetch } from './pay/main.ts';
@@ -17,13 +18,13 @@ const BASE = { baseUrl: 'https://api.example.com' };
 const OFFER_SECRET = 'a secret of offers, 32 or more of c2VjcmV0';
 const SELLING: PaywallOptions = {
   ...BASE,
-  serviceKey: 'vendor_test_secret',
+  serviceKey: SERVICE_KEY,
   serviceId: SERVICE_ID,
   environment: 'test',
   publicUrl: 'https://shop.example.com/base/',
   store: memoryStore(),
 };
-const PAYING: PayOptions = { ...BASE, delegateKey: 'dk_test_secret', maxAmount: 50_000n };
+const PAYING: PayOptions = { ...BASE, delegateKey: DELEGATE_KEY, maxAmount: 50_000n };
 const JWT = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2VjcmV0';
 
 const messageOf = (declare: () => unknown): string => {
@@ -265,6 +266,20 @@ describe('an option without a value', () => {
   });
   afterEach(() => {
     jest.restoreAllMocks();
+  });
+
+  test('a mistyped key is reported where it is declared, and refused at the first use', async () => {
+    const mistyped = (key: string) => key.replace('secret', 'Secret');
+    const serviceKey = mistyped(SERVICE_KEY);
+    const route = createPaywall({ ...SELLING, serviceKey }).protect({ price: '$0.05' }, () => new Response());
+    const refusal = /^serviceKey is mistyped or incomplete: .*; copy the whole key again/;
+    await expect(route(new Request('http://a.example/'))).rejects.toThrow(refusal);
+    expect(warned.at(-1)).toMatch(/^createPaywall: serviceKey is mistyped/);
+    const delegateKey = mistyped(DELEGATE_KEY);
+    const never = () => Promise.reject(new Error('sent'));
+    const paying = payingFetch(never, { ...PAYING, delegateKey });
+    await expect(paying('https://a.example')).rejects.toThrow(/^delegateKey is mistyped/);
+    for (const key of [serviceKey, delegateKey]) expect(warned.join()).not.toContain(key);
   });
 
   // As `process.env.SERVICE_KEY` is while a framework builds.

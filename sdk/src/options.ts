@@ -4,7 +4,7 @@
  * option's name. No message repeats a value that may be a secret.
  */
 
-/** A required option has no value. */
+/** A required option has no value, or one that no running program has. */
 export class MissingOptionError extends TypeError {}
 
 /**

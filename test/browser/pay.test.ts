@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Route } from 'playwright-core';
 import { browserOfSuite } from '../support/browser-suite.ts';
+import { DELEGATE_KEY } from '../support/keys.ts';
 import { bill, KEYS, SIGNERS, tokenFor } from '../support/scripted-vendors.ts';
 
 /**
@@ -27,7 +28,7 @@ beforeAll(async () => {
 
 const RUN = `
 const run = async () => {
-  const paying = pay.payingFetch(fetch, { baseUrl: '${ORIGIN}/api', delegateKey: 'dk_test_key', maxAmount: 5000n });
+  const paying = pay.payingFetch(fetch, { baseUrl: '${ORIGIN}/api', delegateKey: '${DELEGATE_KEY}', maxAmount: 5000n });
   const said = [];
   for (const [path, init] of [['/paid', { method: 'POST', body: 'Berlin' }], ['/relayed'], ['/forged'], ['/moving']])
     said.push(await paying('${ORIGIN}' + path, init).then((answer) => answer.text(), (error) => error.name));

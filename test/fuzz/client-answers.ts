@@ -80,7 +80,7 @@ const mcpTargets = (): Target[] => [
     ),
     ([headers, body]) => {
       const sent = refusing([TypeError], () =>
-        requestOf({ method: 'POST', headers, body, body_encoding: 'base64' }),
+        requestOf({ url: ADDRESS, method: 'POST', headers, body, body_encoding: 'base64' }),
       );
       // What was accepted is refused by fetch at most.
       if (sent !== null) refusing([TypeError], () => new Request(ADDRESS, sent));

@@ -180,7 +180,7 @@ describe.each(ERAS)('over stdio, %s', (era) => {
     const asked = await call(client, 'price', { url });
     expect(asked.structuredContent).toMatchObject({ price: { amount: PRICE, rail: 'quittance' } });
     const before = deliveries;
-    const bought = await call(client, 'fetch_paid', { url, max_amount: PRICE });
+    const bought = await call(client, 'fetch_paid', { url, max_usdc: '0.05' });
     expect(bought.structuredContent).toMatchObject({
       status: 200,
       receipt: { amount: PRICE, confirmed: true },
@@ -189,7 +189,14 @@ describe.each(ERAS)('over stdio, %s', (era) => {
     expect(deliveries).toBe(before + 1);
     const { settlement_id, tx_hash } = bought.structuredContent.receipt;
     const receipt = await call(client, 'receipt', { settlement_id });
-    expect(receipt.structuredContent).toMatchObject({ receipt: { tx_hash, amount: PRICE } });
+    expect(receipt.structuredContent).toMatchObject({
+      receipt: {
+        tx_hash,
+        amount: PRICE,
+        amount_usdc: '0.05',
+        receipt_url: expect.stringMatching(/^http.*\/receipt#/),
+      },
+    });
     const listed = await call(client, 'payments', { limit: 50 });
     expect(listed.structuredContent.payments.map((each: Result) => each.settlement_id)).toContain(
       settlement_id,
@@ -219,10 +226,10 @@ describe.each(ERAS)('over stdio, %s', (era) => {
     const { client: asking, asked, answers } = await overStdio(era, { QUITTANCE_ASK_ABOVE: '49999' });
     answers.push({ action: 'decline' }, { action: 'accept', content: { pay: true } });
     const before = deliveries;
-    const declined = await call(asking, 'fetch_paid', { url, max_amount: PRICE });
+    const declined = await call(asking, 'fetch_paid', { url, max_usdc: '0.05' });
     expect(errorOf(declined)).toMatchObject({ code: 'not_approved', money_moved: 'no' });
     expect(deliveries).toBe(before);
-    const accepted = await call(asking, 'fetch_paid', { url, max_amount: PRICE });
+    const accepted = await call(asking, 'fetch_paid', { url, max_usdc: '0.05' });
     expect(accepted.structuredContent).toMatchObject({ status: 200 });
     expect(asked).toHaveLength(2);
     expect(asked[1]).toMatch(/^Pay 0\.05 USDC to .+ for GET http/);
@@ -233,7 +240,7 @@ describe.each(ERAS)('over stdio, %s', (era) => {
 test('by default a new payee is a question, once, and a refusal if the client cannot ask', async () => {
   const before = deliveries;
   const silent = await overStdio('2026-07-28', { QUITTANCE_PAYEES: '' });
-  const refused = errorOf(await call(silent.client, 'fetch_paid', { url, max_amount: PRICE }));
+  const refused = errorOf(await call(silent.client, 'fetch_paid', { url, max_usdc: '0.05' }));
   expect(refused).toMatchObject({ code: 'not_approved', money_moved: 'no' });
   expect(refused.message).toContain('QUITTANCE_PAYEES');
   expect(deliveries).toBe(before);
@@ -242,7 +249,7 @@ test('by default a new payee is a question, once, and a refusal if the client ca
   });
   answers.push({ action: 'accept', content: { pay: true } });
   for (let i = 0; i < 2; i += 1) {
-    const bought = await call(client, 'fetch_paid', { url, max_amount: PRICE });
+    const bought = await call(client, 'fetch_paid', { url, max_usdc: '0.05' });
     expect(bought.structuredContent).toMatchObject({ status: 200 });
   }
   expect(asked).toEqual([expect.stringMatching(/^Pay 0\.05 USDC to the new payee ".+" \(.+\) for GET http/)]);
@@ -251,7 +258,7 @@ test('by default a new payee is a question, once, and a refusal if the client ca
 
 test('the day’s maximum counts what the key has paid, also with a server that has ended', async () => {
   const fresh = await createDelegate(api, owner, { total: '90000000' });
-  const args = { url, max_amount: PRICE };
+  const args = { url, max_usdc: '0.05' };
   const first = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: PRICE }, { key: fresh.api_key });
   expect((await call(first.client, 'fetch_paid', args)).structuredContent).toMatchObject({ status: 200 });
   const next = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: PRICE }, { key: fresh.api_key });
@@ -303,7 +310,7 @@ test('over HTTP: one server for clients of both eras, with its token', async () 
       const client = newClient(era, false);
       const headers = { authorization: `Bearer ${token}` };
       await client.connect(new StreamableHTTPClientTransport(new URL(at!), { requestInit: { headers } }));
-      const bought = await call(client, 'fetch_paid', { url, max_amount: PRICE });
+      const bought = await call(client, 'fetch_paid', { url, max_usdc: '0.05' });
       expect(bought.structuredContent).toMatchObject({ status: 200, receipt: { amount: PRICE } });
     }
     expect(said).not.toContain(delegate.api_key);
@@ -315,8 +322,8 @@ test('over HTTP: one server for clients of both eras, with its token', async () 
 test('version 1 of the MCP SDK pays', async () => {
   const { command, args } = byNode;
   const calls = [
-    { name: 'fetch_paid', arguments: { url, max_amount: PRICE } },
-    { name: 'fetch_paid', arguments: { url, max_amount: '1' } },
+    { name: 'fetch_paid', arguments: { url, max_usdc: '0.05' } },
+    { name: 'fetch_paid', arguments: { url, max_usdc: '0.000001' } },
   ];
   const results = await runInterop<Result>('client-mcp-v1', { command, args, env: environment(), calls });
   expect(results[0].tools).toContain('fetch_paid');

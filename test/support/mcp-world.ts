@@ -6,11 +6,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { listen } from '../../mcp/src/http.ts';
 import { createServers } from '../../mcp/src/server.ts';
 import type { Settings } from '../../mcp/src/settings.ts';
+import { DELEGATE_KEY } from './keys.ts';
 import { startWorld } from './scripted-vendors.ts';
 
 /** The MCP server over HTTP with scripted vendors. The MCP SDK’s unmodified client calls it. */
 
-export const KEY = 'dk_test_secret-of-the-key';
 const TOKEN = 'a bearer token of the test'.replaceAll(' ', '-');
 export const ERAS = [['2025-11-25'], ['2026-07-28']] as const;
 type Era = (typeof ERAS)[number][0];
@@ -37,7 +37,7 @@ export const startMcpWorld = async () => {
   /** A client of a server with these settings, of one protocol era. By default no one is asked. */
   const connect = async (era: Era, settings: Partial<Settings> = {}, person?: Person) => {
     const own = {
-      ...{ baseUrl: world.api.baseUrl, key: KEY, folder },
+      ...{ baseUrl: world.api.baseUrl, key: DELEGATE_KEY, folder },
       ...{ maxAmountMicro: 10_000n, maxPerDayMicro: 100_000n, askAboveMicro: 10_000n },
       // The vendors are on loopback.
       ...{ payees: 'any' as const, allowsUnlimited: false, reach: 'private' as const },

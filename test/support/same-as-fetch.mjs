@@ -140,7 +140,7 @@ export const differences = async (payingFetch) => {
   const plain = (url, init) => fetch(url, init);
   const paying = payingFetch(plain, {
     baseUrl: 'http://127.0.0.1:9',
-    delegateKey: 'dk_test_key',
+    delegateKey: 'dk_test_secretOfTheDelegate0000000000000000000000002D8PGE',
     maxAmount: 5000n,
   });
   const found = [];

@@ -5,6 +5,7 @@ import { type PayOptions, payingFetch } from '../../sdk/src/pay/main.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { DELEGATE_KEY } from './keys.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
 /**
@@ -265,7 +266,7 @@ export const startWorld = async () => {
     payer: (options: Partial<PayOptions> = {}) =>
       payingFetch((url, init) => fetch(url, init), {
         baseUrl: api.baseUrl,
-        delegateKey: 'dk_test_key',
+        delegateKey: DELEGATE_KEY,
         maxAmount: 5000n,
         ...options,
       }),

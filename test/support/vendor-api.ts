@@ -8,6 +8,7 @@ import {
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { SERVICE_KEY } from './keys.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
 /**
@@ -202,7 +203,7 @@ export const startVendorApi = async () => {
     paywall: (options: Partial<PaywallOptions> = {}) =>
       createPaywall({
         baseUrl: running.baseUrl,
-        serviceKey: 'vendor_test_secret',
+        serviceKey: SERVICE_KEY,
         serviceId,
         environment: 'test',
         publicUrl: PUBLIC_URL,

@@ -4,7 +4,7 @@ import { paymentOf, paymentShape } from './shapes.ts';
 import { answering, type Register } from './tools.ts';
 
 const inputSchema = z.object({
-  limit: z.int().min(1).max(50).default(10),
+  limit: z.int().min(1).max(50).optional().describe('Default: 10'),
   cursor: z.string().max(1024).optional().describe('next_cursor of the page before'),
 });
 const outputSchema = z.object({ payments: z.array(paymentShape), next_cursor: z.string().nullable() });
@@ -18,7 +18,7 @@ export const registerPayments: Register = (server, { client }) => {
     outputSchema,
     annotations: { readOnlyHint: true, openWorldHint: false },
   };
-  server.registerTool('payments', config, ({ limit, cursor }) =>
+  server.registerTool('payments', config, ({ limit = 10, cursor }) =>
     answering(async () => {
       const page = await client.settlement.list({
         limit: String(limit),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Price } from '../../../sdk/src/pay/main.ts';
+import { inBoth, micro, usdc } from '../amounts.ts';
 import { answerWith, refusalOf, refuseWith, UNTRUSTED } from '../answers.ts';
 import { addressFields, requestOf } from '../requests.ts';
 import type { Register } from './tools.ts';
@@ -19,16 +20,18 @@ const inputSchema = z.strictObject({
   ...addressFields,
   method: z
     .enum(['GET', 'HEAD'], {
-      error: 'price sends only GET and HEAD. For another method call fetch_paid with max_amount "0"',
+      error: 'price sends only GET and HEAD. For another method call fetch_paid with max_usdc "0"',
     })
-    .default('GET'),
+    .optional()
+    .describe('Default: GET'),
 });
 const outputSchema = z.object({
   untrusted: z.string(),
   status: z.int().describe('The HTTP status without a payment'),
   price: z
     .object({
-      amount: z.string().describe('USDC micro-units: "1000000" is 1 USDC'),
+      amount: micro,
+      amount_usdc: usdc,
       payee: z.string().describe('The address that would be paid'),
       payee_name: z.string(),
       rail: z.enum(['quittance', 'x402_out']),
@@ -40,7 +43,7 @@ const outputSchema = z.object({
 });
 
 const priceIn = (price: Price & { expires_at?: string; scope?: { units?: unknown } | null }) => ({
-  amount: price.quote_amount,
+  ...inBoth({ amount: price.quote_amount }),
   payee: price.payout_address,
   payee_name: price.service_name,
   rail: price.quote_id === null ? 'x402_out' : 'quittance',
@@ -54,7 +57,7 @@ export const registerPrice: Register = (server, { ask }) => {
     title: 'Ask for a price',
     description:
       'Calls a URL by GET or HEAD without paying and returns the price that it asks for. ' +
-      'For the price of another method call fetch_paid with max_amount "0", which sends the request and pays nothing.',
+      'For the price of another method call fetch_paid with max_usdc "0", which sends the request and pays nothing.',
     inputSchema,
     outputSchema,
     annotations: { readOnlyHint: true, openWorldHint: true },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { inBoth, micro, usdc } from '../amounts.ts';
 import { answerWith, refuseWith } from '../answers.ts';
 import { paymentOf, paymentShape, settlementId } from './shapes.ts';
 import { answering, type Register } from './tools.ts';
@@ -17,7 +18,8 @@ const outputSchema = z.object({
     .object({
       approval_id: z.string(),
       status: z.string().describe('awaiting_approval, approved, denied or expired'),
-      amount: z.string(),
+      amount: micro,
+      amount_usdc: usdc,
       payee_name: z.string(),
       expires_at: z.string(),
       settlement_id: z.string().nullable(),
@@ -53,7 +55,7 @@ export const registerSettleStatus: Register = (server, { client }) => {
       const approval = {
         approval_id,
         status: of.status,
-        amount: of.amount,
+        ...inBoth({ amount: of.amount }),
         payee_name: of.service_name,
         expires_at: of.expires_at,
         settlement_id: of.settlement_id,

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { Output } from '../../../sdk/src/types.ts';
+import { inBoth, micro, usdc } from '../amounts.ts';
 
-/** The shapes of payments in answers. Amounts are strings of USDC micro-units. */
+/** The shapes of payments in answers. */
 
-const micro = z.string().describe('USDC micro-units: "1000000" is 1 USDC');
 export const settlementId = z
   .string()
   .regex(/^stl_[0-9a-z]{26}$/)
@@ -13,6 +13,7 @@ export const paidShape = z.object({
   settlement_id: z.string(),
   rail: z.enum(['quittance', 'x402_out']),
   amount: micro,
+  amount_usdc: usdc,
   payee: z.string().describe('The address that was paid'),
   payee_name: z.string(),
   tx_hash: z.string().nullable(),
@@ -27,7 +28,9 @@ export const paymentShape = z.object({
   chain_status: z.string().describe('pending, confirmed, finalized or failed'),
   rail: z.string(),
   amount: micro,
+  amount_usdc: usdc,
   fee: micro,
+  fee_usdc: usdc,
   payee_name: z.string(),
   payee: z.string().nullable().describe('The address that was paid, of a payment by x402'),
   resource: z.string().nullable(),
@@ -43,8 +46,7 @@ export const paymentOf = (of: Settlement): z.infer<typeof paymentShape> => ({
   status: of.status,
   chain_status: of.chain_status,
   rail: of.rail,
-  amount: of.quote_amount,
-  fee: of.fee_amount,
+  ...inBoth({ amount: of.quote_amount, fee: of.fee_amount }),
   payee_name: of.service_name,
   payee: of.pay_to ?? null,
   resource: of.resource ?? (typeof of.scope?.resource === 'string' ? of.scope.resource : null),

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../../../test/support/browser.ts';
+import { DELEGATE_KEY } from '../../../test/support/keys.ts';
 import { KEYS, startWorld, tokenFor, type World } from '../../../test/support/scripted-vendors.ts';
 
 /** `payingFetch` in a page of Chromium, to an API of another origin, beside plain fetch. */
@@ -97,7 +98,7 @@ const inPage = (expression: string): Promise<unknown> =>
       async (response) => [response.status, response.type, response.url, await response.text()],
       ({ name, message }) => [name, message],
     );
-    const options = { baseUrl: ${JSON.stringify(world.api.baseUrl)}, delegateKey: 'dk_test_key', maxAmount: 5000n };
+    const options = { baseUrl: ${JSON.stringify(world.api.baseUrl)}, delegateKey: '${DELEGATE_KEY}', maxAmount: 5000n };
     const pay = payingFetch((url, init) => fetch(url, init), { ...options, allow: { origins: [vendor] } });
     return ${expression};
   })()`);

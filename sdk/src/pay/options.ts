@@ -1,6 +1,6 @@
 import { bigintFault } from '../amounts.ts';
 import type { Credential } from '../credential.ts';
-import { checkKey } from '../credential-kind.ts';
+import { checkKey, checkWholeKey } from '../credential-kind.ts';
 import {
   checkBaseUrl,
   checkCount,
@@ -73,6 +73,7 @@ const payerOf = (delegateKey: string | SignedIn): SignedIn => {
     return delegateKey;
   }
   checkKey('delegateKey', delegateKey, 'delegate key');
+  checkWholeKey('delegateKey', delegateKey);
   return { environment: delegateKey.startsWith('dk_live_') ? 'live' : 'test', signIn: delegateKey };
 };
 

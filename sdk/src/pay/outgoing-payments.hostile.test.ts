@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { DELEGATE_KEY } from '../../../test/support/keys.ts';
 import {
   errorOf,
   honestX402,
@@ -76,7 +77,7 @@ const payerOf = (answer: () => Response) => {
   const { baseUrl } = world.api;
   return payingFetch(
     async (url, init) => (url.startsWith(baseUrl) ? globalThis.fetch(url, init) : answer()),
-    { baseUrl, delegateKey: 'dk_test_key', maxAmount: 5000n },
+    { baseUrl, delegateKey: DELEGATE_KEY, maxAmount: 5000n },
   );
 };
 
@@ -184,7 +185,7 @@ test('plain http to another machine is refused', async () => {
       url.startsWith(baseUrl)
         ? globalThis.fetch(url, init)
         : Promise.resolve(new Response('{}', { status: 402, headers: headers! })),
-    { baseUrl, delegateKey: 'dk_test_key', maxAmount: 5000n },
+    { baseUrl, delegateKey: DELEGATE_KEY, maxAmount: 5000n },
   );
   expect(await errorOf(pay('http://vendor.internal/'))).toBeInstanceOf(NotAllowedError);
   expect(signs()).toEqual([]);
@@ -197,5 +198,5 @@ test('payment headers of the caller are replaced, and the key reaches no vendor'
   });
   expect(answer.status).toBe(200);
   expect(shown(vendor)).toEqual([`signed-${signs()[0]!.body!.payment_attempt_id}`]);
-  for (const { headers } of vendor.visits) expect(JSON.stringify(headers)).not.toContain('dk_test_key');
+  for (const { headers } of vendor.visits) expect(JSON.stringify(headers)).not.toContain(DELEGATE_KEY);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DELEGATE_KEY } from '../../../test/support/keys.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   bill,
@@ -67,7 +68,7 @@ describe('a 402 of x402', () => {
     expect(signs()).toHaveLength(1);
     const { payment_attempt_id } = signs()[0]!.body!;
     expect(signs()[0]).toMatchObject({
-      token: 'dk_test_key',
+      token: DELEGATE_KEY,
       body: { resource: `${vendor.origin}/a`, x402_version: 2, requirement: requirement() },
     });
     expect(vendor.visits.map(({ path, headers }) => [path, headers['payment-signature']])).toEqual([

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DELEGATE_KEY } from '../../../test/support/keys.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   bill,
@@ -181,7 +182,7 @@ describe('a quote that the options do not allow is not paid', () => {
           ),
         {
           baseUrl: world.api.baseUrl,
-          delegateKey: 'dk_test_key',
+          delegateKey: DELEGATE_KEY,
           maxAmount: 5000n,
           allow,
         },
@@ -242,7 +243,7 @@ describe('after the payment', () => {
     expect(paid.headers['x-payment-request-id']).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
     expect(asked.headers['x-payment-request-id']).toBeUndefined();
     for (const { headers: sent } of [...first.visits, ...second.visits]) {
-      expect(JSON.stringify(sent)).not.toContain('dk_test_key');
+      expect(JSON.stringify(sent)).not.toContain(DELEGATE_KEY);
     }
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DELEGATE_KEY } from '../../../test/support/keys.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   errorOf,
@@ -78,7 +79,7 @@ describe('a request', () => {
     expect(await answer.json()).toEqual({ by: world.paid()[0]!.settlement_id, id: idOf(vendor.visits[1]!) });
     expect(idOf(vendor.visits[0]!)).toBeUndefined();
     expect(settles()).toHaveLength(1);
-    expect(settles()[0]).toMatchObject({ call: 'POST /v1/settle', token: 'dk_test_key' });
+    expect(settles()[0]).toMatchObject({ call: 'POST /v1/settle', token: DELEGATE_KEY });
     expect(vendor.visits.map(({ path }) => path)).toEqual(['/a?q=1', '/a?q=1']);
     expect(await held()).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { fromBase64, memoOf, paymentOn, type Rail } from '../../../test/support/incoming-buyers.ts';
+import { OTHER_SERVICE_KEY, SERVICE_KEY } from '../../../test/support/keys.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import { withoutPauses } from '../../../test/support/skipped-pauses.ts';
 import {
@@ -141,7 +142,7 @@ describe.each(RAILS)('a payment of %s', (rail) => {
     expect(first).toMatchObject({ status: 200, body: { report: 'yes' } });
     expect(first.headers.get('cache-control')).toContain('private');
     const [asked] = paidCalls();
-    expect(asked!.token).toBe('vendor_test_secret');
+    expect(asked!.token).toBe(SERVICE_KEY);
     expect(asked!.body).toEqual({
       rail,
       quote_amount: '50000',
@@ -311,7 +312,7 @@ describe.each(RAILS)('a payment of %s', (rail) => {
     expect(await reasonOf(serve(at('/report', payment)))).toBe(undecided);
     const changed = api.paywall({
       store,
-      serviceKey: 'vendor_test_another',
+      serviceKey: OTHER_SERVICE_KEY,
       dialects: signedBy(OTHER_SECRET),
     });
     const dearer = changed.protect({ price: '50001' }, (request) => {

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../client.ts';
-import { checkKey } from '../credential-kind.ts';
+import { checkKey, checkWholeKey } from '../credential-kind.ts';
 import {
   checkAddress,
   checkBaseUrl,
@@ -104,6 +104,7 @@ const checkService = ({ serviceKey, serviceId, environment }: PaywallOptions): v
     throw new TypeError(
       `serviceKey belongs to the other environment: environment '${environment}' needs a key that begins with vendor_${environment}_`,
     );
+  checkWholeKey('serviceKey', serviceKey);
   if (serviceId === undefined || (serviceId as string) === '')
     throw new MissingOptionError('serviceId is missing: the console shows it under Services');
   if (!SERVICE_ID.test(serviceId ?? ''))

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { amountFault, microOf } from '../../sdk/src/amounts.ts';
+import { parseUsdc, plainUsdc } from '../../sdk/src/generated/usdc.ts';
+
+/** Amounts in tools: USDC for people and models, and micro-units, which are exact. */
+
+export const maxFields = {
+  max_usdc: z
+    .string()
+    .max(40)
+    .optional()
+    .describe('The most to pay for this request, in USDC: "0.05". "0" pays nothing and returns the price'),
+  max_amount: z
+    .string()
+    .max(40)
+    .optional()
+    .describe('The same in micro-units, instead of max_usdc: "50000" is 0.05 USDC'),
+};
+type Max = { max_usdc?: string | undefined; max_amount?: string | undefined };
+
+const ZERO = /^0+(\.0+)?$/;
+
+/** "0.05", as well as "$0.05" and "0.05 USDC". Null: not an amount. */
+const microOfUsdc = (text: string): bigint | null => {
+  const number = text.replace(/^\$ ?| ?USDC$/gi, '');
+  return ZERO.test(number) ? 0n : parseUsdc(number);
+};
+
+/**
+ * The maximum of a call in micro-units.
+ * @throws TypeError that says how to write it
+ */
+export const maxOf = ({ max_usdc, max_amount }: Max): bigint => {
+  if ((max_usdc === undefined) === (max_amount === undefined))
+    throw new TypeError('Name either max_usdc, like "0.05", or max_amount in micro-units, like "50000".');
+  if (max_usdc !== undefined) {
+    const micro = microOfUsdc(max_usdc);
+    if (micro !== null) return micro;
+    throw new TypeError('max_usdc must be USDC with a point and at most six decimals, like "0.05".');
+  }
+  if (/^[0-9]{1,19}$/.test(max_amount!)) return BigInt(max_amount!);
+  const meant = microOfUsdc(max_amount!);
+  const hint =
+    meant === null
+      ? 'max_usdc is in USDC'
+      : `for ${plainUsdc(meant)} USDC use max_usdc "${plainUsdc(meant)}"`;
+  throw new TypeError(`max_amount must be micro-units, digits only: "50000" is 0.05 USDC; ${hint}.`);
+};
+
+/**
+ * A setting: micro-units as digits, or USDC with its unit (`$0.05`, `0.05 USDC`). Null: neither. A
+ * number with a point and no unit is refused, as in the SDK.
+ */
+export const settingOf = (text: string): bigint | null => {
+  if (/^[0-9]{1,19}$/.test(text)) return BigInt(text);
+  return amountFault(text) === null ? microOf(text) : null;
+};
+
+const MICRO = 'USDC micro-units: "1000000" is 1 USDC';
+export const micro = z.string().describe(MICRO);
+/** An amount in USDC, as text beside its micro-units. */
+export const usdc = z.string().describe('The same in USDC');
+
+type InUsdc<T extends Record<string, string | null>> = T & { [K in keyof T & string as `${K}_usdc`]: T[K] };
+
+/** Amounts in micro-units, and each of them in USDC. */
+export const inBoth = <T extends Record<string, string | null>>(amounts: T): InUsdc<T> =>
+  Object.fromEntries(
+    Object.entries(amounts).flatMap(([name, amount]) => [
+      [name, amount],
+      [`${name}_usdc`, amount === null ? null : plainUsdc(amount)],
+    ]),
+  ) as InUsdc<T>;
