@@ -121,7 +121,13 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     if (response.status !== 402) return conclude(name, record, call, response);
     discard(response);
     if (isAdopted && !(await payments.hasUnits(record))) return payments.disown(name, record);
-    return notDelivered(name, record, 'The vendor was paid and does not accept the payment.');
+    const { settlement_id } = record.settlement!;
+    return notDelivered(
+      name,
+      record,
+      'The vendor was paid and does not accept the payment. Repeat the call: it presents the same payment and pays nothing more. ' +
+        `If that is refused too, name settlement ${settlement_id} to the vendor, who can refund it.`,
+    );
   };
 
   return { notDelivered, conclude, sendPatiently, collect };

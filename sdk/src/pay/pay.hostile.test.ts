@@ -66,6 +66,25 @@ describe('a quote that is not for the called address is not paid', () => {
     nothingPaid();
   });
 
+  test.each([
+    ['/report', '/api/report', 'must contain the prefix /api.'],
+    ['/api/report', '/report', 'must not contain the prefix /api.'],
+    ['/a', '/b', 'is another one.'],
+  ])(
+    'a quote for %s at %s: both addresses and what the vendor has to change',
+    async (quoted, called, remedy) => {
+      const vendor = await world.vendor((_visit, origin) => bill(tokenFor(`${origin}${quoted}`)));
+      const { message } = (await errorOf(world.payer()(`${vendor.origin}${called}`))) as Error;
+      expect(message).toBe(
+        `The quote is for ${vendor.origin}${quoted}, and ${vendor.origin}${called} was called. If this is your vendor: its publicUrl ${remedy}`,
+      );
+      const other = await world.vendor(() => bill(tokenFor(`http://localhost:1${called}`)));
+      expect(((await errorOf(world.payer()(`${other.origin}${called}`))) as Error).message).toMatch(
+        new RegExp(`its publicUrl must begin with ${other.origin}\\.$`),
+      );
+    },
+  );
+
   test('a quote without a scope', async () => {
     const vendor = await world.vendor(() => bill(tokenFor('', { scope: null })));
     expect(await errorOf(world.payer()(vendor.origin))).toBeInstanceOf(ResourceMismatchError);

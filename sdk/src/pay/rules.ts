@@ -1,5 +1,5 @@
 import { type Amount, microOf } from '../amounts.ts';
-import { isResourceOf } from '../resource.ts';
+import { isResourceOf, resourceOf } from '../resource.ts';
 import type { QuoteClaims } from '../tokens.ts';
 import type { Call } from './call.ts';
 import { NotAllowedError, PriceAboveCapError, QuoteLapsedError, ResourceMismatchError } from './errors.ts';
@@ -48,6 +48,31 @@ export const addressOf = (call: Call, response: Response, quote: Price): string 
   return url.href;
 };
 
+/** The longest address of a vendor in a sentence. */
+const LONGEST = 300;
+
+/** What the vendor of a quote has to change, if it is the caller's own. */
+const remedyOf = (quoted: URL, called: URL): string => {
+  const [less, more] = [quoted.pathname, called.pathname];
+  const [isShorter, isLonger] = [more.endsWith(less), less.endsWith(more)];
+  if (quoted.origin !== called.origin)
+    return isShorter || isLonger ? ` must begin with ${called.origin}` : ' is another one';
+  if (isShorter) return ` must contain the prefix ${more.slice(0, -less.length)}`;
+  return isLonger ? ` must not contain the prefix ${less.slice(0, -more.length)}` : ' is another one';
+};
+
+/** Both addresses, because the vendor's own configuration is the most frequent cause. */
+const mismatchOf = (claimed: unknown, url: string): string => {
+  const called = resourceOf(url);
+  if (typeof claimed !== 'string' || !/^https?:/i.test(claimed) || !URL.canParse(claimed))
+    return `The quote names no address, and ${called} was called.`;
+  const quoted = resourceOf(claimed);
+  if (quoted === called)
+    return `The quote is for ${called} with a user, a query or a fragment, which no vendor of Quittance signs.`;
+  const remedy = remedyOf(new URL(quoted), new URL(called));
+  return `The quote is for ${quoted.slice(0, LONGEST)}, and ${called} was called. If this is your vendor: its publicUrl${remedy}.`;
+};
+
 /**
  * The rules for everything that is paid for an address, at the first try and when a payment is
  * resumed.
@@ -78,7 +103,7 @@ export const createRules = ({ maxAmount: ofAll, allow = {} }: Rules) => {
     checkPrice,
     checkQuote: (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
       if (!isResourceOf(quote.scope?.resource, url))
-        throw new ResourceMismatchError(`The quote is not for ${new URL(url).origin}.`, quote);
+        throw new ResourceMismatchError(mismatchOf(quote.scope?.resource, url), quote);
       checkPrice(quote, url, ofCall);
     },
   };

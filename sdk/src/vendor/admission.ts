@@ -9,13 +9,14 @@ import {
   restore,
   unavailable,
 } from './answers.ts';
+import { createAddressCheck } from './configuration.ts';
 import { createDeliveries, type Finish, type Receipt } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 import { ConsumedBodyError, type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
 import type { PaywallPayment } from './payment.ts';
 import { billOf, type PaidRoute } from './route.ts';
-import type { PaywallStore } from './store.ts';
+import { isInMemory, type PaywallStore, UnsharedStoreError } from './store.ts';
 import { createUnitsAhead } from './units-ahead.ts';
 
 export type Admission =
@@ -189,6 +190,8 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
         return { kind: 'deliver', payment: paid, headers: receipt?.headers ?? {}, finish };
       }
       default:
+        if (begun.kind === 'spent' && begun.isUnknown === true && isInMemory(store))
+          logError(new UnsharedStoreError(payment.id), about);
         return refuseTo(bill, incoming, { dialect, refusal: UNDELIVERABLE[begun.kind], about });
     }
   };
@@ -200,6 +203,7 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
   const answers = createAnswers(dialects, log, logError);
   const { refused, charge, refuseTo } = answers;
   const redeem = createRedeem(deps, answers);
+  const checkAddress = createAddressCheck(publicUrl, logError);
 
   return async (incoming, request, route) => {
     // A preflight is not charged, so it must not run the handler. CORS belongs before the paywall.
@@ -219,7 +223,10 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     const bill = await billOf(resource, request, route);
     if ('fault' in bill) return refused(resource, { ...unavailable(CONFIGURATION), cause: bill.fault });
     const presented = await presentedTo(dialects, incoming, bill);
-    if (presented === null) return charge(bill, incoming);
+    if (presented === null) {
+      checkAddress(incoming, resource);
+      return charge(bill, incoming);
+    }
     return 'take' in presented
       ? redeem(presented, bill, incoming, { requestId, body })
       : refuseTo(bill, incoming, presented);

@@ -48,7 +48,11 @@ export type Receipt = { paymentId: string; headers: Record<string, string> };
 export type Begun =
   | { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish }
   | { kind: 'replay'; answer: StoredAnswer }
-  | { kind: 'spent' }
+  | {
+      kind: 'spent';
+      /** The store knows nothing of the payment. */
+      isUnknown?: boolean;
+    }
   | { kind: 'busy' }
   | { kind: 'refused'; refusal: Refusal };
 /**
@@ -127,7 +131,7 @@ const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun
   if (opening === 'spent') {
     // So that repeated requests cost no call.
     await write({ ...record, hash: '', opened: true });
-    return { kind: 'spent' };
+    return { kind: 'spent', isUnknown: found === null };
   }
   const isRefused = typeof opening === 'object' && 'status' in opening;
   if (isRefused) {

@@ -8,7 +8,7 @@ import {
   startVendorApi,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
-import type { PaywallOptions } from './main.ts';
+import { memoryStore, type PaywallOptions } from './main.ts';
 
 let api: VendorApi;
 let printed: string[];
@@ -66,6 +66,71 @@ describe('without a log of its own, the paywall prints', () => {
       `paywall: vendor_configuration: price: the function has returned a wrong price; name the unit: '$0.05', or '50000' in micro-units (${RESOURCE})`,
     ]);
     expect(api.calls()).toEqual([]);
+  });
+
+  test('which service id is wrong', async () => {
+    api.faults.push(({ call }) => (call === 'POST /v1/quote' ? refusal(404, 'not_found') : null));
+    expect((await selling()(at('/report'))).status).toBe(503);
+    expect(printed).toEqual([
+      expect.stringMatching(
+        /^paywall: vendor_configuration: serviceId [0-9a-f-]{36} is not a service of this key; the console/,
+      ),
+    ]);
+  });
+
+  test('that a price is not more than the fee, in USDC', async () => {
+    const message =
+      'must exceed the fee of 10000 micro-units, or the vendor would receive nothing; send at least "10001"';
+    const details = [{ path: 'quote_amount', message }];
+    const error = { code: 'validation_error', message: 'quote_amount: must exceed the fee', details };
+    api.faults.push(({ call }) => (call === 'POST /v1/quote' ? { status: 400, body: { error } } : null));
+    expect((await selling('$0.005')(at('/report'))).status).toBe(503);
+    expect(printed).toEqual([
+      `paywall: vendor_configuration: price: 0.005 USDC is not more than the fee of 0.01 USDC, which you pay out of it; use at least '$0.010001' (${RESOURCE})`,
+    ]);
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    [
+      'another host',
+      { host: 'localhost:8402' },
+      /a request came to localhost:8402, and its quote is for https:/,
+    ],
+    ['a proxy with another host', { 'x-forwarded-host': 'a.example, b' }, /a request came to a\.example,/],
+    ['a prefix', { 'x-forwarded-prefix': '/api' }, /a request came to shop\.example\.com\/api, and/],
+  ])('once, that requests come to %s than publicUrl has', async (_name, headers, line) => {
+    const serve = selling();
+    for (const path of ['/report', '/other', '/report'])
+      expect((await serve(at(path, headers))).status).toBe(402);
+    expect(printed).toEqual([expect.stringMatching(line)]);
+  });
+
+  test.each<Record<string, string>>([
+    {},
+    { host: 'shop.example.com' },
+    { host: 'internal:8080', 'x-forwarded-host': 'shop.example.com:443' },
+    { host: 'a b' },
+  ])('nothing about the address with %p', async (headers) => {
+    expect((await selling()(at('/report', headers))).status).toBe(402);
+    expect(printed).toEqual([]);
+  });
+
+  test('that another process has redeemed a payment, if the store is in memory', async () => {
+    const store = memoryStore();
+    const [shared, own] = [selling('50000', { store: { ...store } }), selling('50000', { store })];
+    for (const serve of [shared, own]) {
+      const payment = api.pay({ resource: RESOURCE });
+      Object.assign(api.settlements.get(payment['x-settlement-id']!)!, {
+        redeemed: true,
+        redeem_id: 'of another',
+      });
+      expect((await readAnswer(serve(at('/report', payment)))).body.details).toEqual({ reason: 'spent' });
+    }
+    expect(printed).toEqual([
+      expect.stringMatching(
+        /^paywall: unshared_store: settlement stl_\w+ was redeemed by another process, .*need a store/,
+      ),
+    ]);
   });
 
   test('that the API’s address does not answer, and why', async () => {

@@ -6,6 +6,7 @@ import { displayUsdc } from '../generated/usdc.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type SettlementClaims, type TokenVerifier } from '../tokens.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
+import { faultOfQuote } from './configuration.ts';
 import type { Bill, Dialect, Presented } from './dialect.ts';
 import type { Incoming } from './incoming.ts';
 import { CONFIGURATION } from './log.ts';
@@ -66,7 +67,7 @@ const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettin
     ).catch((error: unknown) => {
       end(false);
       if (error instanceof RateLimitedError && !(error instanceof WaitingError)) shares.learn();
-      throw error;
+      throw faultOfQuote(error, serviceId, amount);
     });
     end(true);
     // A buyer would refuse a quote of another environment or service, so the vendor reports it

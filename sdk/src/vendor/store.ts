@@ -30,6 +30,21 @@ export type PaywallStore = {
 };
 export type Counted = number | 'held' | 'empty';
 
+/** A payment was redeemed, and this process has no record of it. */
+export class UnsharedStoreError extends Error {
+  override readonly name: string = 'unshared_store';
+  constructor(paymentId: string) {
+    super(
+      `settlement ${paymentId} was redeemed by another process, before a restart or more than 10 minutes ago, so it is not delivered again. ` +
+        'Replicas and restarts need a store that they share (examples/redis-store.ts, postgres-store.ts)',
+    );
+  }
+}
+
+const inMemory = new WeakSet<PaywallStore>();
+/** True for `memoryStore()`, which other processes do not share. */
+export const isInMemory = (store: PaywallStore): boolean => inMemory.has(store);
+
 const MEMORY_CHARACTERS = 32_000_000;
 
 /**
@@ -61,7 +76,7 @@ export const memoryStore = (): PaywallStore => {
     held.set(key, { value, endsAt });
     size += value.length;
   };
-  return {
+  const store: PaywallStore = {
     get,
     compareAndSet: (key, expected, next, ttlMs) => {
       if (get(key) !== expected) return false;
@@ -80,4 +95,6 @@ export const memoryStore = (): PaywallStore => {
       return left;
     },
   };
+  inMemory.add(store);
+  return store;
 };
