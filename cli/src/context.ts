@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isWholeKey } from '../../sdk/src/key-checksum.ts';
 import { type Client, createClient, type Fetch } from '../../sdk/src/main.ts';
 import { NotSignedInError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
@@ -35,6 +36,11 @@ const keyOf = ({ QUITTANCE_KEY: text }: Io['env']) => {
     );
   if (match === null)
     throw new UsageError('QUITTANCE_KEY is not a key: it must begin with dk_ or vendor_ and its environment');
+  if (!isWholeKey(text))
+    throw new UsageError(
+      'QUITTANCE_KEY is mistyped or incomplete: its last 6 characters, which are a checksum, do not match the others',
+      'Copy the whole key again.',
+    );
   return {
     text,
     kind: match[1] === 'dk' ? ('delegate' as const) : ('service' as const),

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import {
   ApiError,
@@ -68,9 +69,28 @@ test('the next step of a price above the maximum is the command that pays it', (
   );
 });
 
-test('the reason of fetch is shown', () => {
-  const error = new TypeError('fetch failed', {
-    cause: Object.assign(new Error(''), { code: 'ECONNREFUSED' }),
-  });
-  expect(failureLines(failureOf(error))).toEqual(['Error: fetch failed: ECONNREFUSED']);
+const lineOf = (error: Error): string => failureLines(failureOf(error))[0]!;
+const noAnswer = (cause: object): Error => new TypeError('fetch failed', { cause });
+
+test('why fetch got no answer is said in words', async () => {
+  expect(lineOf(noAnswer({ message: '', code: 'ECONNREFUSED' }))).toBe(
+    'Error: the server was not reached: nothing listens at its address and port (ECONNREFUSED)',
+  );
+  const badPort = await fetch('http://127.0.0.1:6000/').catch((error: Error) => error);
+  expect(lineOf(badPort as Error)).toMatch(
+    /^Error: the server was not reached: no program may call its port/,
+  );
+  expect(lineOf(noAnswer({ message: 'other side closed', code: 'UND_ERR_SOCKET' }))).toBe(
+    'Error: the server was not reached: other side closed',
+  );
+});
+
+test('a file that exists, and one that cannot be, are named', async () => {
+  const failing = async (file: string, flag: string) =>
+    (await writeFile(file, '', { flag }).catch((error: Error) => error)) as Error;
+  const here = import.meta.filename;
+  expect(lineOf(await failing(here, 'wx'))).toBe(
+    `Error: ${here} exists already; name another file, or remove it`,
+  );
+  expect(lineOf(await failing(`${here}/a`, 'w'))).toBe(`Error: ${here}/a is in a path that is not a folder`);
 });

@@ -40,12 +40,41 @@ const nextOf = (error: unknown): string | null => {
   return (error as { next?: string | null }).next ?? null;
 };
 
+/** Why fetch got no answer, by the code or the message of its cause. */
+const NO_CONNECTION: Readonly<Record<string, string>> = {
+  'bad port':
+    'no program may call its port, which belongs to another protocol (a rule of fetch): use another port',
+  ECONNREFUSED: 'nothing listens at its address and port (ECONNREFUSED)',
+  ENOTFOUND: 'its name is unknown (ENOTFOUND)',
+  EAI_AGAIN: 'its name cannot be resolved now (EAI_AGAIN)',
+  ECONNRESET: 'it closed the connection (ECONNRESET)',
+  CERT_HAS_EXPIRED: 'its certificate has expired (CERT_HAS_EXPIRED)',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it signs its certificate itself (DEPTH_ZERO_SELF_SIGNED_CERT)',
+};
+
+/** Why a file cannot be read or written, by the code of the error. */
+const NO_FILE: Readonly<Record<string, string>> = {
+  EEXIST: 'exists already; name another file, or remove it',
+  ENOENT: 'does not exist, or its folder does not',
+  EACCES: 'is not yours to read or write',
+  EISDIR: 'is a folder',
+  ENOTDIR: 'is in a path that is not a folder',
+  EROFS: 'is in a place that cannot be written to',
+  ENOSPC: 'cannot be written: there is no space left',
+};
+
 const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
+  const { cause, code, path } = error as NodeJS.ErrnoException & {
+    cause?: { message?: string; code?: string };
+  };
+  if (path !== undefined && code !== undefined && code in NO_FILE) return `${path} ${NO_FILE[code]}`;
   // fetch reports the reason as the cause.
-  const { cause } = error as { cause?: { message?: string; code?: string } };
-  const reason = error instanceof TypeError ? cause?.message || cause?.code : undefined;
-  return reason === undefined ? error.message : `${error.message}: ${reason}`;
+  if (!(error instanceof TypeError) || cause == null) return error.message;
+  const known = NO_CONNECTION[cause.code ?? ''] ?? NO_CONNECTION[cause.message ?? ''];
+  if (known !== undefined) return `the server was not reached: ${known}`;
+  const reason = cause.message || cause.code;
+  return reason === undefined ? error.message : `the server was not reached: ${reason}`;
 };
 
 const settlementOf = (error: unknown): string | null =>

@@ -21,7 +21,7 @@ export const VARIABLES: readonly (readonly [name: string, meaning: string])[] = 
   ['QUITTANCE_KEY', 'a delegate key (dk_…) that pays, or a service key (vendor_…) that sells'],
   ['QUITTANCE_WEBHOOK_SECRET', 'the secret that listen signs with (default: a new one for each run)'],
   ['NO_COLOR', 'no colours, if it is set'],
-  ['XDG_CONFIG_HOME', 'the folder of the folder of all files (default: ~/.config)'],
+  ['XDG_CONFIG_HOME', 'where the folder quittance with all files of this command is (default: ~/.config)'],
 ];
 
 const lines = (rows: readonly (readonly [string, string])[]): string => {
@@ -38,6 +38,21 @@ const AFTER_HELP = () =>
     'Exit codes:',
     lines(Object.values(EXIT_CODES).map(([code, meaning]) => [String(code), meaning] as const)),
   ].join('\n');
+
+/** What a bare `quittance` prints: the way to a first payment and a first event. */
+export const FIRST_MINUTE = [
+  'Pays for APIs and sells them, with USDC on Solana. The first minute:',
+  '',
+  lines([
+    ['quittance login', 'sign in: a page of the console asks you for a code'],
+    ['quittance pay <url> --max 0.10', 'call an address, and pay what it asks for'],
+    ['quittance listen --forward-to localhost:8080/hooks', 'get the events of your account on this machine'],
+  ]),
+  '',
+  'An agent needs no sign-in: set QUITTANCE_KEY to its delegate key.',
+  '`quittance --help` lists all commands, variables and exit codes.',
+  '',
+].join('\n');
 
 /** Errors become exceptions, so that one place prints them and sets the exit code. */
 const quietly = (command: Command, io: Io): void => {

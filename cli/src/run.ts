@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { exitCodeOf } from './exit-codes.ts';
 import { failureLines, failureOf } from './failure.ts';
 import { type Io, styled } from './io.ts';
-import { createProgram } from './program.ts';
+import { createProgram, FIRST_MINUTE } from './program.ts';
 import { plain } from './text.ts';
 
 const INTERRUPTED = 130;
@@ -32,13 +32,12 @@ const showFailure = (io: Io, error: unknown, isJson: boolean): void => {
 
 /** Runs one command line. Returns its exit code and prints any error. */
 export const run = async (args: readonly string[], io: Io): Promise<number> => {
-  const program = createProgram(io);
   try {
     if (args.length === 0) {
-      program.outputHelp();
+      io.out(FIRST_MINUTE);
       return 0;
     }
-    await program.parseAsync(args, { from: 'user' });
+    await createProgram(io).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (io.signal.aborted) return INTERRUPTED;

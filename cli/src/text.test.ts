@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { plain, properties, table } from './text.ts';
+import { plain, properties, shownTime, table } from './text.ts';
 
 test('columns are aligned to the left, or to the right for amounts', () => {
   const rows = [
@@ -14,6 +14,11 @@ test('columns are aligned to the left, or to the right for amounts', () => {
 test('a name of a stranger cannot move the cursor, colour the text or reorder the line', () => {
   expect(plain('A\u001b[2K\rB\u202eC\nD')).toBe('A�[2K�B�C�D');
   expect(table(['NAME'], [['A\nB']])).toBe('NAME\nA�B');
+});
+
+test('a time has no milliseconds', () => {
+  expect(shownTime('2026-11-28T04:26:02.123Z')).toBe('2026-11-28T04:26:02Z');
+  expect(shownTime('2026-11-28T04:26:02Z')).toBe('2026-11-28T04:26:02Z');
 });
 
 test('a null value is omitted', () => {

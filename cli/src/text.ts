@@ -6,6 +6,9 @@
  */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, '�');
 
+/** A time of the API without its fraction of a second, which nobody reads: ISO 8601, UTC. */
+export const shownTime = (time: string): string => time.replace(/\.\d+(?=Z$)/, '');
+
 const widthOf = (text: string): number => [...text].length;
 
 /** Rows as aligned columns under their headings. `right` lists the columns that end aligned. */

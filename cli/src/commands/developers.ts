@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { contextOf } from '../context.ts';
 import type { Io } from '../io.ts';
+import { shownTime } from '../text.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
 
 /** `quittance requests list`: the newest calls of the account, to find why one was refused. */
@@ -22,7 +23,7 @@ export const addRequests = (program: Command, io: Io): void => {
         headings: ['TIME', 'CALL', 'STATUS', 'ERROR', 'REQUEST'],
         right: [2],
         row: ({ created_at, method, path, status, code, message, request_id }) => [
-          created_at,
+          shownTime(created_at),
           `${method} ${path}`,
           String(status),
           code === null ? '' : `${code}: ${message}`,
@@ -51,8 +52,8 @@ export const addKeys = (program: Command, io: Io): void => {
           `${beginning}…`,
           service_id ?? delegate_id ?? '',
           name,
-          last_used_at ?? 'never',
-          expires_at ?? 'never',
+          last_used_at === null ? 'never' : shownTime(last_used_at),
+          expires_at === null ? 'never' : shownTime(expires_at),
         ],
       });
     });

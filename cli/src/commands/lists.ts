@@ -5,7 +5,7 @@ import type { Client, Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
-import { plain, properties } from '../text.ts';
+import { plain, properties, shownTime } from '../text.ts';
 import { microOption } from '../usdc.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
 
@@ -26,7 +26,7 @@ const serviceText = (service: Output<'identity.getService'>): string =>
     ['You receive', displayUsdc(service.net_amount)],
     ['Paid to', service.payout_address],
     ['Status', service.status],
-    ['Created', service.created_at],
+    ['Created', shownTime(service.created_at)],
   ]);
 
 export const addServices = (program: Command, io: Io): void => {
@@ -117,7 +117,7 @@ const rightsOf = ({
   ['external', external === null ? null : [external.pay_to].flat().join(' ')],
   ['origins', external?.origins?.join(' ') ?? null],
   ['approval-above', approval_above === null ? null : displayUsdc(approval_above)],
-  ['expires', expires_at],
+  ['expires', expires_at === null ? null : shownTime(expires_at)],
 ];
 
 const createDelegate = async (context: Context, command: Command): Promise<void> => {
@@ -230,7 +230,7 @@ export const addPayments = (program: Command, io: Io): void => {
         headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'AMOUNT', 'STATUS'],
         right: [3],
         row: ({ created_at, settlement_id, service_name, quote_amount, status }) => [
-          created_at,
+          shownTime(created_at),
           settlement_id,
           service_name,
           displayUsdc(quote_amount),
@@ -256,7 +256,7 @@ export const addDeclines = (program: Command, io: Io): void => {
         headings: ['TIME', 'QUOTE', 'AMOUNT', 'REASON', 'LEFT'],
         right: [2, 4],
         row: ({ created_at, quote_id, amount, code, reason, limit }) => [
-          created_at,
+          shownTime(created_at),
           quote_id,
           displayUsdc(amount),
           reason ?? code,
@@ -285,7 +285,7 @@ export const addApprovals = (program: Command, io: Io): void => {
         headings: ['TIME', 'APPROVAL', 'PAY TO', 'AMOUNT', 'STATUS'],
         right: [3],
         row: ({ created_at, approval_id, service_name, amount, status }) => [
-          created_at,
+          shownTime(created_at),
           approval_id,
           service_name,
           displayUsdc(amount),

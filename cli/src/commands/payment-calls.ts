@@ -4,7 +4,7 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { contextOf, print } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, withProgress } from '../io.ts';
-import { plain, properties } from '../text.ts';
+import { plain, properties, shownTime } from '../text.ts';
 import { microOption } from '../usdc.ts';
 
 /**
@@ -74,7 +74,7 @@ const addQuote = (program: Command, io: Io): void => {
           ['Quote', quote.quote_id],
           ['Amount', displayUsdc(quote.quote_amount)],
           ['Fee', displayUsdc(quote.fee_amount)],
-          ['Expires', quote.expires_at],
+          ['Expires', shownTime(quote.expires_at)],
           ['Token', quote.quote_token],
         ]),
       );
@@ -105,7 +105,7 @@ const addSettle = (program: Command, io: Io): void => {
         properties([
           ['Settlement', paid.settlement_id],
           ['Transaction', paid.tx_hash],
-          ['Redeem until', paid.redeem_expires_at],
+          ['Redeem until', shownTime(paid.redeem_expires_at)],
           ['Token', paid.settlement_token],
         ]),
       );

@@ -3,7 +3,7 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { type ReceiptClaims, verifyReceipt } from '../../../sdk/src/main.ts';
 import { contextOf, print } from '../context.ts';
 import type { Io } from '../io.ts';
-import { properties } from '../text.ts';
+import { properties, shownTime } from '../text.ts';
 
 const receiptText = (claims: ReceiptClaims, receiptUrl: string): string => {
   const { amount, vendor, transaction } = claims;
@@ -13,7 +13,7 @@ const receiptText = (claims: ReceiptClaims, receiptUrl: string): string => {
     ['From', claims.payer_address],
     ['Fee', displayUsdc(amount.fee)],
     ['Refunded', claims.refunded === '0' ? null : displayUsdc(claims.refunded)],
-    ['Confirmed', claims.confirmed_at],
+    ['Confirmed', shownTime(claims.confirmed_at)],
     [
       'On chain',
       claims.chain_status === 'failed' ? 'reversed: the vendor does not have the money' : claims.chain_status,

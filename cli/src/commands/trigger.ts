@@ -119,6 +119,28 @@ const delegateOf = (maker: Maker): Promise<Made> =>
     return { object_id: delegate_id };
   });
 
+/** The amount whose payment the local chain refuses (docs/guides/test-environment.md, Scenarios). */
+const FAILING_PRICE = '1000103';
+
+/** A payment that the chain refuses. A network without scenarios makes it. */
+const failedSettlement = async (maker: Maker): Promise<Made> => {
+  try {
+    await settled(maker, { quote_amount: FAILING_PRICE });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'payment_failed')) throw error;
+    const { data } = await maker.client.settlement.list({ limit: '20' });
+    const failed = data.find(
+      ({ quote_amount, status }) => quote_amount === FAILING_PRICE && status === 'failed',
+    );
+    if (failed === undefined) throw error;
+    return { object_id: failed.settlement_id };
+  }
+  throw new FailedError(
+    'the payment was made: the chain of this environment has no scenarios',
+    'Use the system of npm start.',
+  );
+};
+
 const tested = async ({ client }: Maker): Promise<Made> => {
   const { data } = await client.webhook.listEndpoints({ limit: '100' });
   const endpoint = data.find(({ enabled }) => enabled);
@@ -179,6 +201,7 @@ const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Prom
     },
   ],
   'settlement.expired': [`pays a quote and lets its ${REDEEM_SECONDS} s pass`, expiredSettlement],
+  'settlement.failed': ['pays 1.000103 USDC, which the local chain refuses', failedSettlement],
   'settlement.declined': [DECLINES, async (maker) => ({ object_id: (await declined(maker)).decline_id })],
   'delegate.created': [DELEGATES, delegateOf],
   'delegate.updated': [DELEGATES, delegateOf],
@@ -191,8 +214,8 @@ const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Prom
 
 /** Events that no call of this command can cause, with the reason. */
 const WITHOUT: Record<string, string> = {
-  'settlement.failed': 'needs a payment that the chain refuses',
-  'settlement.reversed': 'needs a fork of the chain',
+  'settlement.reversed':
+    'needs a fork that removes a payment for good; a quote of 1.000104 USDC plays a fork that includes it again',
   'refund.*': 'needs the signature of the payout address',
   'withdrawal.*': 'needs the signature of your wallet',
   'deposit.*': 'needs a purchase at a provider',
@@ -234,7 +257,7 @@ export const addTrigger = (program: Command, io: Io): void => {
     .summary('cause an event, in the test environment')
     .description(
       'Causes an event by real calls of your account, in the test environment only. Payments cost 0.02 USDC of test ' +
-        'money of your wallet and go to the service of the key in QUITTANCE_KEY.',
+        'money of your wallet (settlement.failed needs 1.000103) and go to the service of the key in QUITTANCE_KEY.',
     )
     .option('--service <id>', 'the service that is paid')
     .option('--list', 'show the events that it can cause')
