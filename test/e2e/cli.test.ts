@@ -297,7 +297,7 @@ describe('wrong input', () => {
   test('without arguments it shows the first minute', async () => {
     const { code, out, err } = await quittance([]);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(/quittance login[^]*quittance pay <url>[^]*quittance listen --forward-to/);
+    expect(out).toMatch(/quittance login[\s\S]*quittance pay <url>[\s\S]*quittance listen --forward-to/);
   });
 
   test('an error is an object with --json', async () => {
