@@ -14,8 +14,20 @@ import {
   type Delegate,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
-import { ApiError, createClient, LimitExceededError, SettlementExhaustedError } from '../../sdk/src/main.ts';
-import { BadTokenError, type PayOptions, payingFetch, resourceOf } from '../../sdk/src/pay/main.ts';
+import {
+  ApiError,
+  createClient,
+  LimitExceededError,
+  PaymentUndecidedError,
+  SettlementExhaustedError,
+} from '../../sdk/src/main.ts';
+import {
+  BadTokenError,
+  type PayOptions,
+  payingFetch,
+  receiptOf,
+  resourceOf,
+} from '../../sdk/src/pay/main.ts';
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
@@ -31,12 +43,15 @@ let folder: string;
 const stops: (() => Promise<unknown>)[] = [];
 
 /**
- * `/prepaid…` is sold by the unit. `beforeDelivery` runs when a payment is presented, before it is
- * checked.
+ * `/prepaid…` is sold by the unit. `beforeBill` runs when a request without a payment arrives, and
+ * `beforeDelivery` when a payment is presented, before it is checked.
  */
 const startVendor = async (
   environment = 'test',
-  { beforeDelivery = async () => {} }: { beforeDelivery?: () => Promise<void> } = {},
+  {
+    beforeBill = async () => {},
+    beforeDelivery = async () => {},
+  }: Partial<Record<'beforeBill' | 'beforeDelivery', () => Promise<void>>> = {},
 ) => {
   const { apiKey, serviceId } = await createVendor(api, stack, { environment, price: PRICE });
   const client = createClient({ baseUrl: stack.gateway_url, credential: apiKey });
@@ -76,6 +91,7 @@ const startVendor = async (
       }
       if (!request.url!.startsWith('/prepaid')) return [402, { error: 'payment_failed' }];
     }
+    await beforeBill();
     seen.bills += 1;
     const resource = resourceOf(`${origin}${request.url}`);
     const units = request.url!.startsWith('/prepaid') ? { units: 4 } : {};
@@ -175,6 +191,72 @@ test('after a kill between payment and delivery the restarted process gets the d
   expect(seen).toEqual({ bills: 1, delivered: 1 });
   expect(readFileSync(file, 'utf8')).not.toContain('stl_');
 }, 60_000);
+
+/** A call that is cancelled once, and repeated afterwards. */
+const cancelling = () => {
+  const reason = new Error('no longer needed');
+  const controller = new AbortController();
+  let isOnce = true;
+  return {
+    reason,
+    signal: controller.signal,
+    /** Cancels the first call that comes here. */
+    cancel: async (): Promise<void> => {
+      if (isOnce) controller.abort(reason);
+      isOnce = false;
+    },
+  };
+};
+
+test.each(['before its price', 'at its price'])(
+  'a call that is cancelled %s pays nothing, and its repeat pays once',
+  async (moment) => {
+    const { reason, signal, cancel } = cancelling();
+    const { origin, seen } = await startVendor(
+      'test',
+      moment === 'before its price' ? { beforeBill: cancel } : {},
+    );
+    const pay = payer(moment === 'at its price' ? { approve: () => cancel().then(() => true) } : {});
+    const cost = await costOf(async () => {
+      await expect(pay(`${origin}/forecast`, { signal })).rejects.toBe(reason);
+    });
+    expect([cost, seen.delivered]).toEqual([0n, 0]);
+    expect(await costOf(async () => void (await pay(`${origin}/forecast`)))).toBe(PRICE);
+    expect(seen.delivered).toBe(1);
+  },
+);
+
+test('a call that is cancelled while its payment is made is undecided, and its repeat presents that payment', async () => {
+  const { signal, cancel } = cancelling();
+  const { origin, seen } = await startVendor();
+  const settling = (url: string, init?: RequestInit) => {
+    const answer = fetch(url, init);
+    if (url.endsWith('/v1/settle')) void cancel();
+    return answer;
+  };
+  const pay = payingFetch(settling, {
+    baseUrl: stack.gateway_url,
+    delegateKey: delegate.api_key,
+    maxAmount: PRICE,
+  });
+  const cost = await costOf(async () => {
+    await expect(pay(`${origin}/forecast`, { signal })).rejects.toThrow(PaymentUndecidedError);
+    expect((await pay(`${origin}/forecast`)).status).toBe(200);
+  });
+  expect([cost, seen]).toEqual([PRICE, { bills: 1, delivered: 1 }]);
+});
+
+test('a call that is cancelled after its payment ends with the reason, and its repeat gets what was paid', async () => {
+  const { reason, signal, cancel } = cancelling();
+  const { origin, seen } = await startVendor('test', { beforeDelivery: cancel });
+  const pay = payer();
+  const cost = await costOf(async () => {
+    await expect(pay(`${origin}/forecast`, { signal })).rejects.toBe(reason);
+    const answer = await pay(`${origin}/forecast`);
+    expect([answer.status, receiptOf(answer)?.amountMicro]).toEqual([200, String(PRICE)]);
+  });
+  expect([cost, seen.bills]).toEqual([PRICE, 1]);
+});
 
 test('prepaid: 8 concurrent calls on 4 units are two payments', async () => {
   const { origin, seen } = await startVendor();

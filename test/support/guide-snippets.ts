@@ -8,22 +8,23 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 export type Snippet = { guide: string; language: string; code: string };
 
+/** The fenced code of documents, in order. `guide` is the name of the document without `.md`. */
+export const snippetsIn = (files: readonly string[]): Snippet[] =>
+  files.flatMap((file) =>
+    [...readFileSync(path.join(root, file), 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(
+      ([, language, code]) => ({ guide: path.basename(file, '.md'), language: language!, code: code! }),
+    ),
+  );
+
 /** The fenced code of every guide, in order. */
-export const guideSnippets = (): Snippet[] =>
-  globSync('docs/guides/*.md', { cwd: root })
-    .sort()
-    .flatMap((file) =>
-      [...readFileSync(path.join(root, file), 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(
-        ([, language, code]) => ({ guide: path.basename(file, '.md'), language: language!, code: code! }),
-      ),
-    );
+export const guideSnippets = (): Snippet[] => snippetsIn(globSync('docs/guides/*.md', { cwd: root }).sort());
 
 /** The file of a program: the name in its first line, or one of its own. */
 export const fileOf = (
   { guide, language, code }: Snippet,
   index: number,
 ): { name: string; named: boolean } => {
-  const name = /^\/\/ (\S+\.ts)\n/.exec(code)?.[1];
+  const name = /^\/\/ ([\w./-]+\.ts)\b.*\n/.exec(code)?.[1];
   const extension = language === 'python' ? 'py' : 'ts';
   return { name: name ?? `${guide}-${index}.${extension}`, named: name !== undefined };
 };
