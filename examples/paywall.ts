@@ -4,8 +4,8 @@ import { redisStore } from './redis-store.ts';
 const { env } = process;
 
 /**
- * The paywall of all examples, configured by the environment of the process. Next evaluates it while
- * it builds, without these variables. What is missing is refused at the first request.
+ * The paywall of all examples, configured by the environment of the process. Next evaluates it
+ * while it builds, without these variables. What is missing is refused at the first request.
  */
 export const paywallOf = (log: (event: PaywallEvent) => void = console.log): Paywall =>
   createPaywall({

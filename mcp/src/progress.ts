@@ -7,7 +7,7 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 
 const AGAIN_MS = 5000;
 
-export type Progress = { say: (message: string) => void };
+type Progress = { say: (message: string) => void };
 
 /** Reports progress while `work` runs, if the client has asked for it by a token. */
 export const withProgress = async <T>(

@@ -28,8 +28,8 @@ const paidFor = { max_usdc: '0.001' };
  * What models of some hosts refuse in a schema, with the whole request: keywords that the function
  * declarations of Gemini and Vertex AI do not have (Schema in ai.google.dev/api/caching; reports:
  * google-gemini/gemini-cli#2237 for formats, zendev-sh/zenflow#14 for propertyNames and
- * exclusiveMinimum, danny-avila/LibreChat#13850 for a list that was tried at both), and combinations
- * at the root, which Anthropic's tools do not have.
+ * exclusiveMinimum, danny-avila/LibreChat#13850 for a list that was tried at both), and
+ * combinations at the root, which Anthropic's tools do not have.
  */
 const REFUSED_KEYWORDS =
   'propertyNames patternProperties const exclusiveMinimum exclusiveMaximum oneOf allOf not if then else $ref $defs ' +
@@ -87,13 +87,13 @@ describe.each(ERAS)('%s', (era) => {
   test('the maximum is in USDC or in micro-units, and a mistake is named before anything is sent', async () => {
     const { call, refused } = await connect(era);
     const vendor = await world.vendor(honest());
-    const told = async (args: object) =>
+    const messageOf = async (args: object) =>
       (await refused('fetch_paid', { url: vendor.origin, ...args })).message;
-    expect(await told({})).toContain('Name either max_usdc');
-    expect(await told({ max_usdc: '0.10', max_amount: '100000' })).toContain('Name either max_usdc');
-    expect(await told({ max_usdc: '10 cents' })).toContain('max_usdc must be USDC');
-    expect(await told({ max_usdc: '0.0000001' })).toContain('at most six decimals');
-    expect(await told({ max_amount: '0.10' })).toContain('for 0.10 USDC use max_usdc "0.10"');
+    expect(await messageOf({})).toContain('Name either max_usdc');
+    expect(await messageOf({ max_usdc: '0.10', max_amount: '100000' })).toContain('Name either max_usdc');
+    expect(await messageOf({ max_usdc: '10 cents' })).toContain('max_usdc must be USDC');
+    expect(await messageOf({ max_usdc: '0.0000001' })).toContain('at most six decimals');
+    expect(await messageOf({ max_amount: '0.10' })).toContain('for 0.10 USDC use max_usdc "0.10"');
     expect(vendor.visits).toEqual([]);
     const above = await refused('fetch_paid', { url: vendor.origin, max_usdc: '0.0009' });
     expect(above.message).toBe('0.001 USDC is above maxAmount (0.0009 USDC).');

@@ -1,8 +1,8 @@
 import { displayUsdc, parseUsdc, plainUsdc } from './generated/usdc.ts';
 
 /**
- * Amounts of money as callers write them: USDC micro-units, as a string or as a bigint, or USDC with
- * its unit.
+ * Amounts of money as callers write them: USDC micro-units, as a string or as a bigint, or USDC
+ * with its unit.
  */
 
 /** USDC with its unit and at most six decimals, which is read exactly. */
@@ -57,8 +57,8 @@ const faultOfText = (value: string): string | null => {
 };
 
 /**
- * What is wrong with an amount that must be a string, and what to write instead. It never guesses the
- * unit, because a wrong guess would charge a wrong price. Null: it is right.
+ * What is wrong with an amount that must be a string, and what to write instead. It never guesses
+ * the unit, because a wrong guess would charge a wrong price. Null: it is right.
  */
 export const amountFault = (value: unknown): string | null => {
   if (typeof value === 'string') return faultOfText(value);

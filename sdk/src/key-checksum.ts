@@ -17,7 +17,9 @@ const crc32 = (text: string): number => {
   return ~crc >>> 0;
 };
 
-/** False: a character of the key is missing or another one. True says nothing about its existence. */
+/**
+ * False: a character of the key is missing or another one. True says nothing about its existence.
+ */
 export const isWholeKey = (key: string): boolean => {
   if (!TEXT.test(key)) return false;
   let checksum = '';

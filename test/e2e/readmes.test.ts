@@ -22,8 +22,8 @@ import { runningStack } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * The programs and commands of the packages' READMEs, as a stranger copies them: compiled by a strict
- * project, and run against the whole system. guides.test.ts does the same for the guides.
+ * The programs and commands of the packages' READMEs, as a stranger copies them: compiled by a
+ * strict project, and run against the whole system. guides.test.ts does the same for the guides.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

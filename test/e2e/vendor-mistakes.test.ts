@@ -18,7 +18,9 @@ import {
 } from '../../sdk/src/vendor/main.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The mistakes of a new vendor, and what the log of the paywall and the buyer say, over the API. */
+/**
+ * The mistakes of a new vendor, and what the log of the paywall and the buyer say, over the API.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

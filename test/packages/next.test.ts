@@ -6,7 +6,10 @@ import { expect, test } from '@jest/globals';
 import { installPackages } from '../support/node-versions.ts';
 import { packages } from '../support/packages.ts';
 
-/** The example of Next, built by Next as its reader builds it: without the variables of the run time. */
+/**
+ * The example of Next, built by Next as its reader builds it: without the variables of the run
+ * time.
+ */
 const run = promisify(execFile);
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 const VERSIONS = [

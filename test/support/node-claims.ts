@@ -7,7 +7,7 @@ import type { InstalledPackage } from './packages.ts';
 
 const run = promisify(execFile);
 
-export type Ended = { code: number; stdout: string; stderr: string };
+type Ended = { code: number; stdout: string; stderr: string };
 
 /** The first Node that a package claims, as `22.12.0`. */
 export const firstNode = ({ installed }: InstalledPackage): string => {

@@ -119,7 +119,9 @@ const delegateOf = (maker: Maker): Promise<Made> =>
     return { object_id: delegate_id };
   });
 
-/** The amount whose payment the local chain refuses (docs/guides/test-environment.md, Scenarios). */
+/**
+ * The amount whose payment the local chain refuses (docs/guides/test-environment.md, Scenarios).
+ */
 const FAILING_PRICE = '1000103';
 
 /** A payment that the chain refuses. A network without scenarios makes it. */

@@ -2,9 +2,8 @@
 // is half of all packages. Tests, benches and checks add the rest when they run first.
 
 /**
- * The development packages of the local servers, of the packages that `npm pack` makes, and of their
- * commands.
- * `start-modules.test.ts` compares the lists with the imports.
+ * The development packages of the local servers, of the packages that `npm pack` makes, and of
+ * their commands. `start-modules.test.ts` compares the lists with the imports.
  */
 export const SERVER_PACKAGES = [
   '@modelcontextprotocol/node',

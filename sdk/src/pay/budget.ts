@@ -3,8 +3,8 @@ import { PriceAboveCapError } from './errors.ts';
 import type { Price } from './price.ts';
 
 /**
- * Caps over many calls of one `payingFetch`, in USDC micro-units or with their unit. They exist only in this process.
- * The delegate's limits are the lasting ones.
+ * Caps over many calls of one `payingFetch`, in USDC micro-units or with their unit. They exist
+ * only in this process. The delegate's limits are the lasting ones.
  */
 export type Budget = {
   /** Over all origins. */

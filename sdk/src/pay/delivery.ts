@@ -53,6 +53,10 @@ const isRefusal = async (
   return isUntouched;
 };
 
+const refusedPayment = ({ settlement }: PaymentRecord): string =>
+  'The vendor was paid and does not accept the payment. Repeat the call: it presents the same payment and pays nothing more. ' +
+  `If that is refused too, name settlement ${settlement!.settlement_id} to the vendor, who can refund it.`;
+
 /** Presents payments to vendors and handles their answers. Names are those of the store. */
 export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
   /**
@@ -121,13 +125,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     if (response.status !== 402) return conclude(name, record, call, response);
     discard(response);
     if (isAdopted && !(await payments.hasUnits(record))) return payments.disown(name, record);
-    const { settlement_id } = record.settlement!;
-    return notDelivered(
-      name,
-      record,
-      'The vendor was paid and does not accept the payment. Repeat the call: it presents the same payment and pays nothing more. ' +
-        `If that is refused too, name settlement ${settlement_id} to the vendor, who can refund it.`,
-    );
+    return notDelivered(name, record, refusedPayment(record));
   };
 
   return { notDelivered, conclude, sendPatiently, collect };

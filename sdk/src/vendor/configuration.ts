@@ -23,7 +23,9 @@ const faultOfPrice = (error: ApiError, amount: string): unknown => {
   );
 };
 
-/** The refusal of a quote as the fault of an option, or unchanged if it is about nothing of ours. */
+/**
+ * The refusal of a quote as the fault of an option, or unchanged if it is about nothing of ours.
+ */
 export const faultOfQuote = (error: unknown, serviceId: string, amount: string): unknown => {
   if (error instanceof NotFoundError)
     return new ConfigurationError(
@@ -39,9 +41,9 @@ const hostIn = (protocol: string, text: string | null): string | null => {
 };
 
 /**
- * Reports once that a request came to another address than the public one, because its buyer refuses
- * a quote for another address, and the vendor sees nothing of that. The caller chooses these headers,
- * so they change nothing else.
+ * Reports once that a request came to another address than the public one, because its buyer
+ * refuses a quote for another address, and the vendor sees nothing of that. The caller chooses
+ * these headers, so they change nothing else.
  */
 export const createAddressCheck = (publicUrl: string, logError: LogError) => {
   const { protocol, host, pathname } = new URL(publicUrl);
