@@ -9,7 +9,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const clone = mkdtempSync(path.join(tmpdir(), 'quittance-clone-'));
-const env = { PATH: process.env.PATH, HOME: process.env.HOME };
 
 beforeAll(async () => {
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -21,21 +20,21 @@ beforeAll(async () => {
     mkdirSync(path.dirname(path.join(clone, file)), { recursive: true });
     cpSync(path.join(ROOT, file), path.join(clone, file));
   }
-  await run(process.execPath, ['deploy/local/setup.mjs', '--start', '--no-servers'], { cwd: clone, env });
+  await run(process.execPath, ['deploy/local/setup.mjs', '--start', '--no-servers'], { cwd: clone });
 }, 600_000);
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
 test.each(['sdk', 'cli', 'mcp'])(
   'npm pack ./%s makes a package',
   async (name) => {
-    await run('npm', ['pack', `./${name}`], { cwd: clone, env });
+    await run('npm', ['pack', `./${name}`], { cwd: clone });
     expect(globSync(`quittance-${name}-*.tgz`, { cwd: clone })).toHaveLength(1);
   },
   120_000,
 );
 
 test('both commands are there', async () => {
-  const npx = (...args: string[]) => run('npx', ['--no-install', ...args], { cwd: clone, env });
+  const npx = (...args: string[]) => run('npx', ['--no-install', ...args], { cwd: clone });
   expect((await npx('quittance', '--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect((await npx('quittance-mcp', '--help')).stderr).toContain('Usage: quittance-mcp');
 }, 120_000);
