@@ -23,6 +23,7 @@ const OPTIONS = {
   limit: { type: 'string' },
   seconds: { type: 'string' },
   account: { type: 'string' },
+  since: { type: 'string' },
   logs: { type: 'string' },
   known: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -70,13 +71,14 @@ const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const [group, verb] = positionals;
   const name = [group, verb].filter((part) => part !== undefined).join(' ');
-  // The singular of a group is accepted: `account find`.
+  // The singular of a group is accepted (`account find`).
   const command =
     commands.find((one) => one.name === name || one.name === group) ??
     commands.find((one) => one.name === `${group}s ${verb}`);
   if (command === undefined && group !== undefined) {
-    // The commands of the same group, if there is one.
-    const near = commands.filter((one) => one.name.split(' ')[0] === group);
+    // The commands of the same group, in singular or plural, if there is one.
+    const groupOf = (text: string) => text.split(' ')[0]!.replace(/s$/, '');
+    const near = commands.filter((one) => groupOf(one.name) === groupOf(group));
     console.error(`there is no command "${name}"\n\n${helpText(near.length > 0 ? near : commands)}`);
     return 64; // EX_USAGE of sysexits.h
   }

@@ -22,7 +22,7 @@ import { devFund } from './dev-funds/dev-fund.ts';
 import { fundProgressed } from './dev-funds/on-chain-submitter-fund-progressed.ts';
 import { redispatchDevFunds } from './dev-funds/redispatch-dev-funds.ts';
 import { listMoved } from './movements/list-moved.ts';
-import { findTransferRecords } from './operator/records.ts';
+import { findTransferRecords, listTransferRecords } from './operator/records.ts';
 import type { Peers } from './peers.ts';
 import type { Terms } from './terms.ts';
 import { approveWithdrawal } from './transfers/approve-withdrawal.ts';
@@ -96,7 +96,12 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
   const consuming = consume(base, deps);
   const handlers = {
     ...operations(deps),
-    ...operatorHandlers({ pool, consuming, findRecords: findTransferRecords(pool) }),
+    ...operatorHandlers({
+      pool,
+      consuming,
+      findRecords: findTransferRecords(pool),
+      listAccountRecords: listTransferRecords(pool),
+    }),
   };
   return {
     serving: serve(bus, funding, handlers, { now: clock.now, calls: idempotentCalls(pool) }),

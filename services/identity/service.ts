@@ -30,6 +30,7 @@ import { webhookNoted } from './mails/on-webhook-security-noted.ts';
 import { queueEventMails } from './mails/queue-event-mails.ts';
 import { accountStatusOperations } from './operator/operations.ts';
 import { purge } from './operator/purge.ts';
+import { listMailRecords } from './operator/records.ts';
 import { passkeyOperations } from './passkeys/operations.ts';
 import { issued } from './payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from './payments/store.ts';
@@ -141,7 +142,10 @@ export const createService = (
     sendMailsNow: mails.sendNow,
   };
   const consuming = consume(base, deps, timing);
-  const handlers = { ...operations(deps), ...operatorHandlers({ pool, consuming }) };
+  const handlers = {
+    ...operations(deps),
+    ...operatorHandlers({ pool, consuming, listAccountRecords: listMailRecords(pool) }),
+  };
   return {
     serving: serve(bus, identity, handlers, { now: clock.now, calls: idempotentCalls(pool) }),
     consuming,

@@ -25,7 +25,7 @@ import { resumeIncoming } from './incoming/resume-incoming.ts';
 import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
-import { findPaymentRecords } from './operator/records.ts';
+import { findPaymentRecords, listPaymentRecords } from './operator/records.ts';
 import { getPausedAt } from './operator/store.ts';
 import { outgoingPaymentOperations } from './outgoing/operations.ts';
 import { resumeOutgoing } from './outgoing/resume-outgoing.ts';
@@ -175,6 +175,7 @@ export const createService = (
     consuming,
     resolver: quarantineResolver(deps),
     findRecords: findPaymentRecords(pool),
+    listAccountRecords: listPaymentRecords(pool),
   });
   return {
     deps,

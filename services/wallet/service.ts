@@ -12,6 +12,7 @@ import { delegate } from './delegations/delegate.ts';
 import { delegationProgressed } from './delegations/on-chain-submitter-delegation-progressed.ts';
 import { onboarding } from './delegations/onboarding.ts';
 import { revoke } from './delegations/revoke.ts';
+import { listWalletRecords } from './operator/records.ts';
 import type { Peers } from './peers.ts';
 import type { Terms } from './terms.ts';
 import { listTransactions } from './transactions/list-transactions.ts';
@@ -91,7 +92,10 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
   const { bus, pool, clock, logger, waiting } = base;
   const deps = { ...recordsOf(base), ...termsOf(config), ...peers, waiting };
   const consuming = consume(base, deps);
-  const handlers = { ...operations(deps), ...operatorHandlers({ pool, consuming }) };
+  const handlers = {
+    ...operations(deps),
+    ...operatorHandlers({ pool, consuming, listAccountRecords: listWalletRecords(pool) }),
+  };
   const watchPauseMs = Math.min(WATCH_PAUSE_MS, config.WATCH_EVERY_MS);
   return {
     serving: serve(bus, wallet, handlers, { now: clock.now }),

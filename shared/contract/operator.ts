@@ -84,6 +84,14 @@ const RecordEntry = z.strictObject({
 });
 export type RecordEntry = z.infer<typeof RecordEntry>;
 
+/** Whose records are read, since when, and at most how many of each kind. */
+const AccountQuery = z.strictObject({
+  account_id: AccountId,
+  since: Timestamp.nullable(),
+  limit: z.int().min(1).max(MAX_REFERENCES),
+});
+export type AccountQuery = z.infer<typeof AccountQuery>;
+
 /** For the services that hold hourly caps. shared/operator/caps.ts makes the answer. */
 export const getCapsOperation = operatorOperation({
   summary: 'The hourly caps, and the wallets and accounts that used most of their cap in this hour',
@@ -134,6 +142,12 @@ export const operatorOperations = {
       attempts: references.attempts.max(MAX_REFERENCES),
     }),
     output: z.strictObject({ related: References, entries: z.array(RecordEntry) }),
+  }),
+  listAccountRecords: operatorOperation({
+    summary:
+      'What this service has recorded about the newest payments, sales and transfers of an account, or about its wallets and mails',
+    input: AccountQuery,
+    output: z.array(RecordEntry),
   }),
   listQuarantined: operatorOperation({
     summary: 'Quarantined messages, oldest first: those without a decision, or all',

@@ -9,7 +9,7 @@ import { countOutbox } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
 import { listActions, type Operator, recordAction, verifyActions } from './actions.ts';
 import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
-import { listMessagesAbout, NOTHING_FOUND, type RecordFinder } from './records.ts';
+import { type AccountRecords, listMessagesAbout, NOTHING_FOUND, type RecordFinder } from './records.ts';
 
 /**
  * The part of a service for messages about payments, whose outcome the chain proves. The subject is
@@ -53,6 +53,8 @@ type Deps<Subject> = {
   resolver?: QuarantineResolver<Subject>;
   /** What the tables of this service say about payments; absent: they say nothing. */
   findRecords?: RecordFinder;
+  /** What the tables of this service say about an account; absent: they say nothing. */
+  listAccountRecords?: AccountRecords;
 };
 
 /**
@@ -125,8 +127,9 @@ const commitDecision = (
 
 /** The operator operations of every service: its record of operator actions, and its quarantine. */
 export const operatorHandlers = <Subject>(deps: Deps<Subject>): Handlers => {
-  const { pool, resolver, findRecords = NOTHING_FOUND } = deps;
+  const { pool, resolver, findRecords = NOTHING_FOUND, listAccountRecords = async () => [] } = deps;
   return {
+    listAccountRecords,
     findRecords: async (references) => {
       const [found, messages] = await Promise.all([
         findRecords(references),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecordEntry, References } from '../contract/operator.ts';
+import type { AccountQuery, RecordEntry, References } from '../contract/operator.ts';
 import { type Db, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
 
@@ -9,6 +9,9 @@ type FoundRecords = { related: References; entries: RecordEntry[] };
  * Finds the records of a service by the names of objects. A name that it does not know is ignored.
  */
 export type RecordFinder = (references: References) => Promise<FoundRecords>;
+
+/** Reads the records of an account. */
+export type AccountRecords = (query: AccountQuery) => Promise<RecordEntry[]>;
 
 /** The finder of a service without records of payments. */
 export const NOTHING_FOUND: RecordFinder = async () => ({ related: { ids: [], attempts: [] }, entries: [] });
@@ -76,4 +79,24 @@ export const listMessagesAbout = async (db: Db, ids: readonly string[]): Promise
       ? entry(created_at, id, 'message waits in the outbox', { subject })
       : entry(created_at, id, 'message waits in quarantine', { subject, reason: reason.slice(0, 200) }),
   );
+};
+
+const Id = z.object({ id: z.string() });
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/**
+ * The ids of the newest objects of an account. Ids begin with the time, so an index by account and
+ * id is read from its end.
+ * @param table with the columns `account`, `id` and `created_at`
+ */
+export const listNewestIds = async (
+  db: Db,
+  table: { name: Fragment; account: Fragment; id: Fragment },
+  { account_id, since, limit }: AccountQuery,
+): Promise<string[]> => {
+  const rows = await db.any(sql.type(Id)`
+    select ${table.id} as id from ${table.name}
+    where ${table.account} = ${account_id} and created_at >= ${since ?? '-infinity'}::timestamptz
+    order by ${table.id} desc limit ${limit}`);
+  return rows.map(({ id }) => id);
 };

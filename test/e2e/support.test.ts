@@ -155,15 +155,69 @@ test('the text has a line for each entry with amounts in USDC, and an unknown id
   const shown = await ops('payment', 'show', paid.settlement_id);
   expect(shown.code).toBe(0);
   // What to tell the customer comes first.
-  expect(shown.out).toMatch(/^stl_\w+: paid 2\.50 USDC at .*\n\nat +service +object +what +details\n/);
+  expect(shown.out).toMatch(/^stl_\w+: paid 2\.50 USDC at [\s\S]*\n\nat +service +object +what\n/);
   expect(shown.out).toMatch(
-    new RegExp(`settlement +${paid.settlement_id} +attempt accepted .*amount=2\\.50 USDC`),
+    new RegExp(`settlement +${paid.settlement_id} +attempt accepted\n[\\s\\S]*? amount=2\\.50 USDC`),
   );
+  expect(shown.out.split('\n').filter((line) => line.length > 120)).toEqual([]);
   expect(shown.out).not.toContain(paid.settlement_token);
   const unknown = await ops('payment', 'show', 'stl_01m7zawn2pencsx84ydvzgdp8q');
   expect(unknown).toMatchObject({ code: 64, err: expect.stringContaining('needs --account <account_id>') });
   expect(await ops('payment', 'show', paid.attempt, '--account', 'acct_nobody')).toMatchObject({ code: 64 });
 }, 60_000);
+
+type Shown = {
+  account_status: { account_id: string };
+  conclusions: string[];
+  entries: Entry[];
+  unavailable: string[];
+};
+
+test('an account is shown by its address: payments, declines, deposits, wallets, mails, and what to tell the customer', async () => {
+  const { account_id, email } = consumer.signIn.account;
+  const undelivered = await must(
+    settleWith(api, consumer.token, await quoteOf(api, vendor), crypto.randomUUID()),
+    'settle',
+  );
+  const poor = await createDelegate(api, consumer, { per_payment: '1' });
+  expect((await settleWith(api, poor.api_key, await quoteOf(api, vendor))).status).toBe(403);
+  const args = ['account', 'show', email, '--since', '1h'];
+  const shown = await waitFor(
+    () => json<Shown>(...args),
+    ({ entries }) => entries.some(({ what }) => what === 'payment declined'),
+  );
+  expect(shown).toMatchObject({ account_status: { account_id }, unavailable: [] });
+  expect(shown.conclusions.join('\n')).toMatch(/not paid\. 2\.50 USDC were refused/);
+  expect(shown.conclusions.join('\n')).toMatch(
+    new RegExp(`${undelivered.settlement_id}: paid 2\\.50 USDC .* Not redeemed: .* can until `),
+  );
+  const found = new Set(shown.entries.map(({ service, what }) => `${service}: ${what}`));
+  for (const what of ['wallet: wallet', 'wallet: wallet on chain', 'identity: security event'])
+    expect(found).toContain(what);
+
+  const { code, out } = await ops(...args);
+  expect([code, out.split('\n').filter((line) => line.length > 120)]).toEqual([0, []]);
+  expect(out).toMatch(new RegExp(`${undelivered.settlement_id} +2\\.50 USDC +.* +paid, not redeemed\n`));
+  for (const secret of [poor.api_key, undelivered.settlement_token, consumer.token])
+    expect(JSON.stringify(shown) + out).not.toContain(secret);
+
+  const listed = await ops('payments', 'list', '--account', email);
+  expect(listed).toMatchObject({ code: 0, out: expect.stringContaining(undelivered.settlement_id) });
+  expect((await ops('payments', 'list', '--account', account_id, '--since', '2099-01-01')).out).toBe(
+    'None.\n',
+  );
+  expect(await ops('payments', 'list')).toMatchObject({ code: 64, err: expect.stringMatching(/--account/) });
+  expect(await ops('account', 'show', 'nobody@example.com')).toMatchObject({
+    code: 64,
+    err: expect.stringMatching(/another environment/),
+  });
+  // The vendor is told what it has not delivered.
+  const vendorShown = await json<Shown>('account', 'show', vendor.signIn.account.account_id);
+  expect(vendorShown.conclusions.join('\n')).toMatch(/As a vendor: stl_\w+: paid .* Not redeemed/);
+  expect(vendorShown.entries.map(({ service, what }) => `${service}: ${what}`)).toContain(
+    'funding: refund requested',
+  );
+}, 90_000);
 
 test('an account is found by each of its ids, its address and its keys, and a key is not sent', async () => {
   const { account_id, email } = consumer.signIn.account;

@@ -49,6 +49,7 @@ export const notForOperators = {
   verifyOperatorActions: notCalled,
   getBacklog: notCalled,
   findRecords: notCalled,
+  listAccountRecords: notCalled,
   listQuarantined: notCalled,
   findQuarantined: notCalled,
   decideQuarantined: notCalled,

@@ -34,6 +34,35 @@ const findByWallet = async (operator: Operator, text: string) => {
   return found.flat();
 };
 
+/** The accounts that an id, an address or a key names, with what named them. */
+const search = async (operator: Operator, argument: string | undefined) => {
+  const text = searchTextOf(argument);
+  const [accounts, byWallet] = await Promise.all([
+    operator.call(identity, 'findAccounts', { text }),
+    findByWallet(operator, text),
+  ]);
+  return [...accounts, ...byWallet];
+};
+
+/**
+ * The one account that an id, an address or a key names. Of several with the same address it is the
+ * one that is open, because a closed account keeps its address until it is erased.
+ * @throws Refusal if there is none, or more than one
+ */
+export const accountNamed = async (operator: Operator, argument: string | undefined) => {
+  const found = (await search(operator, argument)).map(({ account_status }) => account_status);
+  const open = found.filter(({ closed_at }) => closed_at === null);
+  const accounts = new Map((open.length > 0 ? open : found).map((each) => [each.account_id, each]));
+  const [account, another] = [...accounts.values()];
+  if (account === undefined)
+    throw new Refusal(
+      `no account in ${operator.environment} has this id, address or key: the customer may use another environment`,
+    );
+  if (another !== undefined)
+    throw new Refusal(`several accounts have it: ${[...accounts.keys()].join(', ')}; name one of them`);
+  return account;
+};
+
 export const accountSearchCommands: readonly Command[] = [
   {
     name: 'accounts find',
@@ -44,12 +73,7 @@ export const accountSearchCommands: readonly Command[] = [
       'Of an API key only the hash is sent. A key that somebody has published is found in this way.',
     ].join('\n'),
     show: async (operator, [argument]) => {
-      const text = searchTextOf(argument);
-      const [accounts, byWallet] = await Promise.all([
-        operator.call(identity, 'findAccounts', { text }),
-        findByWallet(operator, text),
-      ]);
-      const json = [...accounts, ...byWallet];
+      const json = await search(operator, argument);
       if (json.length === 0)
         return { json, text: `No account in ${operator.environment} has this id, address or key.`, code: 1 };
       const rows = json.map(

@@ -1,5 +1,5 @@
 import { identity } from '../../shared/contract/identity.ts';
-import { accountStatusesOutput, accountStatusOf, changeOutput, changeTable } from './account-status.ts';
+import { accountStatusOf, changeOutput, changeTable } from './account-status.ts';
 import type { Command, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 
@@ -28,13 +28,6 @@ const planFreeze = async (
 const args = '<account_id>';
 
 export const accountsCommands: readonly Command[] = [
-  {
-    name: 'accounts show',
-    args,
-    summary: 'Shows the status of an account',
-    details: '',
-    show: async (operator, [argument]) => accountStatusesOutput([await accountStatusOf(operator, argument)]),
-  },
   {
     name: 'accounts freeze',
     args,

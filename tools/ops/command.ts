@@ -27,8 +27,10 @@ type Options = {
   all: boolean;
   limit: number;
   seconds: number;
-  /** The account whose attempt is named. */
+  /** The account whose attempt is named, or whose payments are listed. */
   account: string | null;
+  /** From when on records are listed. */
+  since: string | null;
   /** Where JSON log lines are: a file, a folder, or `-` for stdin. */
   logs: string;
   /** The file of an earlier check of the record of actions. */

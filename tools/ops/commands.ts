@@ -1,3 +1,4 @@
+import { accountRecordsCommands } from './account-records.ts';
 import { accountSearchCommands } from './account-search.ts';
 import { accountsCommands } from './accounts.ts';
 import { auditCommands } from './audit.ts';
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   ...paymentCommands,
   ...requestCommands,
   ...accountSearchCommands,
+  ...accountRecordsCommands,
   ...accountsCommands,
   ...limitsCommands,
   ...budgetsCommands,

@@ -30,7 +30,21 @@ test.each<[string, RecordEntry[], string]>([
     [accepted, issued, at('14:22', 'settlement expires if not redeemed'), state('issued')],
     `${PAID}Not redeemed: the vendor has not delivered, and can until 2026-11-28 14:22 UTC.`,
   ],
-  ['expired', [accepted, issued, state('expired')], `${PAID}Not redeemed in time: the vendor has the money`],
+  [
+    'expired',
+    [accepted, issued, at('14:22', 'settlement expired'), state('expired')],
+    `${PAID}Not redeemed in time (until 2026-11-28 14:22 UTC): the vendor has the money`,
+  ],
+  [
+    'redeemed, and gone with a fork',
+    [accepted, issued, at('14:08', 'settlement redeemed'), state('redeemed', { chain_status: 'failed' })],
+    `${PAID}Redeemed, and a fork removed the payment for good`,
+  ],
+  [
+    'made to a vendor of x402 elsewhere',
+    [{ ...accepted, details: { amount: '2500000', rail: 'x402_out' } }, issued, state('issued')],
+    `${PAID}Paid to a vendor of x402 outside of Quittance`,
+  ],
   [
     'redeemed',
     [accepted, issued, at('14:08', 'settlement redeemed'), state('redeemed')],
@@ -38,10 +52,21 @@ test.each<[string, RecordEntry[], string]>([
   ],
   [
     'declined',
-    [at('14:00', 'payment declined', { amount: '2500000', reason: 'daily' })],
-    'stl_1: not paid. 2.50 USDC were refused at 2026-11-28 14:00 UTC (daily); no money moved.',
+    [
+      at('14:00', 'payment declined', {
+        amount: '2500000',
+        reason: 'daily',
+        limit: '5000000',
+        left: '1000000',
+      }),
+    ],
+    'stl_1: not paid. 2.50 USDC were refused at 2026-11-28 14:00 UTC (daily limit used up; 1.00 USDC of 5.00 USDC were left); no money moved.',
   ],
-  ['waiting for its owner', [at('14:00', 'approval requested')], 'Not paid: the payment needs the approval'],
+  [
+    'waiting for its owner',
+    [at('14:00', 'approval requested'), at('14:10', 'approval expires')],
+    'stl_1: not paid. The payment needs the approval of its owner',
+  ],
 ])('the conclusion on a payment that is %s', (_name, entries, expected) => {
   const [conclusion = ''] = conclusionsOf(entries);
   expect(conclusion.slice(0, expected.length)).toBe(expected);

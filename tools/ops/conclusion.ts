@@ -1,35 +1,50 @@
 import type { RecordEntry } from '../../shared/contract/operator.ts';
+import { DECLINES, type DeclineReason } from '../../shared/contract/settlement/declines.ts';
 import { displayUsdc } from '../../shared/lib/usdc.ts';
 
 type Details = RecordEntry['details'];
 
-const minutesOf = (at: string): string => `${at.slice(0, 16).replace('T', ' ')} UTC`;
+/** A time as people read it: `2026-11-28 14:07 UTC`. */
+export const minutesOf = (at: string): string => `${at.slice(0, 16).replace('T', ' ')} UTC`;
 const usdcOf = ({ amount }: Details): string => displayUsdc(BigInt(String(amount)));
 
 /** What the customer is told about a payment in a state. */
-const adviceOf = (status: string, at: (what: string) => string | undefined, failure: string): string => {
+const adviceOf = (
+  { status, chain_status, failure }: Details,
+  at: (what: string) => string | undefined,
+): string => {
   switch (status) {
     case 'pending':
       return 'The payment is open: it ends by itself, and must not be repeated with another id.';
     case 'failed':
-      return `Not paid: no money moved${failure}. The customer can pay again.`;
+      return `Not paid: no money moved${failure === undefined ? '' : ` (${failure})`}. The customer can pay again.`;
     case 'issued': {
       const until = at('settlement expires if not redeemed');
       const window = until === undefined ? '' : ` until ${minutesOf(until)}`;
-      return `Not redeemed: the vendor has not delivered, and can${window}. The customer repeats the call with the same payment.`;
+      return (
+        `Not redeemed: the vendor has not delivered, and can${window}. Afterwards the vendor keeps the money and ` +
+        'delivers by hand or refunds. The customer repeats the call with the same payment.'
+      );
     }
-    case 'expired':
-      return 'Not redeemed in time: the vendor has the money and has not delivered. The vendor delivers or refunds.';
+    case 'expired': {
+      const since = at('settlement expired');
+      const end = since === undefined ? '' : ` (until ${minutesOf(since)})`;
+      return `Not redeemed in time${end}: the vendor has the money and has not delivered. The vendor delivers or refunds.`;
+    }
     case 'redeemed':
+      if (chain_status === 'failed')
+        return 'Redeemed, and a fork removed the payment for good: the customer was not charged, the vendor was not paid.';
       return `Redeemed at ${minutesOf(at('settlement redeemed') ?? '')}: the vendor says that it delivers. If nothing came, the vendor delivers again or refunds.`;
-    case 'reversed':
-      return 'A fork removed the payment: the money did not move. The customer can pay again.';
     default:
       return `The state is ${status}.`;
   }
 };
 
-/** One sentence about a settlement, from its own entries. */
+/** A payment to a vendor of x402 elsewhere, whose delivery nothing records. */
+const ELSEWHERE =
+  'Paid to a vendor of x402 outside of Quittance: delivery and refund are between the customer and that vendor.';
+
+/** One sentence about a settlement, from its own entries. Null: they are of something else. */
 const ofSettlement = (id: string, entries: readonly RecordEntry[]): string | null => {
   const find = (what: string) => entries.find((each) => each.what === what);
   const [accepted, state] = [find('attempt accepted'), find('recorded state')];
@@ -39,10 +54,38 @@ const ofSettlement = (id: string, entries: readonly RecordEntry[]): string | nul
     issued === undefined
       ? `${usdcOf(accepted.details)} asked at ${minutesOf(accepted.at)}`
       : `paid ${usdcOf(accepted.details)} at ${minutesOf(issued.at)}`;
-  const { status, failure } = state.details;
-  const reason = typeof failure === 'string' ? ` (${failure})` : '';
+  const isElsewhere = accepted.details.rail === 'x402_out' && state.details.status === 'issued';
+  const advice = isElsewhere ? ELSEWHERE : adviceOf(state.details, (what) => find(what)?.at);
   const refunded = state.details.refund_reserved === undefined ? '' : ' A refund is recorded.';
-  return `${id}: ${paid}. ${adviceOf(String(status), (what) => find(what)?.at, reason)}${refunded}`;
+  return `${id}: ${paid}. ${advice}${refunded}`;
+};
+
+/** A reason of a decline as people read it. */
+export const reasonText = (reason: Details[string] | undefined): string =>
+  DECLINES[reason as DeclineReason]?.badge ?? String(reason).replaceAll('_', ' ');
+
+const ofDecline = ({ object_id, at, details }: RecordEntry): string => {
+  const { limit, left } = details;
+  const figures =
+    typeof limit === 'string' && typeof left === 'string'
+      ? `; ${displayUsdc(left)} of ${displayUsdc(limit)} were left`
+      : '';
+  return (
+    `${object_id}: not paid. ${usdcOf(details)} were refused at ${minutesOf(at)} ` +
+    `(${reasonText(details.reason)}${figures}); no money moved.`
+  );
+};
+
+/** What happened to one object, and what to tell the customer. Null: nothing is to be told. */
+export const conclusionOf = (entries: readonly RecordEntry[]): string | null => {
+  const first = entries[0];
+  if (first === undefined) return null;
+  const settled = ofSettlement(first.object_id, entries);
+  if (settled !== null) return settled;
+  if (first.what === 'payment declined') return ofDecline(first);
+  return first.what === 'approval requested' && entries.some(({ what }) => what === 'approval expires')
+    ? `${first.object_id}: not paid. The payment needs the approval of its owner; no money moved.`
+    : null;
 };
 
 /**
@@ -54,12 +97,6 @@ export const conclusionsOf = (entries: readonly RecordEntry[]): string[] => {
   const settlements = [...byObject].flatMap(([id, own]) => ofSettlement(id, own) ?? []);
   if (settlements.length > 0) return settlements;
   const declined = entries.findLast(({ what }) => what === 'payment declined');
-  if (declined !== undefined)
-    return [
-      `${declined.object_id}: not paid. ${usdcOf(declined.details)} were refused at ${minutesOf(declined.at)} ` +
-        `(${declined.details.reason}); no money moved.`,
-    ];
-  return entries.some(({ what }) => what === 'approval requested')
-    ? ['Not paid: the payment needs the approval of its owner; no money moved.']
-    : [];
+  if (declined !== undefined) return [ofDecline(declined)];
+  return [...byObject.values()].flatMap((own) => conclusionOf(own) ?? []);
 };

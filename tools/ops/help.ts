@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { tableText } from './table.ts';
+import { foldText, tableText, WIDTH } from './table.ts';
 
 const OPTIONS = `Options
   --environment <name>  an environment of the stack on this machine; default: the first
@@ -10,13 +10,22 @@ const OPTIONS = `Options
   --json                output for programs
   --all, --limit <n>    for lists: include decided messages; maximum number of rows (default 50)
   --seconds <n>         for drain: how long it waits (default 300)
-  --account <id>        for payment show: the account of a payment_attempt_id
+  --account <id>        for payments list: the account, by its id or e-mail address;
+                        for payment show: the account id of a payment_attempt_id
+  --since <when>        for accounts show and payments list: a time (2026-11-28T14:00Z) or an age (90m, 24h, 7d)
   --known <file>        for audit verify: the output of an earlier one with --json
   --logs <path>         for request show: a file or folder of JSON lines, or - for stdin
 
 Without a local stack, NATS_URL gives the bus, NATS_OPERATOR your name and NATS_NKEY_SEED your seed, and TLS_CA_FILE
 the authority of a server at tls://. The server lets you act in your own name only.
 Exit codes: 0 done or unchanged, 1 refused by a service or unavailable, 64 invalid arguments, 75 not confirmed or not drained in time.`;
+
+/** Lines that are too long for a terminal, folded below their own indent. */
+const folded = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => (line.length <= WIDTH ? line : foldText(line, /^ */.exec(line)![0])))
+    .join('\n');
 
 const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' ? '' : ` ${args}`}`;
 
@@ -25,8 +34,8 @@ export const helpText = (commands: readonly Command[]): string =>
   [
     'Operators’ commands (docs/operations.md). Each change is shown, confirmed, and recorded with your name, time and reason.',
     tableText(commands.map((one) => [`  ${one.name} ${one.args}`.trimEnd(), one.summary])),
-    OPTIONS,
+    folded(OPTIONS),
   ].join('\n\n');
 
 export const helpOf = (command: Command): string =>
-  [`${typed(command)}\n\n${command.summary}.`, command.details, OPTIONS].filter(Boolean).join('\n\n');
+  folded([`${typed(command)}\n\n${command.summary}.`, command.details, OPTIONS].filter(Boolean).join('\n\n'));

@@ -1,13 +1,13 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
 import { MAX_REFERENCES, type RecordEntry, type References } from '../../shared/contract/operator.ts';
 import { AccountId, PaymentAttemptId } from '../../shared/contract/primitives.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { displayUsdc } from '../../shared/lib/usdc.ts';
+import { askEach, missingText } from './ask-services.ts';
 import type { Command } from './command.ts';
 import { conclusionsOf } from './conclusion.ts';
 import type { Operator } from './connect.ts';
-import { type ServiceName, serviceContracts, serviceNames } from './service-contracts.ts';
-import { tableText } from './table.ts';
+import { type ServiceName, serviceContracts } from './service-contracts.ts';
+import { foldText, tableText } from './table.ts';
 
 type Entry = RecordEntry & { service: ServiceName };
 type Trail = {
@@ -23,24 +23,15 @@ const MAX_ROUNDS = 8;
 const attemptKey = ({ account_id, payment_attempt_id }: References['attempts'][number]) =>
   `${account_id}/${payment_attempt_id}`;
 
-/**
- * The records of all services. A service that does not answer is named, and the others are shown.
- */
+const NOTHING = { related: { ids: [], attempts: [] }, entries: [] };
+
+/** The records of all services. */
 const askServices = async (operator: Operator, { ids, attempts }: References) => {
   const references = { ids: ids.slice(0, MAX_REFERENCES), attempts: attempts.slice(0, MAX_REFERENCES) };
-  const unavailable: ServiceName[] = [];
-  const answers = await Promise.all(
-    serviceNames.map(async (service) => {
-      try {
-        return { service, ...(await operator.call(serviceContracts[service], 'findRecords', references)) };
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'service_unavailable') throw error;
-        unavailable.push(service);
-        return { service, related: { ids: [], attempts: [] }, entries: [] };
-      }
-    }),
+  const { answers, unavailable } = await askEach((service) =>
+    operator.call(serviceContracts[service], 'findRecords', references),
   );
-  return { answers, unavailable };
+  return { answers: answers.map(({ service, answer = NOTHING }) => ({ service, ...answer })), unavailable };
 };
 
 /** The names of everything that belongs to the named objects. */
@@ -88,23 +79,33 @@ const detailText = ([name, value]: [string, RecordEntry['details'][string]]): st
   return `${name}=${isAmount ? displayUsdc(BigInt(value)) : String(value)}`;
 };
 
+/** The longest id of ours. A signature is cut here, and whole under the table. */
+const ID_LENGTH = 36;
+
+/** A line for each entry, and its details in lines below. */
+const entriesText = (entries: readonly Entry[]): string => {
+  const lines = tableText([
+    ['at', 'service', 'object', 'what'],
+    ...entries.map(({ at, service, object_id, what }) => [
+      at,
+      service,
+      object_id.length > ID_LENGTH ? `${object_id.slice(0, ID_LENGTH - 1)}…` : object_id,
+      what,
+    ]),
+  ]).split('\n');
+  const detailed = entries.flatMap(({ details }, index) => {
+    const text = Object.entries(details).map(detailText).join(' ');
+    return [lines[index + 1]!, ...(text === '' ? [] : [foldText(text, '    ')])];
+  });
+  return [lines[0], ...detailed].join('\n');
+};
+
 const trailText = ({ ids, entries, unavailable }: Trail): string =>
   [
-    ...conclusionsOf(entries),
-    tableText([
-      ['at', 'service', 'object', 'what', 'details'],
-      ...entries.map(({ at, service, object_id, what, details }) => [
-        at,
-        service,
-        object_id.length > 44 ? `${object_id.slice(0, 43)}…` : object_id,
-        what,
-        Object.entries(details).map(detailText).join(' '),
-      ]),
-    ]),
-    `Ids: ${ids.join(' ')}`,
-    ...(unavailable.length === 0
-      ? []
-      : [`No answer from ${unavailable.join(', ')}: these parts are missing. Run the command again.`]),
+    ...conclusionsOf(entries).map((text) => foldText(text)),
+    entriesText(entries),
+    foldText(`Ids: ${ids.join(' ')}`),
+    ...missingText(unavailable),
   ].join('\n\n');
 
 /** The names of a start: the id itself, or an attempt of the account. */

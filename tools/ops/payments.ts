@@ -39,7 +39,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Plan> => 
 
 export const paymentsCommands: readonly Command[] = [
   {
-    name: 'payments show',
+    name: 'payments status',
     args: '',
     summary: 'Shows whether payments are paused',
     details: '',

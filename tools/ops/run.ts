@@ -4,6 +4,7 @@ import { Reason } from '../../shared/contract/operator.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Attribution, Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
+import { sinceOf } from './since.ts';
 import { tableText } from './table.ts';
 
 export { Refusal };
@@ -16,6 +17,7 @@ type Values = {
   limit?: string | undefined;
   seconds?: string | undefined;
   account?: string | undefined;
+  since?: string | undefined;
   known?: string | undefined;
   logs: string;
 };
@@ -95,7 +97,8 @@ export const runCommand = async (
   if (!Number.isInteger(seconds) || seconds < 0)
     throw new Refusal('--seconds must be a whole number of 0 or more');
   const { account = null, known = null, logs } = values;
-  const options = { all: values.all === true, limit, seconds, account, logs, known };
+  const since = values.since === undefined ? null : sinceOf(values.since, new Date());
+  const options = { all: values.all === true, limit, seconds, account, since, logs, known };
   try {
     if ('read' in command) return print(await command.read(args, options), values);
     if ('show' in command) return print(await command.show(await connect(), args, options), values);

@@ -1,6 +1,14 @@
 import { z } from 'zod';
+import { MAX_REFERENCES } from '../../../shared/contract/operator.ts';
 import { type Pool, sql } from '../../../shared/db/pool.ts';
-import { entry, namesOf, type RecordFinder, textArray } from '../../../shared/operator/records.ts';
+import {
+  type AccountRecords,
+  entry,
+  listNewestIds,
+  namesOf,
+  type RecordFinder,
+  textArray,
+} from '../../../shared/operator/records.ts';
 
 const Refund = z.object({
   refund_id: z.string(),
@@ -150,4 +158,26 @@ export const findTransferRecords =
       related: { ids: namesOf(found.flatMap((each) => each.ids)), attempts: [] },
       entries: found.flatMap((each) => each.entries),
     };
+  };
+
+const REFUNDS = { name: sql.fragment`refunds`, id: sql.fragment`refund_id` };
+const OWNER = sql.fragment`account_id`;
+
+/** The newest withdrawals and deposits of an account, and the refunds that it gets or makes. */
+export const listTransferRecords =
+  (pool: Pool): AccountRecords =>
+  async (query) => {
+    const tables = [
+      { name: sql.fragment`withdrawals`, id: sql.fragment`withdrawal_id`, account: OWNER },
+      { name: sql.fragment`deposits`, id: sql.fragment`deposit_id`, account: OWNER },
+      { ...REFUNDS, account: sql.fragment`payer_account_id` },
+      { ...REFUNDS, account: sql.fragment`vendor_account_id` },
+    ];
+    const ids = await Promise.all(tables.map((table) => listNewestIds(pool, table, query)));
+    const [withdrawals, deposits, refunds] = await Promise.all([
+      findWithdrawals(pool, ids[0]!),
+      findDeposits(pool, ids[1]!),
+      findRefunds(pool, namesOf([...ids[2]!, ...ids[3]!]).slice(0, MAX_REFERENCES)),
+    ]);
+    return [withdrawals, deposits, refunds].flatMap(({ entries }) => entries);
   };

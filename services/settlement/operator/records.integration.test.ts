@@ -131,3 +131,44 @@ test('a message that waits in quarantine or in the outbox is shown with the paym
   ]);
   expect((await find([other])).entries).toEqual([]);
 });
+
+test('an account has its payments and declines, its vendor the sales, and since when and how many is the question', async () => {
+  const payer = consumer();
+  const delegate = await delegateOf(payer, { per_payment: 1n });
+  const list = (account_id: string, since: string | null = null, limit = 100) =>
+    call(operator, settlement, 'listAccountRecords', { account_id, since, limit });
+  const idsOf = (entries: Awaited<ReturnType<typeof list>>) => [
+    ...new Set(entries.map(({ object_id }) => object_id)),
+  ];
+  const first = await paid(payer);
+  const second = await paid(payer);
+  expect(await outcome(pay(delegate, quote(), newId('evt')))).toBe('limit_exceeded');
+  const all = await until(
+    () => list(payer.account_id),
+    (entries) => entries.some(({ what }) => what === 'payment declined'),
+  );
+  const declineId = all.find(({ what }) => what === 'payment declined')!.object_id;
+  expect(new Set(idsOf(all))).toEqual(new Set([first.settlementId, second.settlementId, declineId]));
+  expect(idsOf(await list(payer.account_id, null, 1)).sort()).toEqual(
+    [declineId, second.settlementId].sort(),
+  );
+  const later = new Date(Date.now() + 3_600_000).toISOString();
+  expect(await list(payer.account_id, later)).toEqual([]);
+  expect(idsOf(await list(vendor.account_id))).toEqual(
+    expect.arrayContaining([second.settlementId, declineId]),
+  );
+  expect(await list(newId('acct'))).toEqual([]);
+});
+
+test('a payment that expired without a redeem has a time and a state of then', async () => {
+  const { settlementId } = await paid(consumer());
+  await admin.query(
+    `update settlements set status = 'expired', redeem_expires_at = progressed_at + interval '15 minutes'
+     where settlement_id = $1`,
+    [settlementId],
+  );
+  const { entries } = await find([settlementId]);
+  const timeOf = (what: string) => entries.find((each) => each.what === what)?.at;
+  expect(timeOf('recorded state')).toBe(timeOf('settlement expired'));
+  expect(timeOf('settlement expired')! > timeOf('settlement issued')!).toBe(true);
+});

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { RecordEntry, References } from '../../../shared/contract/operator.ts';
 import { type Db, type Pool, sql } from '../../../shared/db/pool.ts';
-import { entry, namesOf, type RecordFinder, textArray } from '../../../shared/operator/records.ts';
+import {
+  type AccountRecords,
+  entry,
+  listNewestIds,
+  namesOf,
+  type RecordFinder,
+  textArray,
+} from '../../../shared/operator/records.ts';
 
 const Payment = z.object({
   settlement_id: z.string(),
@@ -143,6 +150,10 @@ const listConsumed = (db: Db, settlementIds: readonly string[]) =>
       max(created_at) as last_at
     from consumptions where settlement_id = any(${textArray(settlementIds)}) group by settlement_id`);
 
+/** The progress of the chain does not move when a settlement is redeemed or expires. */
+const stateSince = ({ progressed_at, redeemed_at, redeem_expires_at, status }: Payment): number =>
+  Math.max(progressed_at, redeemed_at ?? 0, status === 'expired' ? (redeem_expires_at ?? 0) : 0);
+
 const entriesOfPayment = (row: Payment): RecordEntry[] => {
   const id = row.settlement_id;
   return [
@@ -166,7 +177,8 @@ const entriesOfPayment = (row: Payment): RecordEntry[] => {
     ...(row.status === 'issued'
       ? entry(row.redeem_expires_at, id, 'settlement expires if not redeemed')
       : []),
-    ...entry(row.progressed_at, id, 'recorded state', {
+    ...(row.status === 'expired' ? entry(row.redeem_expires_at, id, 'settlement expired') : []),
+    ...entry(stateSince(row), id, 'recorded state', {
       status: row.status,
       chain_status: row.chain_status,
       holds: row.holding ? row.quote_amount : null,
@@ -251,3 +263,30 @@ export const findPaymentRecords =
       ],
     };
   };
+
+const SETTLEMENTS = { name: sql.fragment`settlements`, id: sql.fragment`settlement_id` };
+const DECLINES = { name: sql.fragment`declines`, id: sql.fragment`decline_id` };
+const APPROVALS = { name: sql.fragment`approvals`, id: sql.fragment`approval_id` };
+const PAYER = { account: sql.fragment`account_id` };
+const VENDOR = { account: sql.fragment`vendor_account_id` };
+
+/** The newest payments, sales, declines and approvals of an account. */
+export const listPaymentRecords = (pool: Pool): AccountRecords => {
+  const find = findPaymentRecords(pool);
+  return async (query) => {
+    const tables = [
+      { ...SETTLEMENTS, ...PAYER },
+      { ...SETTLEMENTS, ...VENDOR },
+      { ...DECLINES, ...PAYER },
+      { ...DECLINES, ...VENDOR },
+      { ...APPROVALS, ...PAYER },
+    ];
+    // Each kind apart, because a finder returns a hundred objects of a kind.
+    const found = await Promise.all(
+      tables.map(async (table) => find({ ids: await listNewestIds(pool, table, query), attempts: [] })),
+    );
+    const entries = found.flatMap((each) => each.entries);
+    // An account may pay itself.
+    return [...new Map(entries.map((each) => [JSON.stringify(each), each])).values()];
+  };
+};

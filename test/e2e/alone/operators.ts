@@ -164,7 +164,9 @@ export const operators = (stack: () => RunningStack): void =>
           { code: 'service_unavailable', money_moved: 'no', safe_action: 'retry_same_attempt' },
         ]);
       }
-      expect(JSON.parse((await ops('payments', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
+      expect(JSON.parse((await ops('payments', 'status', '--json')).out).paused_at).toEqual(
+        expect.any(String),
+      );
       await change('payments', 'resume');
       await everyReplicaApplies();
       expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
@@ -251,7 +253,9 @@ export const operators = (stack: () => RunningStack): void =>
         const { code, err } = await ops(...args);
         expect({ args, code, err }).toEqual({ args, code: 64, err: expect.stringMatching(complaint) });
       }
-      expect(JSON.parse((await ops('accounts', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
+      expect(
+        JSON.parse((await ops('accounts', 'show', accountId, '--json')).out).account_status.frozen_at,
+      ).toBeNull();
       expect(await ops('accounts', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({
         code: 0,
         out: expect.stringContaining('Nothing was changed'),
@@ -259,7 +263,7 @@ export const operators = (stack: () => RunningStack): void =>
       const { nats_url, environments } = running.stack;
       const { jane } = environments.test!.operators;
       const login = (NATS_URL: string, NATS_NKEY_SEED: string, NATS_OPERATOR = 'jane') =>
-        opsAt('nowhere.json', { NATS_URL, NATS_OPERATOR, NATS_NKEY_SEED })('payments', 'show');
+        opsAt('nowhere.json', { NATS_URL, NATS_OPERATOR, NATS_NKEY_SEED })('payments', 'status');
       expect(await login(nats_url, jane!)).toMatchObject({ code: 0 });
       // An external server may accept all users.
       if (externalServers.natsUrl === undefined) {

@@ -1,0 +1,106 @@
+import { expect, test } from '@jest/globals';
+import type { RecordEntry } from '../../shared/contract/operator.ts';
+import {
+  accountConclusions,
+  holdsOf,
+  paymentsTable,
+  transfersTable,
+  viewOf,
+  walletsTable,
+} from './account-view.ts';
+
+const ACCOUNT = 'acct_1';
+const entry = (
+  object_id: string,
+  time: string,
+  what: string,
+  details: RecordEntry['details'] = {},
+): RecordEntry => ({
+  at: `2026-11-28T${time}:00.000Z`,
+  object_id,
+  what,
+  details,
+});
+/** A payment of an account at a time, in a state. */
+const payment = (
+  id: string,
+  time: string,
+  status: string,
+  more: RecordEntry['details'] = {},
+  payer = ACCOUNT,
+) => [
+  entry(id, time, 'attempt accepted', { payer, amount: '2500000', service_name: 'Weather' }),
+  ...(status === 'pending' || status === 'failed' ? [] : [entry(id, time, 'settlement issued')]),
+  entry(id, time, 'recorded state', { status, ...more }),
+];
+const declined = entry('dcl_1', '14:09', 'payment declined', {
+  payer: ACCOUNT,
+  amount: '70000',
+  reason: 'per_payment',
+  limit: '60000',
+  left: '60000',
+});
+const told = (...entries: RecordEntry[][]) => accountConclusions(viewOf(entries.flat(), ACCOUNT));
+
+test('payments, sales and the rest are told apart, the newest first', () => {
+  const view = viewOf(
+    [
+      ...payment('stl_old', '10:00', 'redeemed'),
+      ...payment('stl_new', '14:00', 'pending', { holds: '2500000' }),
+      ...payment('stl_sold', '12:00', 'issued', {}, 'acct_2'),
+      declined,
+      entry('apr_1', '09:00', 'approval requested', { amount: '1' }),
+      entry('apr_1', '09:10', 'approval expires'),
+      entry('dep_1', '08:00', 'deposit created', { promised: '50000000' }),
+      entry('dep_1', '08:01', 'deposit completed', { amount: '49000000' }),
+      entry('wal_1', '07:00', 'wallet', { owner: 'Addr' }),
+      entry('wal_1', '15:00', 'wallet on chain', {
+        balance: '1000000',
+        allowance: '0',
+        delegation: 'revoked',
+      }),
+      entry('mail 7', '15:00', 'mail waits', { kind: 'payment_declined', attempts: 2 }),
+      entry('sev_1', '06:00', 'security event', { kind: 'signed_in' }),
+    ],
+    ACCOUNT,
+  );
+  expect(paymentsTable(view.payments).slice(1)).toEqual([
+    ['2026-11-28 14:09', 'dcl_1', '0.07 USDC', '', expect.stringMatching(/^refused: /)],
+    ['2026-11-28 14:00', 'stl_new', '2.50 USDC', 'Weather', 'open'],
+    ['2026-11-28 10:00', 'stl_old', '2.50 USDC', 'Weather', 'redeemed'],
+    ['2026-11-28 09:00', 'apr_1', '0.000001 USDC', '', 'waits for its approval'],
+  ]);
+  expect(paymentsTable(view.sales).slice(1)).toEqual([
+    ['2026-11-28 12:00', 'stl_sold', '2.50 USDC', 'Weather', 'paid, not redeemed'],
+  ]);
+  expect(transfersTable(view.transfers).slice(1)).toEqual([
+    ['2026-11-28 08:00', 'dep_1', '49.00 USDC', 'deposit completed'],
+  ]);
+  expect(walletsTable(view.wallets).slice(1)).toEqual([
+    ['wal_1', 'Addr', '1.00', '0.00 revoked', '11-28 15:00'],
+  ]);
+  expect([view.mails.map(({ id }) => id), view.events.map(({ id }) => id)]).toEqual([['mail 7'], ['sev_1']]);
+  expect(holdsOf(view.payments)).toEqual({ payments: 1, amount: 2_500_000n });
+});
+
+test('the newest payment is told, and each earlier one that was not delivered', () => {
+  expect(
+    told(
+      payment('stl_3', '14:00', 'redeemed'),
+      payment('stl_2', '13:00', 'redeemed'),
+      payment('stl_1', '12:00', 'expired'),
+    ),
+  ).toEqual([
+    expect.stringMatching(/^stl_3: paid 2\.50 USDC at 2026-11-28 14:00 UTC\. Redeemed/),
+    expect.stringMatching(/^stl_1: paid .* Not redeemed in time: the vendor has the money/),
+  ]);
+  expect(told([declined])[0]).toMatch(
+    /0\.07 USDC were refused .*0\.06 USDC of 0\.06 USDC were left\); no money moved/,
+  );
+});
+
+test('an account without payments is told so, and a vendor what he has not delivered', () => {
+  expect(told()).toEqual([expect.stringMatching(/^No payment in this time/)]);
+  const sales = ['11:00', '12:00'].map((time) => payment(`stl_${time}`, time, 'issued', {}, 'acct_2'));
+  expect(told(...sales)[1]).toMatch(/^As a vendor: stl_12:00: paid .* 1 more sales are like it\.$/);
+});

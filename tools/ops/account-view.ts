@@ -1,0 +1,150 @@
+import type { RecordEntry } from '../../shared/contract/operator.ts';
+import { displayUsdc } from '../../shared/lib/usdc.ts';
+import type { Table } from './command.ts';
+import { conclusionOf, minutesOf, reasonText } from './conclusion.ts';
+
+/** What happened to one object of an account. */
+type Item = { id: string; at: string; entries: readonly RecordEntry[] };
+
+/** An account's objects by kind, the newest first. */
+export type AccountView = {
+  payments: Item[];
+  sales: Item[];
+  transfers: Item[];
+  wallets: Item[];
+  mails: Item[];
+  events: Item[];
+};
+
+const KINDS: readonly [keyof AccountView, RegExp][] = [
+  ['transfers', /^(refund|withdrawal|deposit|provider reported|reservation of the refund)/],
+  ['wallets', /^wallet/],
+  ['mails', /^mail waits/],
+  ['events', /^security event/],
+];
+
+const kindOf = ({ details, what }: RecordEntry, accountId: string): keyof AccountView | undefined => {
+  if (/^(attempt accepted|payment declined)/.test(what))
+    return details.payer === accountId ? 'payments' : 'sales';
+  if (what === 'approval requested') return 'payments';
+  return KINDS.find(([, pattern]) => pattern.test(what))?.[0];
+};
+
+/** Sorts the records of an account by what they are about. */
+export const viewOf = (entries: readonly RecordEntry[], accountId: string): AccountView => {
+  const view: AccountView = { payments: [], sales: [], transfers: [], wallets: [], mails: [], events: [] };
+  for (const [id, own] of Map.groupBy(entries, ({ object_id }) => object_id)) {
+    const inOrder = own.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    const kind = own.map((each) => kindOf(each, accountId)).find((each) => each !== undefined);
+    if (kind !== undefined) view[kind].push({ id, at: inOrder[0]!.at, entries: inOrder });
+  }
+  for (const items of Object.values(view)) items.sort((a, b) => (a.at < b.at ? 1 : -1));
+  return view;
+};
+
+const detailOf = ({ entries }: Item, name: string) =>
+  entries.map(({ details }) => details[name]).find((value) => value !== undefined);
+const usdcOf = (value: ReturnType<typeof detailOf>): string =>
+  value === undefined ? '' : displayUsdc(BigInt(String(value)));
+const has = ({ entries }: Item, what: string): boolean => entries.some((each) => each.what === what);
+
+const STATES: Readonly<Record<string, string>> = {
+  pending: 'open',
+  issued: 'paid, not redeemed',
+  expired: 'paid, not redeemed in time',
+  failed: 'not paid',
+};
+
+/** The state of a payment in a few words. */
+const stateOf = (item: Item): string => {
+  if (has(item, 'payment declined')) return `refused: ${reasonText(detailOf(item, 'reason'))}`;
+  if (has(item, 'approval requested'))
+    return has(item, 'approval expires') ? 'waits for its approval' : (item.entries.at(-1)?.what ?? '');
+  const status = String(detailOf(item, 'status'));
+  if (status === 'issued' && detailOf(item, 'rail') === 'x402_out') return 'paid';
+  return STATES[status] ?? status;
+};
+
+/** The payments of one direction as a table. */
+export const paymentsTable = (items: readonly Item[]): Table => [
+  ['at (UTC)', 'id', 'amount', 'service', 'state'],
+  ...items.map((item) => [
+    minutesOf(item.at).slice(0, 16),
+    item.id,
+    usdcOf(detailOf(item, 'amount')),
+    String(detailOf(item, 'service_name') ?? '').slice(0, 24),
+    stateOf(item),
+  ]),
+];
+
+/** Refunds, withdrawals and deposits as a table. */
+export const transfersTable = (items: readonly Item[]): Table => [
+  ['at (UTC)', 'id', 'amount', 'state'],
+  ...items.map((item) => [
+    minutesOf(item.at).slice(0, 16),
+    item.id,
+    usdcOf(detailOf(item, 'amount') ?? detailOf(item, 'promised')),
+    item.entries.at(-1)?.what ?? '',
+  ]),
+];
+
+/** The wallets with what the chain held when it was last read. */
+export const walletsTable = (items: readonly Item[]): Table => [
+  ['wallet', 'address', 'balance', 'allowance', 'read (UTC)'],
+  ...items.map((item) => {
+    const seen = item.entries.find(({ what }) => what === 'wallet on chain');
+    return [
+      item.id,
+      String(detailOf(item, 'owner')),
+      usdcOf(seen?.details.balance).replace(' USDC', ''),
+      `${usdcOf(seen?.details.allowance).replace(' USDC', '')}${seen?.details.delegation === 'active' ? '' : ` ${seen?.details.delegation ?? ''}`}`,
+      seen === undefined ? 'never' : minutesOf(seen.at).slice(5, 16),
+    ];
+  }),
+];
+
+/** Mails that wait, or security events: when, and of which kind. */
+export const kindsTable = (items: readonly Item[]): Table => [
+  ['at (UTC)', 'kind', 'attempts'],
+  ...items.map((item) => [
+    minutesOf(item.at).slice(0, 16),
+    String(detailOf(item, 'kind')),
+    String(detailOf(item, 'attempts') ?? ''),
+  ]),
+];
+
+/** The payments whose money is held until they end, and the sum. */
+export const holdsOf = (items: readonly Item[]): { payments: number; amount: bigint } => {
+  const held = items.map((item) => detailOf(item, 'holds')).filter((value) => value !== undefined);
+  return { payments: held.length, amount: held.reduce((sum, value) => sum + BigInt(String(value)), 0n) };
+};
+
+const MAX_CONCLUSIONS = 3;
+const UNDELIVERED = new Set(['open', STATES.issued, STATES.expired, 'waits for its approval']);
+
+const salesText = (sales: readonly Item[]): string[] => {
+  const [newest, ...others] = sales.filter(
+    (item) => UNDELIVERED.has(stateOf(item)) && stateOf(item) !== 'open',
+  );
+  if (newest === undefined) return [];
+  const more = others.length === 0 ? '' : ` ${others.length} more sales are like it.`;
+  return [`As a vendor: ${conclusionOf(newest.entries)}${more}`];
+};
+
+/**
+ * What to tell the customer: about the newest payment, and about those before it that were paid and
+ * not delivered, or are open.
+ */
+export const accountConclusions = ({ payments, sales }: AccountView): string[] => {
+  const told = payments.filter((item, index) => index === 0 || UNDELIVERED.has(stateOf(item)));
+  const texts = told.slice(0, MAX_CONCLUSIONS).flatMap((item) => conclusionOf(item.entries) ?? []);
+  const more = told.length - MAX_CONCLUSIONS;
+  return [
+    ...(payments.length === 0
+      ? ['No payment in this time: nothing was asked of this account, and no money moved.']
+      : []),
+    ...texts,
+    ...(more > 0 ? [`${more} more payments are open or not delivered: see below.`] : []),
+    ...salesText(sales),
+  ];
+};
