@@ -2,7 +2,8 @@
 // second if nothing is missing. It runs on the Node of a fresh machine (20 or newer) before
 // node_modules exists, so it imports nothing from there.
 //   --start        what `npm start` needs, instead of all packages
-//   --no-servers   neither servers nor the pages
+//   --no-servers   neither servers nor the console
+//   --keep-used    no packages while a stack runs from the present ones
 import { repositoryRoot } from './servers/binaries.mjs';
 import { ensureCommands } from './setup/commands.mjs';
 import { ensureConsole } from './setup/console.mjs';
@@ -19,9 +20,11 @@ const withServers = !given('--no-servers');
 
 exitOnSignals();
 
-const modulesAndPages = async () => {
-  await ensureNodeModules(repositoryRoot, say, { forStart: given('--start') });
-  ensureCommands(repositoryRoot);
+const modulesAndConsole = async () => {
+  await ensureNodeModules(repositoryRoot, say, {
+    forStart: given('--start'),
+    keepUsed: given('--keep-used'),
+  });
   if (withServers) await ensureConsole(say);
 };
 

@@ -17,11 +17,14 @@ const OLD = /^node_modules\.old-\d+$/;
 
 /**
  * @param forStart what `npm start` and the operators' commands need suffices
+ * @param keepUsed what a running stack uses suffices, also that of another commit: a command for
+ *   operators must work beside it, and waits for no installation
  * @throws if the lock file has gaps, npm fails, or running processes need what would be replaced
  */
-export async function ensureNodeModules(root, say, { forStart }) {
+export async function ensureNodeModules(root, say, { forStart, keepUsed = false }) {
   const place = placeIn(root);
   if (isThere(place, forStart)) return;
+  if (keepUsed && usersOf(path.join(place.modules, 'node/bin/node')).length > 0) return;
   await whileClaimed(path.join(place.local, 'node_modules.claim'), say, async () => {
     if (isThere(place, forStart)) return;
     clearUp(place);
