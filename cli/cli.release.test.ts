@@ -45,7 +45,7 @@ test('the tarball works by npx alone', async () => {
   expect((await quittance('pay', '--help')).stdout).toContain('Usage: quittance pay [options] <url>');
   expect(await quittance('whoami')).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining('not signed in to test at http://127.0.0.1:3000'),
+    stderr: expect.stringContaining('not signed in to test at http://127.0.0.1:3402'),
   });
 }, 120_000);
 

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { DEFAULT_URL } from '../cli/src/context.ts';
+import { LOCAL_API, LOCAL_PORT } from '../shared/lib/local-api.ts';
 
 /** Documents are checked as code is: references exist, and the decisions are complete. */
 
@@ -67,6 +69,14 @@ test('every file that a comment names exists', () => {
     );
   expect(sources.flatMap(([, text]) => named(text)).length).toBeGreaterThan(80);
   expect(findings(sources, named, isThere)).toEqual([]);
+});
+
+test('every document and the command line name the gateway of npm start by its port', () => {
+  expect(DEFAULT_URL).toBe(LOCAL_API);
+  // The ports of containers (docs/deployment.md, docs/kubernetes.md) are those of an image.
+  const named = (text: string) => [...text.matchAll(/\b127\.0\.0\.1:(3\d{3})\b/g)].map(([, port]) => port!);
+  expect(pages.flatMap(([, text]) => named(text)).length).toBeGreaterThan(8);
+  expect(findings(pages, named, (_file, port) => port === String(LOCAL_PORT))).toEqual([]);
 });
 
 test('every link of a document to a file or folder of this tree resolves', () => {

@@ -7,7 +7,7 @@ import { configFolder, createSignIns, type Environment, type SignIns } from './s
 import { VERSION } from './version.ts';
 
 /** The gateway of `npm start`. */
-export const DEFAULT_URL = 'http://127.0.0.1:3000';
+export const DEFAULT_URL = 'http://127.0.0.1:3402';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const KEY = /^(dk|vendor)_(test|live)_[A-Za-z0-9_-]+$/;

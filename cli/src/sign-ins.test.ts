@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { acquireLock, withLock } from './lock.ts';
 import { configFolder, createSignIns } from './sign-ins.ts';
 
-const URL = 'http://127.0.0.1:3000';
+const URL = 'http://127.0.0.1:3402';
 const held = {
   url: URL,
   environment: 'test' as const,

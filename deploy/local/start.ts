@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { OperatorName } from '../../shared/contract/service.ts';
 import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { readCommandLine } from './processes/command-line.ts';
+import { createInterrupts } from './processes/interrupts.ts';
 import { identify, isRunning } from './processes/process-identity.ts';
 import { replicas } from './stack/programs.ts';
 import { type RunningStack, startStack } from './stack/stack.ts';
@@ -46,7 +47,7 @@ let running: RunningStack | undefined;
 let stopping = false;
 
 async function stop(): Promise<void> {
-  if (stopping) return running?.abort();
+  if (stopping) return;
   stopping = true;
   if (!running) return starting.abort(new Error('stopped'));
   print('Stopping …');
@@ -55,7 +56,10 @@ async function stop(): Promise<void> {
   process.exit(0);
 }
 
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void stop());
+const interrupt = createInterrupts({ stop: () => void stop(), abort: () => running?.abort() });
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
+// The terminal is gone, or npm, its first process.
+process.on('SIGHUP', () => void stop());
 stopWithNpm();
 
 try {

@@ -9,7 +9,7 @@ const TOKEN = 'sixteen-characters';
 
 test('without options: stdio, the gateway of npm start, small amounts, and only public addresses', () => {
   expect(readSettings([], { QUITTANCE_KEY: KEY })).toEqual({
-    baseUrl: 'http://127.0.0.1:3000',
+    baseUrl: 'http://127.0.0.1:3402',
     key: KEY,
     maxAmountMicro: 1_000_000n,
     maxPerDayMicro: 5_000_000n,
@@ -26,8 +26,8 @@ test.each([
   ['https://api.example.com/', undefined, 'public'],
   ['https://api.example.com', '1', 'private'],
   ['https://api.example.com', '', 'public'],
-  ['http://localhost:3000', undefined, 'public'],
-  ['http://127.0.0.1:3000', '1', 'private'],
+  ['http://localhost:3402', undefined, 'public'],
+  ['http://127.0.0.1:3402', '1', 'private'],
 ])('%s with QUITTANCE_ALLOW_PRIVATE=%s reaches %s addresses', (url, allowed, reach) => {
   const env = { QUITTANCE_KEY: KEY, QUITTANCE_URL: url, QUITTANCE_ALLOW_PRIVATE: allowed };
   expect(readSettings([], env)).toMatchObject({ reach });

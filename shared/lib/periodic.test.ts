@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { ServiceError } from '../contract/errors.ts';
 import { noteActivity, QUIET_PAUSE_MS } from './activity.ts';
 import type { Logger } from './logger.ts';
 import { everyMs, type Periodic } from './periodic.ts';
 
-const logger = { error: () => {} } as unknown as Logger;
+const logged: string[] = [];
+const logger = {
+  error: () => logged.push('error'),
+  warn: () => logged.push('warn'),
+} as unknown as Logger;
 let running: Periodic | undefined;
 
 beforeEach(() => void jest.useFakeTimers());
@@ -82,4 +87,15 @@ test('a job ends at once in a long pause', async () => {
   await runsIn(60);
   await running!.stop();
   expect(await runsIn(100)).toBe(0);
+});
+
+test('a run that lacks another service is a warning, and any other failure an error', async () => {
+  const failures = [new ServiceError('service_unavailable', 'not there yet'), new Error('broken')];
+  const runsIn = start(async () => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+  });
+  logged.length = 0;
+  await runsIn(3);
+  expect(logged).toEqual(['warn', 'error']);
 });

@@ -1,3 +1,4 @@
+import { ServiceError } from '../contract/errors.ts';
 import { currentPauseMs, noteActivity, rest } from './activity.ts';
 import type { Logger } from './logger.ts';
 import { count } from './metrics.ts';
@@ -35,7 +36,9 @@ export const everyMs = (
           // It is tried again at the pace of an active process.
           noteActivity();
           count('quittance_job_runs_total', 1, { task: name, outcome: 'error' });
-          logger.error({ err: error, job: name }, 'job failed');
+          // A service that is not there yet, or no more, is not a fault of this one.
+          const isElsewhere = error instanceof ServiceError && error.code === 'service_unavailable';
+          logger[isElsewhere ? 'warn' : 'error']({ err: error, job: name }, 'job failed');
         },
       );
       await rest(Math.min(restMs, currentPauseMs(pauseMs)), { pauseMs, signal: stopped.signal });

@@ -12,6 +12,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
+import { LOCAL_API } from '../../shared/lib/local-api.ts';
 import { createCommandLine } from '../support/command-line.ts';
 import { createShell, fileOf, guideSnippets, type Snippet, withValues } from '../support/guide-snippets.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -149,7 +150,7 @@ afterAll(async () => {
 const valuesOf = async (): Promise<[string, string][]> => [
   ['8402', String(await ports.any())],
   ['8080', String(await ports.any())],
-  ['http://127.0.0.1:3000', stack.gateway_url],
+  [LOCAL_API, stack.gateway_url],
   ['https://api.example.com', shopUrl],
   ['vendor_test_…', env.SERVICE_KEY!],
   ['dk_test_…', env.DELEGATE_KEY!],

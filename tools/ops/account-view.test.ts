@@ -40,9 +40,9 @@ const declined = entry('dcl_1', '14:09', 'payment declined', {
   limit: '60000',
   left: '60000',
 });
-const told = (...entries: RecordEntry[][]) => accountConclusions(viewOf(entries.flat(), ACCOUNT));
+const concluded = (...entries: RecordEntry[][]) => accountConclusions(viewOf(entries.flat(), ACCOUNT));
 
-test('payments, sales and the rest are told apart, the newest first', () => {
+test('payments, sales and the rest are separated, the newest first', () => {
   const view = viewOf(
     [
       ...payment('stl_old', '10:00', 'redeemed'),
@@ -83,9 +83,9 @@ test('payments, sales and the rest are told apart, the newest first', () => {
   expect(holdsOf(view.payments)).toEqual({ payments: 1, amount: 2_500_000n });
 });
 
-test('the newest payment is told, and each earlier one that was not delivered', () => {
+test('the newest payment is concluded, and each earlier one that was not delivered', () => {
   expect(
-    told(
+    concluded(
       payment('stl_3', '14:00', 'redeemed'),
       payment('stl_2', '13:00', 'redeemed'),
       payment('stl_1', '12:00', 'expired'),
@@ -94,13 +94,13 @@ test('the newest payment is told, and each earlier one that was not delivered', 
     expect.stringMatching(/^stl_3: paid 2\.50 USDC at 2026-11-28 14:00 UTC\. Redeemed/),
     expect.stringMatching(/^stl_1: paid .* Not redeemed in time: the vendor has the money/),
   ]);
-  expect(told([declined])[0]).toMatch(
+  expect(concluded([declined])[0]).toMatch(
     /0\.07 USDC were refused .*0\.06 USDC of 0\.06 USDC were left\); no money moved/,
   );
 });
 
-test('an account without payments is told so, and a vendor what he has not delivered', () => {
-  expect(told()).toEqual([expect.stringMatching(/^No payment in this time/)]);
+test('an account without payments is concluded so, and a vendor what he has not delivered', () => {
+  expect(concluded()).toEqual([expect.stringMatching(/^No payment in this time/)]);
   const sales = ['11:00', '12:00'].map((time) => payment(`stl_${time}`, time, 'issued', {}, 'acct_2'));
-  expect(told(...sales)[1]).toMatch(/^As a vendor: stl_12:00: paid .* 1 more sales are like it\.$/);
+  expect(concluded(...sales)[1]).toMatch(/^As a vendor: stl_12:00: paid .* 1 more sales are like it\.$/);
 });

@@ -136,9 +136,9 @@ const salesText = (sales: readonly Item[]): string[] => {
  * not delivered, or are open.
  */
 export const accountConclusions = ({ payments, sales }: AccountView): string[] => {
-  const told = payments.filter((item, index) => index === 0 || UNDELIVERED.has(stateOf(item)));
-  const texts = told.slice(0, MAX_CONCLUSIONS).flatMap((item) => conclusionOf(item.entries) ?? []);
-  const more = told.length - MAX_CONCLUSIONS;
+  const concluded = payments.filter((item, index) => index === 0 || UNDELIVERED.has(stateOf(item)));
+  const texts = concluded.slice(0, MAX_CONCLUSIONS).flatMap((item) => conclusionOf(item.entries) ?? []);
+  const more = concluded.length - MAX_CONCLUSIONS;
   return [
     ...(payments.length === 0
       ? ['No payment in this time: nothing was asked of this account, and no money moved.']

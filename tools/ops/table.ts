@@ -5,7 +5,9 @@ export const WIDTH = 120;
 /** A last column that would be narrower than this is not folded. */
 const MIN_FOLDED = 24;
 
-/** Control characters as dots: a quarantined message may be forged, and must not control a terminal. */
+/**
+ * Control characters as dots. A quarantined message may be forged, and must not control a terminal.
+ */
 const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '·');
 
 /** Text in lines of at most some width, broken at spaces. A longer word has a line of its own. */

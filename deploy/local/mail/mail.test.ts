@@ -49,7 +49,7 @@ async function send(mail: SendMailOptions): Promise<void> {
 }
 
 test('a link longer than a line of quoted-printable arrives complete', async () => {
-  const link = `http://127.0.0.1:3000/sign-in#token=ml_test_${'Az09-_='.repeat(60)}`;
+  const link = `http://127.0.0.1:3402/sign-in#token=ml_test_${'Az09-_='.repeat(60)}`;
   await send({
     to: 'ann@example.com',
     subject: 'Anmeldung für Sie ✓',

@@ -13,6 +13,7 @@ test('serious lines are reported once and completely, and harmless lines are lef
   );
   expect(log.seriousLines()).toEqual(['{"level":50,"msg":"bad é"}', 'FATAL:  no such role']);
   appendFileSync(log.file, '"msg":"worse"}\nFATAL:  the database system is starting up\n');
+  appendFileSync(log.file, 'FATAL:  terminating connection due to unexpected postmaster exit\n');
   expect(log.seriousLines()).toEqual(['{"level":60,"msg":"worse"}']);
   expect(log.seriousLines()).toEqual([]);
 

@@ -8,8 +8,12 @@ const bytesPerPoll = 256 * 1024;
 /** Serious lines of any process: pino's error and fatal, and the formats of the servers. */
 const serious = /"level":(50|60)\b|\[(ERR|FTL)\]|\b(PANIC|FATAL):|^\s*(Fatal error|panicked at)/;
 
-/** Postgres logs these as fatal, but they only make a client reconnect. */
-const harmless = /the database system is (starting up|shutting down)|due to administrator command/;
+/**
+ * Postgres logs these as fatal, but they only make a client reconnect. That its first process has
+ * ended is printed once, by the supervisor.
+ */
+const harmless =
+  /the database system is (starting up|shutting down|not yet accepting connections)|due to (administrator command|unexpected postmaster exit)/;
 
 /** The log of a process and its file. */
 export type ProcessLog = {

@@ -1,11 +1,13 @@
 import path from 'node:path';
 import { migrateEnvironment } from '../../../shared/db/migrate.ts';
 import { roleName } from '../../../shared/db/names.ts';
+import { LOCAL_PORT } from '../../../shared/lib/local-api.ts';
 import { bundled } from '../../image/bundle.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
 import { choosePostgres, chooseRedis, type Server } from '../servers/choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from '../servers/database.ts';
+import { createKnownPorts } from '../servers/known-ports.ts';
 import { createPortPicker } from '../servers/ports.ts';
 import { chooseBus, ensureStreams, type KeyedEnvironment, natsOf } from './bus.ts';
 import { environmentKeys } from './keys.ts';
@@ -24,12 +26,17 @@ async function chooseAddresses(
   supervisor: Supervisor,
 ) {
   const picker = createPortPicker();
-  const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
-  const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
+  const known = createKnownPorts(path.join(settings.stateDir, 'ports.json'));
+  const any = settings.ports === 'any';
+  const port = (preferred: number) => (any ? picker.any() : known.choose(preferred, picker.from));
+  const chainPort = () => (any ? picker.anyPair() : known.choose(8899, picker.pairFrom));
   const scenariosPort = async ({ name }: KeyedEnvironment) => (name === 'test' ? chainPort() : null);
 
-  const gateways = Array.from({ length: settings.instances?.gateway ?? 1 }, () => 3000);
+  const gateways = Array.from({ length: settings.instances?.gateway ?? 1 }, () => LOCAL_PORT);
   const gatewayPorts = await inOrder(gateways, port);
+  const moved = known.moved(LOCAL_PORT);
+  if (moved !== null)
+    settings.print(`Port ${moved.from} is taken: the API has port ${moved.to}, also at the next starts`);
   const mailPorts = { smtp: await port(1025), http: await port(8025) };
   const choice = { ...settings, port, supervisor };
   const redis = await chooseRedis(choice);

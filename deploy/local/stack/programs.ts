@@ -1,6 +1,6 @@
 import { type Program, SERVICE_NAMES } from '../../../shared/contract/service.ts';
 
-/** Every process of the product, in the order of the default ports of `npm start`, 3000 and up. */
+/** Every process of the product, in the order of the ports of `npm start`. */
 export const programNames: readonly Program[] = ['gateway', ...SERVICE_NAMES];
 
 /** The number of processes per service. */

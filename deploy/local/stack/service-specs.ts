@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Program } from '../../../shared/contract/service.ts';
+import { LOCAL_PORT } from '../../../shared/lib/local-api.ts';
 import { NODE_FLAGS } from '../../image/bundle.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import { instanceName, programNames } from './programs.ts';
@@ -12,7 +13,6 @@ import {
 import type { Settings } from './settings.ts';
 import { responds } from './tool-specs.ts';
 
-const firstPort = 3000;
 /** The first default port of the Prometheus exporters. */
 const firstMetricsPort = 9464;
 
@@ -55,7 +55,7 @@ export async function serviceSpecs(options: {
       const suffix = index === 0 ? '' : `@${environment.name}`;
       for (let instance = 1; instance <= (settings.instances?.[service] ?? 1); instance++) {
         const name = instanceName(`${service}${suffix}`, instance);
-        const ownPort = await port(firstPort + offset);
+        const ownPort = await port(LOCAL_PORT + offset);
         const env = serviceEnvironment(service, ownPort, environment, {
           ...shared,
           rpcUrls: settings.rpcUrls?.(environment.rpc_url) ?? providersOf(environment),
