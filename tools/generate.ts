@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
+import { architecturePicture } from './architecture-picture.ts';
 import { consoleExamples } from './console-examples.ts';
 import { consoleTexts } from './console-texts.ts';
 import { DASHBOARDS } from './dashboards/dashboards.ts';
@@ -36,6 +37,7 @@ const outputs: Record<string, string> = {
   'docs/guides/events.md': eventsGuide(),
   'docs/guides/limits.md': limitsGuide(),
   'docs/map.md': mapPage(),
+  'docs/architecture.svg': architecturePicture(),
   'docs/metrics.md': metricsPage(),
   ...Object.fromEntries(
     DASHBOARDS.map((each) => [`deploy/observability/grafana/dashboards/${each.uid}.json`, grafanaJson(each)]),
