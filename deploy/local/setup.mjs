@@ -9,8 +9,7 @@ import { ensureCommands } from './setup/commands.mjs';
 import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
 import { exitOnSignals } from './setup/npm.mjs';
-import { ensurePages } from './setup/pages.mjs';
-import { ensurePromtool } from './setup/promtool.mjs';
+import { ensurePromtool } from './setup/prometheus.mjs';
 import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
 

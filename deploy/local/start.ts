@@ -6,6 +6,7 @@ import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { readCommandLine } from './processes/command-line.ts';
 import { createInterrupts } from './processes/interrupts.ts';
 import { identify, isRunning } from './processes/process-identity.ts';
+import { ensurePrometheus } from './setup/prometheus.mjs';
 import { replicas } from './stack/programs.ts';
 import { type RunningStack, startStack } from './stack/stack.ts';
 import type { Stack } from './stack/stack-file.ts';
@@ -15,6 +16,7 @@ const usage = `Usage: npm start -- [options]
   --environments test,live   environments to run (default: test)
   --replicas 2               processes of every service, 1 to 4 (default: 1); the gateways have a port each
   --traces                   trace every call and show the traces on a page
+  --dashboards               show the dashboards of an installation on a page, with Prometheus
   --fresh                    start without the state of earlier runs
   --help                     this text
 
@@ -38,6 +40,7 @@ const { values } = readCommandLine(usage, {
     environments: { type: 'string', default: 'test' },
     replicas: { type: 'string', default: '1' },
     traces: { type: 'boolean', default: false },
+    dashboards: { type: 'boolean', default: false },
     fresh: { type: 'boolean', default: false },
   },
 });
@@ -64,6 +67,7 @@ stopWithNpm();
 
 try {
   const startedAt = Date.now();
+  if (values.dashboards) ensurePrometheus(print);
   print('Starting …');
   running = await startStack({
     ...fromCommandLine(),
@@ -93,7 +97,8 @@ function fromCommandLine() {
   // Four instances of eight services with pools of ten use all connections of the database server.
   if (!/^[1-4]$/.test(values.replicas)) throw new Error('--replicas must be a number from 1 to 4');
   const instances = replicas(Number(values.replicas));
-  return { environments, fresh: values.fresh, traces: values.traces, instances };
+  const { fresh, traces, dashboards } = values;
+  return { environments, fresh, traces, dashboards, instances };
 }
 
 function fromVariables(env: NodeJS.ProcessEnv) {
@@ -154,6 +159,7 @@ function printAddresses(stack: Stack, stackFile: string): void {
       .map(([name, url]) => `${name} ${new URL(url).port}`)
       .join(', '),
     Traces: stack.traces_url ?? 'npm start -- --traces',
+    Dashboards: stack.dashboards_url ?? 'npm start -- --dashboards',
     'For tools': path.relative(process.cwd(), stackFile),
     Logs: `${path.relative(process.cwd(), path.join(path.dirname(stackFile), 'logs'))}/`,
   };

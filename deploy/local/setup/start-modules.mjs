@@ -17,7 +17,7 @@ export const SERVER_PACKAGES = [
   'postal-mime',
   'smtp-server',
   'typescript',
-  'undici',
+  'uplot',
 ];
 
 /** The development packages that the console and the documentation are built from. */

@@ -59,7 +59,15 @@ test('the packages of npm start are those that its programs, the commands beside
     [...importedFrom(entries)].filter((name) => name in devDependencies! && !FALLBACK.includes(name));
   const servers = developed([
     ...startedByScripts,
-    ...globSync(['services/*/main.ts', 'deploy/local/*/main.ts', 'deploy/local/setup/*.mjs'], { cwd: root }),
+    ...globSync(
+      [
+        'services/*/main.ts',
+        'deploy/local/*/main.ts',
+        'deploy/local/*/page/main.ts',
+        'deploy/local/setup/*.mjs',
+      ],
+      { cwd: root },
+    ),
     ...globSync('{sdk,cli,mcp}/build.ts', { cwd: root }),
     ...['deploy/local/setup.mjs', 'sdk/src/main.ts', 'mcp/src/main.ts'],
     ...['cli/src/main.ts', 'mcp/src/quittance-mcp.ts'],

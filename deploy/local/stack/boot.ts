@@ -4,6 +4,7 @@ import { roleName } from '../../../shared/db/names.ts';
 import { LOCAL_PORT } from '../../../shared/lib/local-api.ts';
 import { bundled } from '../../image/bundle.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
 import { choosePostgres, chooseRedis, type Server } from '../servers/choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from '../servers/database.ts';
@@ -15,7 +16,14 @@ import { localOrigin, type RunningEnvironment } from './service-environment.ts';
 import { programs, serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
-import { chainSpec, mailSpec, onrampsSpec, tracesSpec } from './tool-specs.ts';
+import {
+  chainSpec,
+  dashboardsSpec,
+  mailSpec,
+  onrampsSpec,
+  prometheusSpec,
+  tracesSpec,
+} from './tool-specs.ts';
 
 const host = '127.0.0.1';
 
@@ -144,7 +152,8 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     tracesUrl,
     command,
   });
-  await supervisor.start([...onramps, ...services.map(({ spec }) => spec)]);
+  const dashboards = await startingDashboards(settings, services, port);
+  await supervisor.start([...onramps, ...dashboards.specs, ...services.map(({ spec }) => spec)]);
 
   return {
     gateway_url: gatewayUrl,
@@ -160,7 +169,23 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
       environments.map(({ name, ...environment }) => [name, shown(environment)]),
     ),
     traces_url: tracesUrl,
+    dashboards_url: dashboards.url,
     metrics: Object.fromEntries(services.map(({ spec, metricsUrl }) => [spec.name, metricsUrl])),
+  };
+}
+
+/** Prometheus over all processes, and the page of the dashboards, if they are wanted. */
+async function startingDashboards(
+  { dashboards, stateDir }: Settings,
+  services: readonly { metricsUrl: string }[],
+  port: (preferred: number) => Promise<number>,
+): Promise<{ url: string | null; specs: ProcessSpec[] }> {
+  if (dashboards !== true) return { url: null, specs: [] };
+  const [page, prometheus] = [await port(9099), await port(9090)];
+  const metricsUrls = services.map(({ metricsUrl }) => metricsUrl);
+  return {
+    url: `http://${host}:${page}`,
+    specs: [prometheusSpec(stateDir, prometheus, metricsUrls), dashboardsSpec(page, prometheus)],
   };
 }
 

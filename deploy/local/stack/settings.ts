@@ -55,6 +55,8 @@ export type StackOptions = {
   logLevel?: string;
   /** Traces every call and starts a page that shows the traces. */
   traces?: boolean;
+  /** Starts Prometheus, and a page that shows the dashboards of an installation. */
+  dashboards?: boolean;
   /**
    * The command of a service. The default is the program of the image (deploy/image/bundle.ts).
    * Tests can, for instance, run the sources with failpoints. `process` is the name in stack.json.

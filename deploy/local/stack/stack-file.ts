@@ -26,6 +26,8 @@ export type Stack = {
    * not collected here.
    */
   traces_url: string | null;
+  /** The page with the dashboards; null without them. */
+  dashboards_url: string | null;
   /** Name → pid. A second environment's names have the suffix `@live`, a second instance's `#2`. */
   processes: Record<string, number>;
 };

@@ -93,6 +93,7 @@ test('stack.json names every process that runs, and only its owner can read it',
     'nats_nkey_seed',
     'redis_url',
     'traces_url',
+    'dashboards_url',
   ]);
   expect(Object.keys(environments)).toEqual(['test', 'live']);
   expect(Object.keys(environments.test!)).toEqual([

@@ -95,7 +95,7 @@ async function startOnce(settings: Settings, lock: Lock): Promise<RunningStack> 
  */
 function removeState(stateDir: string): void {
   const state =
-    /^(stack\.json|state-format\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|logs|(chain|onramps)-.+)$/;
+    /^(stack\.json|state-format\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|prometheus|logs|(chain|onramps)-.+)$/;
   for (const name of existsSync(stateDir) ? readdirSync(stateDir) : []) {
     if (state.test(name)) rmSync(path.join(stateDir, name), { recursive: true, force: true });
   }

@@ -1,5 +1,10 @@
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { SCRAPE_SECONDS } from '../dashboards/query.ts';
+import { writeAtomically } from '../processes/atomic-file.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
+import { repositoryRoot } from '../servers/binaries.mjs';
+import { binary } from '../servers/server-process.ts';
 import { genesisMint } from './keys.ts';
 import type { RunningEnvironment } from './service-environment.ts';
 import type { Settings } from './settings.ts';
@@ -35,6 +40,57 @@ export function tracesSpec(port: number): ProcessSpec {
     args: [program('traces')],
     env: { TRACES_PORT: String(port) },
     ready: () => responds(`http://${host}:${port}/traces`),
+    listed: false,
+  };
+}
+
+/**
+ * Prometheus, which reads the metrics of all processes, with the rules of an installation
+ * (deploy/alerts.yaml).
+ */
+export function prometheusSpec(stateDir: string, port: number, metricsUrls: readonly string[]): ProcessSpec {
+  const folder = path.join(stateDir, 'prometheus');
+  const config = path.join(folder, 'prometheus.json');
+  const { command, env } = binary('prometheus');
+  return {
+    name: 'prometheus',
+    kind: 'tool',
+    command,
+    ...(env && { env }),
+    args: [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${path.join(folder, 'data')}`,
+      '--storage.tsdb.retention.time=7d',
+      `--web.listen-address=${host}:${port}`,
+      '--log.level=warn',
+    ],
+    prepare: () => {
+      mkdirSync(folder, { recursive: true });
+      // JSON is YAML.
+      writeAtomically(config, `${JSON.stringify(prometheusConfig(metricsUrls), null, 2)}\n`);
+    },
+    ready: () => responds(`http://${host}:${port}/-/ready`),
+    listed: false,
+  };
+}
+
+const prometheusConfig = (metricsUrls: readonly string[]) => ({
+  global: { scrape_interval: `${SCRAPE_SECONDS}s`, evaluation_interval: `${SCRAPE_SECONDS}s` },
+  rule_files: [path.join(repositoryRoot, 'deploy/alerts.yaml')],
+  scrape_configs: [
+    { job_name: 'quittance', static_configs: [{ targets: metricsUrls.map((url) => new URL(url).host) }] },
+  ],
+});
+
+/** The page that shows the dashboards. */
+export function dashboardsSpec(port: number, prometheusPort: number): ProcessSpec {
+  return {
+    name: 'dashboards',
+    kind: 'tool',
+    command: process.execPath,
+    args: [program('dashboards')],
+    env: { DASHBOARDS_PORT: String(port), PROMETHEUS_URL: `http://${host}:${prometheusPort}` },
+    ready: () => responds(`http://${host}:${port}/dashboards`),
     listed: false,
   };
 }

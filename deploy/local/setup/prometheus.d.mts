@@ -1,0 +1,1 @@
+export function ensurePrometheus(say: (line: string) => void): void;
