@@ -9,7 +9,7 @@ import { ensureCommands } from './setup/commands.mjs';
 import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
 import { exitOnSignals } from './setup/npm.mjs';
-import { ensurePromtool } from './setup/prometheus.mjs';
+import { extractPrometheus } from './setup/prometheus.mjs';
 import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
 
@@ -31,7 +31,7 @@ try {
   // A package manager is not stopped in the middle, so that each ends before a failure counts.
   const results = await Promise.allSettled([withServers ? ensureServers(say) : undefined, modulesAndPages()]);
   for (const { reason } of results) if (reason) throw reason;
-  if (given('--promtool')) ensurePromtool(say);
+  if (given('--prometheus')) extractPrometheus(say);
   if (given('--softhsm')) ensureSofthsm(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);

@@ -86,10 +86,11 @@ export const accountRecordsCommands: readonly Command[] = [
       if (account === null)
         throw new Refusal('--account is missing: the e-mail address or id of the account');
       const { view, unavailable } = await readAccount(operator, account, span);
+      const payments = view.payments.slice(0, span.limit);
       return {
-        json: { payments: view.payments, unavailable },
+        json: { payments, unavailable },
         text: [
-          view.payments.length === 0 ? 'None.' : tableText(paymentsTable(view.payments)),
+          payments.length === 0 ? 'None.' : tableText(paymentsTable(payments)),
           ...missingText(unavailable),
         ].join('\n\n'),
         code: codeOf({ unavailable }),

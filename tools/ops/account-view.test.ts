@@ -29,7 +29,7 @@ const payment = (
   more: RecordEntry['details'] = {},
   payer = ACCOUNT,
 ) => [
-  entry(id, time, 'attempt accepted', { payer, amount: '2500000', service_name: 'Weather' }),
+  entry(id, time, 'attempt accepted', { payer, amount: '2500000', service_id: '4d34f1b7-c3a6' }),
   ...(status === 'pending' || status === 'failed' ? [] : [entry(id, time, 'settlement issued')]),
   entry(id, time, 'recorded state', { status, ...more }),
 ];
@@ -66,12 +66,12 @@ test('payments, sales and the rest are separated, the newest first', () => {
   );
   expect(paymentsTable(view.payments).slice(1)).toEqual([
     ['2026-11-28 14:09', 'dcl_1', '0.07 USDC', '', expect.stringMatching(/^refused: /)],
-    ['2026-11-28 14:00', 'stl_new', '2.50 USDC', 'Weather', 'open'],
-    ['2026-11-28 10:00', 'stl_old', '2.50 USDC', 'Weather', 'redeemed'],
+    ['2026-11-28 14:00', 'stl_new', '2.50 USDC', '4d34f1b7…', 'open'],
+    ['2026-11-28 10:00', 'stl_old', '2.50 USDC', '4d34f1b7…', 'redeemed'],
     ['2026-11-28 09:00', 'apr_1', '0.000001 USDC', '', 'waits for its approval'],
   ]);
   expect(paymentsTable(view.sales).slice(1)).toEqual([
-    ['2026-11-28 12:00', 'stl_sold', '2.50 USDC', 'Weather', 'paid, not redeemed'],
+    ['2026-11-28 12:00', 'stl_sold', '2.50 USDC', '4d34f1b7…', 'paid, not redeemed'],
   ]);
   expect(transfersTable(view.transfers).slice(1)).toEqual([
     ['2026-11-28 08:00', 'dep_1', '49.00 USDC', 'deposit completed'],

@@ -65,6 +65,13 @@ const stateOf = (item: Item): string => {
   return STATES[status] ?? status;
 };
 
+/** The name of a service, or the beginning of its id. `payment show` has the whole one. */
+const serviceOf = (item: Item): string => {
+  const [name, id] = [detailOf(item, 'service_name'), detailOf(item, 'service_id')];
+  if (name !== undefined) return String(name).slice(0, 24);
+  return id === undefined ? '' : `${String(id).slice(0, 8)}…`;
+};
+
 /** The payments of one direction as a table. */
 export const paymentsTable = (items: readonly Item[]): Table => [
   ['at (UTC)', 'id', 'amount', 'service', 'state'],
@@ -72,7 +79,7 @@ export const paymentsTable = (items: readonly Item[]): Table => [
     minutesOf(item.at).slice(0, 16),
     item.id,
     usdcOf(detailOf(item, 'amount')),
-    String(detailOf(item, 'service_name') ?? '').slice(0, 24),
+    serviceOf(item),
     stateOf(item),
   ]),
 ];
@@ -105,12 +112,12 @@ export const walletsTable = (items: readonly Item[]): Table => [
 
 /** Mails that wait, or security events: when, and of which kind. */
 export const kindsTable = (items: readonly Item[]): Table => [
-  ['at (UTC)', 'kind', 'attempts'],
-  ...items.map((item) => [
-    minutesOf(item.at).slice(0, 16),
-    String(detailOf(item, 'kind')),
-    String(detailOf(item, 'attempts') ?? ''),
-  ]),
+  ['at (UTC)', 'kind'],
+  ...items.map((item) => {
+    const attempts = detailOf(item, 'attempts');
+    const tried = attempts === undefined ? '' : ` (tried ${attempts} times)`;
+    return [minutesOf(item.at).slice(0, 16), `${detailOf(item, 'kind')}${tried}`];
+  }),
 ];
 
 /** The payments whose money is held until they end, and the sum. */

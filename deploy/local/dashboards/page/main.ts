@@ -51,8 +51,8 @@ const dataOf = ({ times, series }: Lines): uPlot.AlignedData => [
 const chartOf = ({ panel, body }: Shown, lines: Lines): uPlot => {
   const axis = {
     stroke: () => colourOf('--quiet'),
-    grid: { stroke: () => colourOf('--line') },
-    ticks: { stroke: () => colourOf('--line') },
+    grid: { stroke: () => colourOf('--line'), width: 1 },
+    ticks: { stroke: () => colourOf('--line'), width: 1 },
   };
   return new uPlot(
     {
@@ -64,7 +64,7 @@ const chartOf = ({ panel, body }: Shown, lines: Lines): uPlot => {
         axis,
         {
           ...axis,
-          size: 70,
+          size: 85,
           values: (_chart, values) => values.map((value) => formatValue(value, panel.unit)),
         },
       ],
