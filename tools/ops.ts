@@ -67,6 +67,16 @@ const loginOf = (env: NodeJS.ProcessEnv, values: Where): Login => {
   return { environment, url: stack.nats_url, operator, seed };
 };
 
+/** The page of traces, if the stack on this machine collects them. */
+const tracesOf = (env: NodeJS.ProcessEnv, values: Where): string | null => {
+  if (env.NATS_URL !== undefined) return null;
+  try {
+    return (JSON.parse(readFileSync(stackFileOf(env, values), 'utf8')) as Stack).traces_url;
+  } catch {
+    return null;
+  }
+};
+
 const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const [group, verb] = positionals;
@@ -94,7 +104,12 @@ const main = async (): Promise<number> => {
     return bus;
   };
   try {
-    return await runCommand(command, args, { ...values, logs }, connect);
+    return await runCommand(
+      command,
+      args,
+      { ...values, logs, traces: tracesOf(process.env, values) },
+      connect,
+    );
   } finally {
     await bus?.close();
   }

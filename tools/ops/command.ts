@@ -33,6 +33,8 @@ type Options = {
   since: string | null;
   /** Where JSON log lines are: a file, a folder, or `-` for stdin. */
   logs: string;
+  /** The page of traces of the stack on this machine. */
+  traces: string | null;
   /** The file of an earlier check of the record of actions. */
   known: string | null;
 };

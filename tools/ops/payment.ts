@@ -129,7 +129,7 @@ export const paymentCommands: readonly Command[] = [
       'transaction, or with --account <account_id> the payment_attempt_id. All services are queried, and every provider',
       'of the chain. A request id is not recorded: use `request show`.',
     ].join('\n'),
-    show: async (operator, [id], { account }) => {
+    show: async (operator, [id], { account, traces }) => {
       const trail = await followTrail(operator, startOf(id, account));
       if (trail.entries.length === 0 && trail.unavailable.length === 0)
         throw new Refusal(
@@ -137,7 +137,10 @@ export const paymentCommands: readonly Command[] = [
         );
       return {
         json: { ...trail, conclusions: conclusionsOf(trail.entries) },
-        text: trailText(trail),
+        text: [
+          trailText(trail),
+          ...(traces === null ? [] : [`Traces: ${traces}/?id=${encodeURIComponent(id ?? '')}`]),
+        ].join('\n\n'),
         code: trail.unavailable.length === 0 ? 0 : 1,
       };
     },

@@ -20,6 +20,7 @@ type Values = {
   since?: string | undefined;
   known?: string | undefined;
   logs: string;
+  traces: string | null;
 };
 
 const NOT_CONFIRMED = 75; // EX_TEMPFAIL of sysexits.h: the same call may succeed later
@@ -96,9 +97,9 @@ export const runCommand = async (
   const seconds = Number(values.seconds ?? 300);
   if (!Number.isInteger(seconds) || seconds < 0)
     throw new Refusal('--seconds must be a whole number of 0 or more');
-  const { account = null, known = null, logs } = values;
+  const { account = null, known = null, logs, traces } = values;
   const since = values.since === undefined ? null : sinceOf(values.since, new Date());
-  const options = { all: values.all === true, limit, seconds, account, since, logs, known };
+  const options = { all: values.all === true, limit, seconds, account, since, logs, traces, known };
   try {
     if ('read' in command) return print(await command.read(args, options), values);
     if ('show' in command) return print(await command.show(await connect(), args, options), values);

@@ -19,7 +19,16 @@ afterEach(async () => {
 const connection = {
   call: (service, operation, input) => call(operator, service, operation, input),
 } as Operator;
-const options = { all: false, limit: 20, seconds: 0, account: null, since: null, logs: '', known: null };
+const options = {
+  all: false,
+  limit: 20,
+  seconds: 0,
+  account: null,
+  since: null,
+  logs: '',
+  traces: null,
+  known: null,
+};
 const [list, end] = unsignedCommands;
 const show = async () => {
   if (!('show' in list!)) throw new TypeError('The list changes nothing.');

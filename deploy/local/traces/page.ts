@@ -36,7 +36,10 @@ summary:hover { background: #8881; }
 .bar { position: absolute; height: 100%; min-width: 2px; border-radius: 3px; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 0 1rem; margin: .25rem 0 .5rem 2rem; font-size: .9em; }
 dd { margin: 0; overflow-wrap: anywhere; }
-small { color: #777; }
+small { color: light-dark(#666, #999); }
+a { color: light-dark(#0f766e, #2dd4bf); }
+form { margin: 0 0 1rem; }
+input, button { font: inherit; padding: .25rem .5rem; max-width: 100%; }
 </style>
 </head>
 <body>
@@ -58,7 +61,7 @@ const extent = (spans: readonly TracedSpan[]) => {
  * The list of traces, newest first. Calls of the API are highlighted, because a server's status
  * matters most.
  */
-export const listPage = (traces: readonly Trace[]): string => {
+export const listPage = (traces: readonly Trace[], id = ''): string => {
   const rows = traces.slice(0, LISTED).map((trace) => {
     const root = treeOf(trace)[0]!;
     const { from } = extent(trace.spans);
@@ -70,9 +73,11 @@ export const listPage = (traces: readonly Trace[]): string => {
   });
   const table =
     rows.length === 0
-      ? '<p>No trace yet. Make a call to the API and reload.</p>'
+      ? `<p>${id === '' ? 'No trace yet. Make a call to the API and reload.' : 'No trace has this id. Only the newest are kept.'}</p>`
       : `<table><tr><th>UTC</th><th>Call</th><th>Status</th><th class="n">Took</th><th class="n">Spans</th><th>Services</th></tr>${rows.join('\n')}</table>`;
-  return frame('Traces', `<h1>Traces</h1>\n${table}`);
+  const search = `<form><input name="id" value="${escapeHtml(id)}" size="50" aria-label="Id"
+placeholder="trace, request, stl_…, q_…, or signature of a transaction"> <button>Find</button>${id === '' ? '' : ' <a href="/">All traces</a>'}</form>`;
+  return frame('Traces', `<h1>Traces</h1>\n${search}\n${table}`);
 };
 
 const rowOf = (span: Branch, depth: number, { from, length }: ReturnType<typeof extent>): string => {

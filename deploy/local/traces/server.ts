@@ -7,13 +7,19 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
  * A collector for one machine: `POST /v1/traces` accepts OTLP/HTTP in JSON, `GET /` lists the
- * traces, `GET /traces[/:id]` returns them as JSON.
+ * traces and finds those of an id, `GET /traces[/:id]` returns them as JSON.
  */
 export const createTraceServer = (): FastifyInstance => {
   const store = createTraceStore();
   const app = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES });
   app.addHook('onRequest', async (request, reply) => {
-    void reply.headers(pageHeaders);
+    void reply.headers({
+      ...pageHeaders,
+      'content-security-policy': pageHeaders['content-security-policy'].replace(
+        "form-action 'none'",
+        "form-action 'self'",
+      ),
+    });
     if (!isLocalHost(request.headers.host)) return reply.code(421).send('Use 127.0.0.1 or localhost.\n');
   });
   app.post('/v1/traces', async (request, reply) => {
@@ -22,9 +28,10 @@ export const createTraceServer = (): FastifyInstance => {
     store.add(sent.data);
     return {};
   });
-  app.get('/', async (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(listPage(store.list())),
-  );
+  app.get<{ Querystring: { id?: string } }>('/', async ({ query: { id = '' } }, reply) => {
+    const traces = id === '' ? store.list() : store.find(id.trim());
+    return reply.type('text/html; charset=utf-8').send(listPage(traces, id));
+  });
   app.get<{ Params: { id: string } }>('/trace/:id', async ({ params }, reply) => {
     const trace = store.get(params.id);
     if (trace === undefined) return reply.code(404).send('This trace does not exist or was dropped.\n');

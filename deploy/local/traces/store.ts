@@ -54,6 +54,9 @@ const plain = (attributes: z.infer<typeof Attributes>): TracedSpan['attributes']
     ]),
   );
 
+const names = ({ attributes }: TracedSpan, id: string): boolean =>
+  Object.values(attributes).some((value) => value === id);
+
 const micros = (nano: string): number => Number(BigInt(nano) / 1000n);
 
 /** Stores the newest traces in memory, until the process ends. */
@@ -86,6 +89,11 @@ export const createTraceStore = ({ traces: most = 2000, spansEach = 2000 } = {})
     get: (traceId: string): Trace | undefined => byId.get(traceId),
     /** Newest first. */
     list: (): Trace[] => [...byId.values()].reverse(),
+    /** Those with this trace id, or with this value in a span: an id of an object, a request id. */
+    find: (id: string): Trace[] =>
+      [...byId.values()]
+        .filter(({ trace_id, spans }) => trace_id === id || spans.some((span) => names(span, id)))
+        .reverse(),
   };
 };
 

@@ -69,6 +69,24 @@ test('the pages show received spans and execute nothing that they contain', asyn
   expect((await get('/traces')).json()).toHaveLength(1);
 });
 
+test('a trace is found by its id, by the id of an object in a span, and by nothing else', async () => {
+  const attributes = [{ key: 'quittance.settlement_id', value: { stringValue: 'stl_1' } }];
+  await send(
+    exported('settlement', [
+      span('1', '', 'paid', 1000),
+      span('2', '1', 'issue', 1001, { attributes }),
+      span('3', '', 'another', 1002, { traceId: 'b'.repeat(32) }),
+    ]),
+  );
+  for (const id of ['stl_1', 'a'.repeat(32), '%20stl_1']) {
+    const { body } = await get(`/?id=${id}`);
+    expect([body.includes('paid'), body.includes('another')]).toEqual([true, false]);
+  }
+  expect((await get('/?id=stl')).body).toContain('No trace has this id');
+  expect((await get('/?id=%22%3E%3Cscript%3E')).body).not.toContain('<script');
+  expect((await get('/')).headers['content-security-policy']).toContain("form-action 'self'");
+});
+
 test('an empty list, invalid input and another host name have clear answers', async () => {
   expect((await get('/')).body).toContain('No trace yet');
   expect((await get('/trace/unknown')).statusCode).toBe(404);
