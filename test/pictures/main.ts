@@ -23,7 +23,6 @@ import { startBrowser } from '../support/browser.ts';
 import { createCommandLine } from '../support/command-line.ts';
 import { openConsole, type Person } from '../support/console.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
-import { smallerPng } from './smaller-png.ts';
 import { terminalPage } from './terminal.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -34,9 +33,8 @@ const api = createApi(stack.gateway_url);
 const SHOP_PORT = 8402;
 
 const store = (name: string, png: Buffer): void => {
-  const small = smallerPng(png);
-  writeFileSync(path.join(FOLDER, name), small);
-  console.log(`docs/pictures/${name}: ${Math.round(small.length / 1024)} kB`);
+  writeFileSync(path.join(FOLDER, name), png);
+  console.log(`docs/pictures/${name}: ${Math.round(png.length / 1024)} kB`);
 };
 
 const redeem = (vendor: Pick<Vendor, 'apiKey'>, paid: { settlement_id: string; settlement_token: string }) =>
