@@ -9,7 +9,7 @@ import { createShopProject } from '../support/shops.ts';
 import { runningStack } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Runs what README.md and docs/first-payment.md tell a reader to paste, in a project of his own. */
+/** Runs what README.md and docs/first-payment.md tell a reader to paste, in a separate project. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const root = path.resolve(import.meta.dirname, '../..');

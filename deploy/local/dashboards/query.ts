@@ -19,7 +19,7 @@ const Answer = z.object({
   }),
 });
 
-export type Series = { label: string; values: (number | null)[] };
+type Series = { label: string; values: (number | null)[] };
 /** The lines of a panel: seconds, and a value of each line for each of them. */
 export type Lines = { times: number[]; series: Series[] };
 

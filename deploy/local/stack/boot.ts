@@ -165,9 +165,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     nats_url: bus.url,
     nats_nkey_seed: keyed[0]!.keys.natsSeeds.admin,
     redis_url: redis.url,
-    environments: Object.fromEntries(
-      environments.map(({ name, ...environment }) => [name, shown(environment)]),
-    ),
+    environments: shownByName(environments),
     traces_url: tracesUrl,
     dashboards_url: dashboards.url,
     metrics: Object.fromEntries(services.map(({ spec, metricsUrl }) => [spec.name, metricsUrl])),
@@ -234,6 +232,10 @@ function shown(environment: StackEnvironment): StackEnvironment {
   const { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url } = environment;
   const { operators } = environment;
   return { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url, operators };
+}
+
+function shownByName(environments: readonly RunningEnvironment[]): Stack['environments'] {
+  return Object.fromEntries(environments.map(({ name, ...environment }) => [name, shown(environment)]));
 }
 
 /** Starts and seeds the chain of an environment and returns its genesis hash. */
