@@ -6,6 +6,7 @@ import { accountStatusesOutput } from './account-status.ts';
 import {
   type AccountView,
   accountConclusions,
+  counted,
   holdsOf,
   kindsTable,
   paymentsTable,
@@ -42,7 +43,7 @@ const sectionsText = ({ payments, sales, transfers, wallets, mails, events }: Ac
     ...section('Payments', paymentsTable(payments)),
     ...(holds.payments === 0
       ? []
-      : [`Holds: ${displayUsdc(holds.amount)} for ${holds.payments} open payments`]),
+      : [`Holds: ${displayUsdc(holds.amount)} for ${counted(holds.payments, 'open payment')}`]),
     ...section('Sales', paymentsTable(sales)),
     ...section('Deposits, withdrawals and refunds', transfersTable(transfers)),
     ...section('Wallets (USDC)', walletsTable(wallets)),

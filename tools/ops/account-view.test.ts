@@ -99,8 +99,10 @@ test('the newest payment is concluded, and each earlier one that was not deliver
   );
 });
 
-test('an account without payments is concluded so, and a vendor what he has not delivered', () => {
+test('an account without payments is concluded so, and a vendor what it has not delivered', () => {
   expect(concluded()).toEqual([expect.stringMatching(/^No payment in this time/)]);
   const sales = ['11:00', '12:00'].map((time) => payment(`stl_${time}`, time, 'issued', {}, 'acct_2'));
-  expect(concluded(...sales)[1]).toMatch(/^As a vendor: stl_12:00: paid .* 1 more sales are like it\.$/);
+  expect(concluded(...sales)[1]).toMatch(
+    /^As a vendor: stl_12:00: paid .* 1 more sale not delivered: see below\.$/,
+  );
 });

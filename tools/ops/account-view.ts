@@ -42,6 +42,9 @@ export const viewOf = (entries: readonly RecordEntry[], accountId: string): Acco
   return view;
 };
 
+/** `1 payment`, `2 payments`. */
+export const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
+
 const detailOf = ({ entries }: Item, name: string) =>
   entries.map(({ details }) => details[name]).find((value) => value !== undefined);
 const usdcOf = (value: ReturnType<typeof detailOf>): string =>
@@ -115,7 +118,7 @@ export const kindsTable = (items: readonly Item[]): Table => [
   ['at (UTC)', 'kind'],
   ...items.map((item) => {
     const attempts = detailOf(item, 'attempts');
-    const tried = attempts === undefined ? '' : ` (tried ${attempts} times)`;
+    const tried = attempts === undefined ? '' : ` (${counted(Number(attempts), 'attempt')})`;
     return [minutesOf(item.at).slice(0, 16), `${detailOf(item, 'kind')}${tried}`];
   }),
 ];
@@ -134,7 +137,7 @@ const salesText = (sales: readonly Item[]): string[] => {
     (item) => UNDELIVERED.has(stateOf(item)) && stateOf(item) !== 'open',
   );
   if (newest === undefined) return [];
-  const more = others.length === 0 ? '' : ` ${others.length} more sales are like it.`;
+  const more = others.length === 0 ? '' : ` ${counted(others.length, 'more sale')} not delivered: see below.`;
   return [`As a vendor: ${conclusionOf(newest.entries)}${more}`];
 };
 
@@ -151,7 +154,7 @@ export const accountConclusions = ({ payments, sales }: AccountView): string[] =
       ? ['No payment in this time: nothing was asked of this account, and no money moved.']
       : []),
     ...texts,
-    ...(more > 0 ? [`${more} more payments are open or not delivered: see below.`] : []),
+    ...(more > 0 ? [`${counted(more, 'more payment')} open or not delivered: see below.`] : []),
     ...salesText(sales),
   ];
 };
