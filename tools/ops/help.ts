@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { foldText, tableText, WIDTH } from './table.ts';
+import { foldLines, tableText } from './table.ts';
 
 const OPTIONS = `Options
   --environment <name>  an environment of the stack on this machine; default: the first
@@ -20,13 +20,6 @@ Without a local stack, NATS_URL gives the bus, NATS_OPERATOR your name and NATS_
 the authority of a server at tls://. The server lets you act in your own name only.
 Exit codes: 0 done or unchanged, 1 refused by a service or unavailable, 64 invalid arguments, 75 not confirmed or not drained in time.`;
 
-/** Lines that are too long for a terminal, folded below their own indent. */
-const folded = (text: string): string =>
-  text
-    .split('\n')
-    .map((line) => (line.length <= WIDTH ? line : foldText(line, /^ */.exec(line)![0])))
-    .join('\n');
-
 const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' ? '' : ` ${args}`}`;
 
 /** The list of all commands. */
@@ -34,8 +27,10 @@ export const helpText = (commands: readonly Command[]): string =>
   [
     'Operators’ commands (docs/operations.md). Each change is shown, confirmed, and recorded with your name, time and reason.',
     tableText(commands.map((one) => [`  ${one.name} ${one.args}`.trimEnd(), one.summary])),
-    folded(OPTIONS),
+    foldLines(OPTIONS),
   ].join('\n\n');
 
 export const helpOf = (command: Command): string =>
-  folded([`${typed(command)}\n\n${command.summary}.`, command.details, OPTIONS].filter(Boolean).join('\n\n'));
+  foldLines(
+    [`${typed(command)}\n\n${command.summary}.`, command.details, OPTIONS].filter(Boolean).join('\n\n'),
+  );

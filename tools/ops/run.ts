@@ -5,7 +5,7 @@ import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Attribution, Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 import { sinceOf } from './since.ts';
-import { tableText } from './table.ts';
+import { foldLines, tableText } from './table.ts';
 
 export { Refusal };
 
@@ -63,7 +63,9 @@ const change = async (
   }
   // With --json too, so that the plan is shown before it is confirmed. stdout is for the result.
   const show = values.json === true ? console.error : console.log;
-  show([`Environment ${environment}\n`, tableText(plan.table), '', ...plan.notes, ''].join('\n'));
+  show(
+    [`Environment ${environment}\n`, tableText(plan.table), '', ...plan.notes.map(foldLines), ''].join('\n'),
+  );
   if (
     values.yes !== true &&
     !(await confirmed(`As ${name}, because "${attribution.reason}". Continue? [y/N] `))

@@ -28,6 +28,13 @@ export const foldText = (text: string, indent = ''): string =>
     .map((line) => indent + line)
     .join('\n');
 
+/** Lines of a text that are too long for a terminal, folded below their own indent. */
+export const foldLines = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => (line.length <= WIDTH ? line : foldText(line, /^ */.exec(line)![0])))
+    .join('\n');
+
 /** A table as text with columns of minimal width. A last column that is too wide is folded. */
 export const tableText = (table: Table): string => {
   const rows = table.map((row) => row.map(printable));
