@@ -24,7 +24,7 @@ const QUESTIONS: readonly [question: string, clicks: readonly string[], answer: 
   [
     'a budget for an agent',
     ['How does an agent get 5 USDC a day?'],
-    /--daily 5[^]*After a refusal|--daily 5[^]*after a refusal/,
+    /--daily 5[\s\S]*after a refusal/i,
   ],
   ['a prefix of a proxy', ['My API is behind a proxy'], /prefix removed/],
   ['CORS', ['Buyers in web pages, CORS'], /PAYMENT_HEADERS/],
