@@ -21,11 +21,7 @@ const QUESTIONS: readonly [question: string, clicks: readonly string[], answer: 
   ['how to refund', ['How do I refund a buyer?'], /partiallySignTransaction/],
   ['a webhook in Python', ['How do I verify a webhook?'], /import base64|hmac/],
   ['a crash after the payment', ['My server crashed after the payment'], /deliveryId/],
-  [
-    'a budget for an agent',
-    ['How does an agent get 5 USDC a day?'],
-    /--daily 5[\s\S]*after a refusal/i,
-  ],
+  ['a budget for an agent', ['How does an agent get 5 USDC a day?'], /--daily 5[\s\S]*after a refusal/i],
   ['a prefix of a proxy', ['My API is behind a proxy'], /prefix removed/],
   ['CORS', ['Buyers in web pages, CORS'], /PAYMENT_HEADERS/],
   ['delegation_inactive', ['What does an error code mean?', 'delegation_inactive'], /allows no spending/],

@@ -106,7 +106,8 @@ class SiteSearch extends HTMLElement {
     const query = input.value.trim();
     let found: Found[] = [];
     try {
-      const search = await (this.#search ??= load());
+      this.#search ??= load();
+      const search = await this.#search;
       // Another letter may have been typed meanwhile.
       if (query !== input.value.trim()) return;
       found = search.search(query).slice(0, MAX_RESULTS) as unknown as Found[];
@@ -125,9 +126,9 @@ class SiteSearch extends HTMLElement {
     const options = [...this.querySelectorAll<HTMLElement>('[role="option"]')];
     for (const [index, each] of options.entries()) each.setAttribute('aria-selected', String(index === at));
     const selected = options[at];
-    if (selected === undefined) return input.removeAttribute('aria-activedescendant');
-    input.setAttribute('aria-activedescendant', selected.id);
-    selected.scrollIntoView({ block: 'nearest' });
+    if (selected === undefined) input.removeAttribute('aria-activedescendant');
+    else input.setAttribute('aria-activedescendant', selected.id);
+    selected?.scrollIntoView({ block: 'nearest' });
   }
 
   #onKey(event: KeyboardEvent, input: HTMLInputElement): void {
