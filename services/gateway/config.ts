@@ -57,9 +57,7 @@ export const config = z.object({
   X402_NETWORKS: JsonText.pipe(
     z.partialRecord(Environment, z.string().regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/)),
   ),
-  /**
-   * The page of a mail catcher, to which the console links. Only for a machine that delivers no mail.
-   */
+  /** The page of a mail catcher, to which the console links, on a machine that delivers no mail. */
   CAUGHT_MAIL_URL: z.url({ protocol: /^https?$/ }).optional(),
   LIMITS_FILE: LimitsFile,
   /**

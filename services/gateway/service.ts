@@ -32,7 +32,11 @@ const handlersOf = (config: Config, readiness: Readiness, requestLog: RequestLog
   health: health({ clock: systemClock }),
   ready: ready({ readiness }),
   jwks: jwks({ publicKeys: config.PUBLIC_KEYS, clock: systemClock }),
-  environments: listEnvironments({ usdcMints: config.USDC_MINTS, x402Networks: config.X402_NETWORKS, caughtMailUrl: config.CAUGHT_MAIL_URL }),
+  environments: listEnvironments({
+    usdcMints: config.USDC_MINTS,
+    x402Networks: config.X402_NETWORKS,
+    caughtMailUrl: config.CAUGHT_MAIL_URL,
+  }),
   requests: requests({ log: requestLog }),
 });
 

@@ -76,9 +76,40 @@ export const KeyShown = ({
 
 type Rotated = Output<'identity.rotateDelegateKey'>;
 
+const NewKeyShown = ({
+  of: { name, limits },
+  made,
+  onClose,
+}: {
+  of: Delegate;
+  made: Rotated;
+  onClose: () => void;
+}) => {
+  const ends = made.previous_key_expires_at;
+  return (
+    <Dialog title={`New key of “${name}”`} isOpen isFixed wide onClose={onClose}>
+      <KeyShown
+        apiKey={'api_key' in made ? made.api_key : null}
+        perPayment={limits.per_payment}
+        onClose={onClose}
+      >
+        <p className="quiet">
+          {ends !== null && new Date(ends) > new Date() ? (
+            <>
+              The previous key works until <Time at={ends} />.
+            </>
+          ) : (
+            'The previous key is revoked.'
+          )}
+        </p>
+      </KeyShown>
+    </Dialog>
+  );
+};
+
 /** Replaces the key at once, or by a link that is mailed to the account. */
 export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: () => void }) => {
-  const { delegate_id, name, limits } = delegate;
+  const { delegate_id, name } = delegate;
   const [atOnce, setAtOnce] = useState(false);
   const [made, setMade] = useState<Rotated | null>(null);
   const rotate = useAction(
@@ -95,28 +126,7 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
     },
   );
   const isBusy = rotate.isBusy || mail.isBusy;
-  if (made !== null) {
-    const ends = made.previous_key_expires_at;
-    return (
-      <Dialog title={`New key of “${name}”`} isOpen isFixed wide onClose={onClose}>
-        <KeyShown
-          apiKey={'api_key' in made ? made.api_key : null}
-          perPayment={limits.per_payment}
-          onClose={onClose}
-        >
-          <p className="quiet">
-            {ends !== null && new Date(ends) > new Date() ? (
-              <>
-                The previous key works until <Time at={ends} />.
-              </>
-            ) : (
-              'The previous key is revoked.'
-            )}
-          </p>
-        </KeyShown>
-      </Dialog>
-    );
-  }
+  if (made !== null) return <NewKeyShown of={delegate} made={made} onClose={onClose} />;
   return (
     <Dialog title={`New key for “${name}”`} isOpen isFixed={isBusy} onClose={onClose}>
       <Stack>

@@ -5,7 +5,7 @@ import { QrCode } from '../ui/qr.tsx';
 import { TestMoneyDialog } from '../wallet/allowance.tsx';
 import { ForWallet, nameOf, type useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
 
-/** The address of the wallet, for whoever has USDC already. The page shows what arrives by itself. */
+/** The address of the wallet, for whoever has USDC already. */
 export const DepositAddress = ({ of: chosen }: { of: ReturnType<typeof useWalletChoice> }) => {
   const { environment } = useSession();
   const [funding, setFunding] = useState(false);

@@ -104,6 +104,11 @@ const fiatOf = (typed: string): string | null => {
   return reading !== undefined && another === undefined && FIAT.test(reading) ? reading : null;
 };
 
+const Sandbox = () =>
+  useSession().environment === 'test' ? (
+    <p className="quiet">Test mode: the provider’s page is a sandbox without real money.</p>
+  ) : null;
+
 const NewDeposit = ({
   wallets,
   wallet,
@@ -113,7 +118,6 @@ const NewDeposit = ({
   wallet: Wallet;
   onWallet: (walletId: string) => void;
 }) => {
-  const { environment } = useSession();
   const [provider, setProvider] = useState<Provider>('moonpay');
   const [currency, setCurrency] = useState('USD');
   const [typed, setTyped] = useState('');
@@ -163,9 +167,7 @@ const NewDeposit = ({
           error={tried && amount === null ? 'Enter an amount like 50 or 49.90.' : null}
           currency={currency}
         />
-        {environment === 'test' && (
-          <p className="quiet">Test mode: the provider’s page is a sandbox without real money.</p>
-        )}
+        <Sandbox />
         {create.error !== null && <ErrorNotice error={create.error} />}
         <div>
           <Button type="submit" variant="primary" busy={busy}>

@@ -6,6 +6,7 @@ import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { signInWithPasskey } from './passkeys.ts';
 import { session } from './store.ts';
+import { useAttempt } from './use-attempt.ts';
 import { useSession } from './use-session.tsx';
 
 /** Where the mails of this machine are shown. Null where mails are delivered. */
@@ -16,29 +17,35 @@ const useCaughtMail = (): string | null =>
     return /^https?:/.test(caught_mail_url ?? '') ? caught_mail_url : null;
   }).data ?? null;
 
+const LinkSent = ({ to }: { to: string }) => {
+  const caughtMail = useCaughtMail();
+  return (
+    <Notice tone="good" title="Check your e-mail">
+      We sent a link to {to}. It works once, for 15 minutes. Open it in this browser to sign in right away.
+      {caughtMail !== null && (
+        <>
+          {' '}
+          This machine delivers no e-mail:{' '}
+          <a href={`${caughtMail}/?to=${encodeURIComponent(to)}`} target="_blank" rel="noreferrer">
+            open the caught e-mail
+          </a>
+          .
+        </>
+      )}
+    </Notice>
+  );
+};
+
 /** Signs in by passkey or by a mailed link. It is shown instead of the requested page. */
 export const SignInPage = () => {
   const { environment, status, client } = useSession();
   const [email, setEmail] = useState('');
   const [sentTo, setSentTo] = useState<string | null>(null);
-  const [busy, setBusy] = useState<'passkey' | 'mail' | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const caughtMail = useCaughtMail();
+  const { busy, error, attempt } = useAttempt();
   useEffect(() => {
     document.title = 'Sign in · Quittance';
   }, []);
 
-  const attempt = async (how: 'passkey' | 'mail', work: () => Promise<unknown>) => {
-    setBusy(how);
-    setError(null);
-    try {
-      await work();
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(null);
-    }
-  };
   const mail = (event: FormEvent) => {
     event.preventDefault();
     const to = email.trim();
@@ -70,22 +77,7 @@ export const SignInPage = () => {
       {status === 'ended' && (
         <Notice tone="wait">Your session has ended. Sign in again to return to this page.</Notice>
       )}
-      {sentTo !== null && (
-        <Notice tone="good" title="Check your e-mail">
-          We sent a link to {sentTo}. It works once, for 15 minutes. Open it in this browser to sign in right
-          away.
-          {caughtMail !== null && (
-            <>
-              {' '}
-              This machine delivers no e-mail:{' '}
-              <a href={`${caughtMail}/?to=${encodeURIComponent(sentTo)}`} target="_blank" rel="noreferrer">
-                open the caught e-mail
-              </a>
-              .
-            </>
-          )}
-        </Notice>
-      )}
+      {sentTo !== null && <LinkSent to={sentTo} />}
       <form className="stack" onSubmit={mail}>
         <TextField
           label="E-mail"

@@ -6,6 +6,7 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { signInWithPasskey } from './passkeys.ts';
 import { OtherAccountError, session } from './store.ts';
+import { useAttempt } from './use-attempt.ts';
 
 /**
  * Step-up (docs/spec/decisions.md, Sign-in): sensitive actions need a sign-in of the last five
@@ -69,9 +70,8 @@ export const StepUpDialog = () => {
 };
 
 const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) => {
-  const [busy, setBusy] = useState<'passkey' | 'mail' | null>(null);
+  const { busy, error, attempt } = useAttempt();
   const [mailed, setMailed] = useState(false);
-  const [error, setError] = useState<unknown>(null);
 
   // The new sign-in may come from the passkey here, or from the link in another tab.
   useEffect(
@@ -85,17 +85,6 @@ const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) =>
     [accountId, signInId, settle],
   );
 
-  const attempt = async (how: 'passkey' | 'mail', work: () => Promise<unknown>) => {
-    setBusy(how);
-    setError(null);
-    try {
-      await work();
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(null);
-    }
-  };
   const mail = async () => {
     const { client, environment, account } = session.get();
     await client.identity.requestMagicLink({ email: account?.email ?? '', environment });

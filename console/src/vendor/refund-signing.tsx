@@ -106,7 +106,7 @@ export const SignRefund = ({
       {own === null && (
         <BrowserWallets
           wallets={wallets}
-          known={holderOf(wallets, { address: payout_address, label: null })}
+          payout={payout_address}
           signing={signing}
           isSubmitting={submit.isBusy}
           onSign={(wallet) => void signBy(wallet)}
@@ -182,14 +182,13 @@ const useOwnWallet = (payoutAddress: string): Wallet | null => {
 
 const BrowserWallets = ({
   wallets,
-  known,
+  payout,
   signing,
   isSubmitting,
   onSign,
 }: {
   wallets: readonly BrowserWallet[];
-  /** The one that holds the payout address, if it is known. */
-  known: BrowserWallet | null;
+  payout: string;
   signing: string | null;
   isSubmitting: boolean;
   onSign: (wallet: BrowserWallet) => void;
@@ -203,7 +202,7 @@ const BrowserWallets = ({
       {wallets.map((wallet) => (
         <Button
           key={wallet.name}
-          variant={wallet === known ? 'primary' : 'plain'}
+          variant={wallet === holderOf(wallets, { address: payout, label: null }) ? 'primary' : 'plain'}
           busy={
             (signing === wallet.name && `Waiting for ${wallet.name}…`) ||
             (isSubmitting && 'Paying the refund…')

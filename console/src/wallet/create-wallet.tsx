@@ -72,6 +72,40 @@ export const MakeDialog = ({
   );
 };
 
+/** Makes the key, and first a passkey if the account has none. */
+const useMake = ({
+  worker,
+  hasPasskey,
+  onAdded,
+  onMade,
+}: {
+  worker: WalletWorker | null;
+  hasPasskey: boolean;
+  onAdded: () => void;
+  onMade: (made: Made) => void;
+}) => {
+  const [isAdding, setAdding] = useState(false);
+  const make = useAction(
+    async (_client, withPasskey: boolean) => {
+      let passkey: PasskeySecret | null = null;
+      if (withPasskey) {
+        if (!hasPasskey) {
+          setAdding(true);
+          await registerPasskey('This device').finally(() => setAdding(false));
+          onAdded();
+        }
+        const salt = random(32);
+        const given = await passkeySecret({ salt });
+        if (given === null) throw new NoPrfError();
+        passkey = { kind: 'passkey', ...given, salt };
+      }
+      return worker!.make({ passkey });
+    },
+    { done: onMade },
+  );
+  return { make, isAdding };
+};
+
 const Begin = ({
   worker,
   label,
@@ -88,26 +122,8 @@ const Begin = ({
   const passkeys = useItems(['passkeys'], (client, cursor, options) =>
     client.identity.listPasskeys({ cursor }, options),
   );
-  const [isAdding, setAdding] = useState(false);
   const hasPasskey = passkeys.data.length > 0;
-  const make = useAction(
-    async (_client, withPasskey: boolean) => {
-      let passkey: PasskeySecret | null = null;
-      if (withPasskey) {
-        if (!hasPasskey) {
-          setAdding(true);
-          await registerPasskey('This device').finally(() => setAdding(false));
-          passkeys.again();
-        }
-        const salt = random(32);
-        const given = await passkeySecret({ salt });
-        if (given === null) throw new NoPrfError();
-        passkey = { kind: 'passkey', ...given, salt };
-      }
-      return worker!.make({ passkey });
-    },
-    { done: onMade },
-  );
+  const { make, isAdding } = useMake({ worker, hasPasskey, onAdded: passkeys.again, onMade });
   if (worker === null || passkeys.isPending) return <Loading>Loading your passkeys…</Loading>;
   if (passkeys.error !== null) return <ErrorNotice error={passkeys.error} retry={passkeys.again} />;
   return (
@@ -191,24 +207,11 @@ const askedGroups = (): [number, number] => {
   return [one, (one + 1 + (b % 6)) % 7].sort() as [number, number];
 };
 
-const CheckCode = ({
-  worker,
-  made,
-  label,
-  onBack,
-  onDone,
-}: {
-  worker: WalletWorker;
-  made: Made;
-  label: string;
-  onBack: () => void;
-  onDone: (walletId: string) => void;
-}) => {
-  const { account, environment } = useSession();
-  const [groups] = useState(askedGroups);
-  const [typed, setTyped] = useState(['', '']);
-  const [tried, setTried] = useState(false);
-  const provision = useAction(
+type Provision = { worker: WalletWorker; made: Made; label: string; onDone: (walletId: string) => void };
+
+const useProvision = ({ worker, made, label, onDone }: Provision) => {
+  const { account } = useSession();
+  return useAction(
     async (client) => {
       // The proof is valid for five minutes, so it is made last.
       const proof = await worker.prove({ accountId: account!.account_id });
@@ -223,6 +226,14 @@ const CheckCode = ({
       },
     },
   );
+};
+
+const CheckCode = ({ worker, made, label, onBack, onDone }: Provision & { onBack: () => void }) => {
+  const { environment } = useSession();
+  const [groups] = useState(askedGroups);
+  const [typed, setTyped] = useState(['', '']);
+  const [tried, setTried] = useState(false);
+  const provision = useProvision({ worker, made, label, onDone });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);

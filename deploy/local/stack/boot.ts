@@ -16,14 +16,7 @@ import { localOrigin, type RunningEnvironment } from './service-environment.ts';
 import { programs, serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
-import {
-  chainSpec,
-  dashboardsSpec,
-  mailSpec,
-  onrampsSpec,
-  prometheusSpec,
-  tracesSpec,
-} from './tool-specs.ts';
+import { chainSpec, mailSpec, mailUrls, onrampsSpec, tracesSpec } from './tool-specs.ts';
 
 const host = '127.0.0.1';
 
@@ -127,14 +120,12 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
 
   const limitsFile = path.join(stateDir, 'limits.json');
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
-  const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
-  const mailUrl = `http://${host}:${mailPorts.http}`;
+  const mail = mailUrls(mailPorts);
   const tracesUrl = tracesPort === null ? null : `http://${host}:${tracesPort}`;
   const shared = {
     gatewayUrl,
     redisUrl: redis.url,
-    smtpUrl,
-    caughtMailUrl: mailUrl,
+    ...mail,
     limitsFile,
     logLevel,
     hourlyCaps: settings.hourlyCaps ?? {},
@@ -158,7 +149,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   return {
     gateway_url: gatewayUrl,
     gateway_urls: gatewayUrls,
-    mail_url: mailUrl,
+    mail_url: mail.caughtMailUrl,
     console_url: `${localOrigin(gatewayUrl)}/console`,
     docs_url: `${gatewayUrl}/docs`,
     postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),

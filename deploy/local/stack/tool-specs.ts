@@ -13,6 +13,12 @@ const host = '127.0.0.1';
 
 const program = (folder: string): string => path.join(import.meta.dirname, '..', folder, 'main.ts');
 
+/** Where mails are sent to, and the page that shows them. */
+export const mailUrls = (ports: { smtp: number; http: number }) => ({
+  smtpUrl: `smtp://${host}:${ports.smtp}`,
+  caughtMailUrl: `http://${host}:${ports.http}`,
+});
+
 /** The mail catcher. */
 export function mailSpec(stateDir: string, ports: { smtp: number; http: number }): ProcessSpec {
   return {

@@ -2,7 +2,7 @@ import { LINK_MINUTES } from '../../../shared/contract/identity/sign-in.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { type MailRow, readChanges } from '../mails/store.ts';
 import { loginToken, revealToken, tokenWithHash } from '../sessions/model/tokens.ts';
-import type { Link, Mail } from './mail-text.ts';
+import type { Details, Link, Mail } from './mail-text.ts';
 import { changesMail, noticeMail } from './notices.ts';
 import { signInMail } from './sign-in-mail.ts';
 
@@ -15,7 +15,6 @@ export type LinkSettings = {
   consoleUrl: string;
 };
 
-type Details = Record<string, string>;
 const part = (text: string | undefined) => encodeURIComponent(text ?? '');
 
 const ACCOUNT = () => ['/account', 'Review your account'] as const;
@@ -34,12 +33,23 @@ const paid = ({ settlement_id }: Details) =>
  * the account page. The pages need a sign-in, so the links hold no secret.
  */
 const PAGES: Readonly<Record<string, (details: Details) => readonly [path: string, label: string]>> = {
-  ...{ key_created: ownerPage, key_rotated: ownerPage, key_revealed: ownerPage, payout_changed: ownerPage },
-  ...{ allowed_ips_changed: ownerPage, payment_made: paid, first_payment: paid },
+  key_created: ownerPage,
+  key_rotated: ownerPage,
+  key_revealed: ownerPage,
+  payout_changed: ownerPage,
+  allowed_ips_changed: ownerPage,
+  payment_made: paid,
+  first_payment: paid,
   payment_received: ({ settlement_id }) => [`/sales/${part(settlement_id)}`, 'View the sale'],
-  ...{ payment_declined: AGENTS, external_allowed: AGENTS, delegate_widened: AGENTS },
-  ...{ wallet_linked: WALLETS, default_wallet_changed: WALLETS, backup_replaced: WALLETS },
-  ...{ endpoint_created: WEBHOOKS, endpoint_changed: WEBHOOKS, endpoint_secret_rotated: WEBHOOKS },
+  payment_declined: AGENTS,
+  external_allowed: AGENTS,
+  delegate_widened: AGENTS,
+  wallet_linked: WALLETS,
+  default_wallet_changed: WALLETS,
+  backup_replaced: WALLETS,
+  endpoint_created: WEBHOOKS,
+  endpoint_changed: WEBHOOKS,
+  endpoint_secret_rotated: WEBHOOKS,
   endpoint_deleted: WEBHOOKS,
   webhook_disabled: ({ endpoint_id }) => [`/webhooks/${part(endpoint_id)}`, 'Open the endpoint'],
 };

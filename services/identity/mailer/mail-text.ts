@@ -1,6 +1,21 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
 
 export type Mail = { to: string; subject: string; text: string; html: string };
+/** The values of a notice's text. */
+export type Details = Record<string, string>;
+/** The text of a notice. */
+export type NoticeText = {
+  subject: string;
+  /** What happened. */
+  sentences: string[];
+  /** What to do about it. */
+  advice: string[];
+};
+/** The texts of notices by their kind. `at` writes a moment for people. */
+export type Notices = Record<
+  string,
+  (details: Details, at: (iso: string | undefined) => string) => NoticeText
+>;
 /** The one thing to do, as the button of a mail. */
 export type Link = { url: string; label: string };
 
@@ -9,13 +24,16 @@ const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const dayOf = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
 });
 const timeOf = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
 /**
- * A moment as people read it: "14:07 UTC" on the day of the mail, otherwise "14:07 UTC on 26 November
- * 2026". Text that is no moment stays as it is.
+ * A moment as people read it: "14:07 UTC" on the day of the mail, otherwise "14:07 UTC on 26
+ * November 2026". Text that is no moment stays as it is.
  */
 export const moment = (iso: string | undefined, now: Date): string => {
   const at = new Date(iso ?? '');

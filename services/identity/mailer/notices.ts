@@ -3,7 +3,16 @@ import { DECLINE_REASONS, DECLINES, type DeclineReason } from '../../../shared/c
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { displayUsdc } from '../../../shared/lib/usdc.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
-import { day, type Link, type Mail, mailOf, moment } from './mail-text.ts';
+import {
+  type Details,
+  day,
+  type Link,
+  type Mail,
+  mailOf,
+  moment,
+  type Notices,
+  type NoticeText,
+} from './mail-text.ts';
 import { NOT_OFF, SECURITY_TEXTS } from './security-notices.ts';
 
 /**
@@ -11,17 +20,6 @@ import { NOT_OFF, SECURITY_TEXTS } from './security-notices.ts';
  * the service that was paid belongs to a stranger. A name is therefore quoted, escaped, and in no
  * subject. People read "agent" for a delegate.
  */
-type Details = Record<string, string>;
-type Text = {
-  subject: string;
-  /** What happened. */
-  sentences: string[];
-  /** What to do about it. */
-  advice: string[];
-};
-/** The texts of notices by their kind. `at` writes a moment for people. */
-export type Notices = Record<string, (details: Details, at: (iso: string | undefined) => string) => Text>;
-
 const NOT_YOU =
   'Was this not you? Sign in, remove what you do not recognise, rotate your keys, and revoke the other sessions.';
 
@@ -251,12 +249,14 @@ const clientSentences = ({ address, agent }: Details): string[] =>
   address === undefined ? [] : [`It was done from the network ${address}, with ${agent}.`];
 
 const titled = (subject: string) => `${subject} (Quittance)`;
-const textOf = (kind: string, details: Details, now: Date): Text | null =>
+const textOf = (kind: string, details: Details, now: Date): NoticeText | null =>
   Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details, (iso) => moment(iso, now)) : null;
 
 type To = { to: string; environment: Environment; now: Date };
 
-/** The mail of a notice with its optional button. Null for a kind that this release does not know. */
+/**
+ * The mail of a notice with its optional button. Null for a kind that this release does not know.
+ */
 export const noticeMail = (
   kind: string,
   { to, environment, now, details }: To & { details: Details },
@@ -269,7 +269,7 @@ export const noticeMail = (
 };
 
 /** One change of several that one mail reports. */
-export type Change = { kind: string; at: string; details: Details };
+type Change = { kind: string; at: string; details: Details };
 /** A mail reports so many changes. The console has all of them. */
 const MAX_CHANGES = 20;
 

@@ -1,7 +1,7 @@
-import type { Notices } from './notices.ts';
+import type { Notices } from './mail-text.ts';
 
 /** What to do about a change that the owner did not make. */
-export const UNDO =
+const UNDO =
   'Was this not you? Sign in, undo it, remove what you do not recognise, and revoke the other sessions.';
 export const NOT_OFF = 'This e-mail cannot be turned off.';
 
