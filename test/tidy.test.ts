@@ -127,6 +127,11 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   'zod/mini': /^console\/src\/wallet\/vault\.ts$/,
   qr: /^console\/src\/ui\/qr\.tsx$/,
   recharts: /^console\/src\/ui\/chart-bars\.tsx$/,
+  lowlight: /^console\/src\/ui\/code-colours\.tsx$/,
+  'highlight.js/lib/languages/bash': /^console\/src\/ui\/code-colours\.tsx$/,
+  'highlight.js/lib/languages/json': /^console\/src\/ui\/code-colours\.tsx$/,
+  'highlight.js/lib/languages/python': /^console\/src\/ui\/code-colours\.tsx$/,
+  'highlight.js/lib/languages/typescript': /^console\/src\/ui\/code-colours\.tsx$/,
   wouter: /./,
 };
 

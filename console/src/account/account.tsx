@@ -61,7 +61,7 @@ const You = ({ account }: { account: Output<'identity.getAccount'> }) => (
     of={[
       ['E-mail', account.email],
       ['Name', account.display_name ?? <span className="quiet">none</span>],
-      ['Account', <Copyable key="id" text={account.account_id} label="account id" shown={24} />],
+      ['Account', <Copyable key="id" text={account.account_id} label="account id" />],
       [
         'Environment',
         <Badge

@@ -1,4 +1,5 @@
 import { useSearchParams } from 'wouter';
+import { shortId } from '../lib/short-id.ts';
 import { Button, Select, TextField } from '../ui/index.ts';
 import { DIRECTIONS, type Filters, NAMES, STATUSES, TYPES } from './activity-query.ts';
 
@@ -49,7 +50,7 @@ export const ActivityFilters = ({
         label={label}
         value={value === '' ? ALL : value}
         onChange={(chosen) => set(name, chosen)}
-        options={[[ALL, any], ...options, ...(known ? [] : [[value, `${value.slice(0, 12)}…`] as const])]}
+        options={[[ALL, any], ...options, ...(known ? [] : [[value, shortId(value)] as const])]}
       />
     );
   };

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
+import { shortId } from '../lib/short-id.ts';
 import { Ago, Badge, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../ui/index.ts';
 import './activity.css';
 import { ActivityFilters, useFilters } from './activity-filters.tsx';
@@ -38,11 +39,11 @@ const ActivityPage = () => {
   const delegates = useDelegateNames();
   const nameOf = (id: string): string | null => delegates?.get(id) ?? null;
   const shownName = (id: string) =>
-    nameOf(id) ?? (delegates === undefined ? `${id.slice(0, 10)}…` : `revoked (${id.slice(0, 10)}…)`);
+    nameOf(id) ?? (delegates === undefined ? shortId(id) : `revoked (${shortId(id)})`);
   const paid = useSummary(365, 'service').data?.groups.slice(0, OFFERED) ?? [];
   const names = useRecentNames();
   const services = paid.flatMap(({ key }) =>
-    key === null ? [] : [[key, names?.get(key) ?? `${key.slice(0, 8)}…`] as const],
+    key === null ? [] : [[key, names?.get(key) ?? shortId(key)] as const],
   );
   const isFiltered = Object.keys(query).length > 0;
   const { data, error, isPending } = transactions;

@@ -89,13 +89,13 @@ const ApprovalDetails = ({ approval }: { approval: Approval }) => {
               [
                 'Agent',
                 <span key="delegate">
-                  {name ?? 'revoked'} <Copyable text={delegate_id} shown={14} label="the id of the agent" />
+                  {name ?? 'revoked'} <Copyable text={delegate_id} short label="the delegate’s id" />
                 </span>,
               ],
               [
                 'Service',
                 service_id !== null && (
-                  <Copyable key="service" text={service_id} shown={14} label="the id of the service" />
+                  <Copyable key="service" text={service_id} short label="the service’s id" />
                 ),
               ],
               ['Requested', <Time key="asked" at={approval.created_at} seconds />],

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { Countdown } from '../lib/countdown.tsx';
 import { useItems } from '../lib/data.ts';
+import { shortId } from '../lib/short-id.ts';
 import { Ago, Badge, type Column, Empty, LinkButton, Money, Page, Section, Table } from '../ui/index.ts';
 import { useDelegateNames } from './names.tsx';
 import { APPROVALS } from './waiting-approvals.ts';
@@ -24,7 +25,7 @@ const ApprovalsPage = () => {
     { every: EVERY_MS },
   );
   const names = useDelegateNames();
-  const nameOf = (id: string) => names?.get(id) ?? `${id.slice(0, 10)}…`;
+  const nameOf = (id: string) => names?.get(id) ?? shortId(id);
   const shared: readonly Column<Approval>[] = [
     {
       heading: 'Payment',

@@ -259,7 +259,7 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
         {
           heading: 'Transaction',
           show: ({ tx_hash }) =>
-            tx_hash === null ? null : <Copyable text={tx_hash} label="transaction" shown={8} />,
+            tx_hash === null ? null : <Copyable text={tx_hash} label="transaction" short />,
         },
       ]}
     />

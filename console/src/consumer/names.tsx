@@ -1,5 +1,6 @@
 import type { Client } from '../../../sdk/src/main.ts';
 import { useRead } from '../lib/data.ts';
+import { shortId } from '../lib/short-id.ts';
 
 /** Buyers know a service from their payments: its name is the one in the latest quote. */
 
@@ -40,7 +41,7 @@ export const ServiceName = ({ id }: { id: string }) => {
   const { data } = useRead(['service-names', id], (client, options) => serviceNameOf(client, id, options), {
     enabled: recent !== undefined && known === undefined,
   });
-  return <span title={id}>{known ?? data ?? <code>{id.slice(0, 8)}…</code>}</span>;
+  return <span title={id}>{known ?? data ?? <code>{shortId(id)}</code>}</span>;
 };
 
 /** Names by id of all delegates. Undefined until they are loaded, or if they cannot be read. */

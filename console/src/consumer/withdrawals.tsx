@@ -256,7 +256,7 @@ const WithdrawalTable = ({
         {
           heading: 'To',
           show: ({ destination_address }) => (
-            <Copyable text={destination_address} label="destination" shown={10} />
+            <Copyable text={destination_address} label="destination" short />
           ),
         },
         {
@@ -276,7 +276,7 @@ const WithdrawalTable = ({
         {
           heading: 'Transaction',
           show: ({ tx_hash }) =>
-            tx_hash === null ? null : <Copyable text={tx_hash} label="transaction" shown={8} />,
+            tx_hash === null ? null : <Copyable text={tx_hash} label="transaction" short />,
         },
         {
           heading: '',

@@ -69,9 +69,7 @@ const Environment = () => {
           ['Base URL', <Copyable key="url" text={location.origin} label="base URL" />],
           [
             'USDC mint',
-            here !== undefined && (
-              <Copyable key="mint" text={here.usdc_mint} label="mint of USDC" shown={16} />
-            ),
+            here !== undefined && <Copyable key="mint" text={here.usdc_mint} label="mint of USDC" />,
           ],
           ['Network', here?.x402_network != null && <code key="network">{here.x402_network}</code>],
           [

@@ -43,7 +43,7 @@ export const LiveEvents = () => {
           },
           {
             heading: 'Object',
-            show: ({ object_id }) => <Copyable text={object_id} label={`id ${object_id}`} shown={14} />,
+            show: ({ object_id }) => <Copyable text={object_id} label={`id ${object_id}`} short />,
           },
         ]}
       />

@@ -58,7 +58,7 @@ const RequestsPage = () => {
               {
                 heading: 'Request id',
                 show: ({ request_id }) => (
-                  <Copyable text={request_id} label={`request id ${request_id}`} shown={12} />
+                  <Copyable text={request_id} label={`request id ${request_id}`} short />
                 ),
               },
             ]}

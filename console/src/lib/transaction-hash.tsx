@@ -7,11 +7,11 @@ import { explorerUrl } from './explorer.ts';
 export const TransactionHash = ({
   hash,
   label = 'transaction',
-  shown,
+  short = false,
 }: {
   hash: string;
   label?: string;
-  shown?: number;
+  short?: boolean;
 }) => {
   const { environment } = useSession();
   const { data } = useRead(['environments'], (client, options) => client.gateway.environments(options));
@@ -19,7 +19,7 @@ export const TransactionHash = ({
   const url = explorerUrl(network, hash);
   return (
     <>
-      <Copyable text={hash} label={label} {...(shown !== undefined && { shown })} />
+      <Copyable text={hash} label={label} short={short} />
       {url !== null && (
         <a href={url} target="_blank" rel="noreferrer">
           Explorer

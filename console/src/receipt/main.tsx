@@ -1,4 +1,5 @@
 import { createRoot } from 'react-dom/client';
+import '../ui/fonts.css';
 import '../ui/tokens.css';
 import '../ui/base.css';
 import '../ui/controls.css';

@@ -21,6 +21,9 @@ export const Chart = ({
   parts?: readonly [string, string];
 }) => (
   <figure>
+    <span className="chart-unit quiet" aria-hidden="true">
+      USDC
+    </span>
     <div className="chart" role="img" aria-label={`${label}: ${summary(points)}`}>
       <Suspense fallback={<Loading>Drawing the chart…</Loading>}>
         <Bars points={points} parts={parts} />

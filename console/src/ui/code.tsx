@@ -1,5 +1,13 @@
-import { useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { Button } from './button.tsx';
+import { useCopy } from './show.tsx';
+import { Tabs } from './tabs.tsx';
+
+/** The highlighter is loaded with the first code. Until then the code is plain. */
+const Coloured = lazy(() => import('./code-colours.tsx'));
+
+/** The languages that are coloured. */
+export type Language = 'bash' | 'json' | 'python' | 'typescript';
 
 /**
  * Code, a request or an answer, verbatim. Long lines scroll, also by keyboard. `copy` is what the
@@ -8,44 +16,67 @@ import { Button } from './button.tsx';
 export const Code = ({
   text,
   label,
+  language,
   copy = text,
   action = 'Copy',
 }: {
   text: string;
   /** The caption, which is also part of the button's name. */
   label: string;
+  language?: Language;
   copy?: string | null;
   /** The button's label if it copies something else than what is shown. */
   action?: string;
 }) => {
-  const [said, setSaid] = useState<string | null>(null);
-  const take = async () => {
-    const copied = await navigator.clipboard?.writeText(copy ?? '').then(
-      () => true,
-      () => false,
-    );
-    setSaid(copied === true ? 'Copied' : 'Select and copy it');
-    setTimeout(() => setSaid(null), 2000);
-  };
+  const [said, take] = useCopy(copy ?? '', action);
   return (
     <figure className="code">
       <figcaption>
         <span className="quiet">{label}</span>
         {copy !== null && (
-          <Button
-            size="small"
-            variant="quiet"
-            aria-label={`${said ?? action}: ${label}`}
-            onPress={() => void take()}
-          >
-            {said ?? action}
+          <Button size="small" variant="quiet" aria-label={`${said}: ${label}`} onPress={take}>
+            {said}
           </Button>
         )}
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <pre tabIndex={0}>
-        <code>{text}</code>
+        <code>
+          {language === undefined ? (
+            text
+          ) : (
+            <Suspense fallback={text}>
+              <Coloured text={text} language={language} />
+            </Suspense>
+          )}
+        </code>
       </pre>
     </figure>
   );
 };
+
+/** The names of the languages as tabs have them. */
+const NAMES: Record<Language, string> = {
+  bash: 'curl',
+  json: 'JSON',
+  python: 'Python',
+  typescript: 'TypeScript',
+};
+
+/** The same code in several languages, one at a time. */
+export const CodeTabs = ({
+  label,
+  of,
+}: {
+  label: string;
+  of: readonly (readonly [language: Language, text: string])[];
+}) => (
+  <Tabs
+    label={label}
+    tabs={of.map(([language, text]) => [
+      language,
+      NAMES[language],
+      <Code key={language} language={language} text={text} label={`${label}, ${NAMES[language]}`} />,
+    ])}
+  />
+);

@@ -4,7 +4,7 @@ export { Button, LinkButton } from './button.tsx';
 export { Chart } from './chart.tsx';
 export type { Point } from './chart-point.ts';
 export { Choices } from './choices.tsx';
-export { Code } from './code.tsx';
+export { Code, CodeTabs } from './code.tsx';
 export { ConfirmDialog, Dialog, DialogActions } from './dialog.tsx';
 export { ErrorNotice } from './error-notice.tsx';
 export { Select, Switch, TextField } from './field.tsx';

@@ -1,9 +1,10 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Meter as AriaMeter } from 'react-aria-components';
 import { displayUsdc, formatUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { useNow } from '../lib/clock.ts';
 import { exactUsdc } from '../lib/money.ts';
 import { relativeTime } from '../lib/relative-time.ts';
+import { shortId } from '../lib/short-id.ts';
 import { Button } from './button.tsx';
 
 /** Components that show single values. */
@@ -105,21 +106,10 @@ export const Badge = ({ state, tone }: { state: string; tone?: 'good' | 'wait' |
 };
 
 /**
- * An id, key or address with a button that copies it. `block` shows all of it, wrapped. Otherwise
- * it is cut to `shown` characters, with the whole text on hover.
+ * Copies a text.
+ * @returns the label of its button, which reports the result for two seconds, and the action
  */
-export const Copyable = ({
-  text,
-  label,
-  block = false,
-  shown,
-}: {
-  text: string;
-  /** The button's name: "Copy service id". */
-  label: string;
-  block?: boolean;
-  shown?: number;
-}) => {
+export const useCopy = (text: string, action = 'Copy'): [label: string, copy: () => void] => {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async () => {
     // Browsers provide no clipboard over plain http. The user can select the text.
@@ -130,17 +120,64 @@ export const Copyable = ({
     setSaid(copied === true ? 'Copied' : 'Select and copy it');
     setTimeout(() => setSaid(null), 2000);
   };
-  const cut = shown !== undefined && text.length > shown ? `${text.slice(0, shown)}…` : text;
+  return [said ?? action, () => void copy()];
+};
+
+/** Whether an element has room for the text that it was rendered with. */
+const useRoom = (text: string) => {
+  const element = useRef<HTMLElement>(null);
+  const [hasRoom, setRoom] = useState(true);
+  useLayoutEffect(() => {
+    const code = element.current;
+    const box = code?.parentElement?.parentElement;
+    if (code === null || box == null) return;
+    // Its own width depends on what it shows, so the whole text is measured once.
+    const whole = document.createElement('code');
+    whole.className = 'measured';
+    whole.textContent = text;
+    code.parentElement!.append(whole);
+    const needed = whole.getBoundingClientRect().width;
+    whole.remove();
+    const button = code.nextElementSibling?.getBoundingClientRect().width ?? 0;
+    const look = () => setRoom(needed + button + GAP < box.getBoundingClientRect().width);
+    const observer = new ResizeObserver(look);
+    observer.observe(box);
+    look();
+    return () => observer.disconnect();
+  }, [text]);
+  return { element, hasRoom };
+};
+/** Between a text and its button, in pixels. */
+const GAP = 8;
+
+/**
+ * An id, key or address with a button that copies it: whole where there is room, otherwise its
+ * first and last characters. The whole text is shown on hover.
+ * @param block all of it, wrapped: for keys, and for addresses that somebody signs
+ * @param short always short: for cells of tables and for sentences
+ */
+export const Copyable = ({
+  text,
+  label,
+  block = false,
+  short = false,
+}: {
+  text: string;
+  /** The button's name: "Copy service id". */
+  label: string;
+  block?: boolean;
+  short?: boolean;
+}) => {
+  const [action, copy] = useCopy(text);
+  const { element, hasRoom } = useRoom(text);
+  const shown = block || (hasRoom && !short) ? text : shortId(text);
   return (
     <span className="copyable" data-block={block || undefined}>
-      <code title={cut === text ? undefined : text}>{cut}</code>
-      <Button
-        size="small"
-        variant="quiet"
-        aria-label={`${said ?? 'Copy'} ${label}`}
-        onPress={() => void copy()}
-      >
-        {said ?? 'Copy'}
+      <code ref={element} title={shown === text ? undefined : text}>
+        {shown}
+      </code>
+      <Button size="small" variant="quiet" aria-label={`${action} ${label}`} onPress={copy}>
+        {action}
       </Button>
     </span>
   );

@@ -112,7 +112,7 @@ const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amou
     <Properties
       of={[
         ['Amount', <Money key="amount" micro={amount} />],
-        ['Transaction', <Copyable key="hash" text={tx_hash} label="transaction" shown={16} />],
+        ['Transaction', <Copyable key="hash" text={tx_hash} label="transaction" />],
         [
           'Receipt',
           <Link key="receipt" href={`/payments/${settlement_id}`}>

@@ -151,18 +151,10 @@ const WhatIsSigned = ({ deed, payoutAddress }: { deed: TransferDeed; payoutAddre
           [
             'To',
             // The refund of another protocol goes to the token account that paid.
-            toOwner && <Copyable key="to" text={deed.destination} label="address of the payer" />,
+            toOwner && <Copyable key="to" block text={deed.destination} label="address of the payer" />,
           ],
-          [
-            'Token account',
-            <Copyable
-              key="at"
-              text={deed.tokenAccount}
-              label="token account"
-              {...(toOwner && { shown: 16 })}
-            />,
-          ],
-          ['Signed by', <Copyable key="by" text={payoutAddress} label="payout address" />],
+          ['Token account', <Copyable key="at" block text={deed.tokenAccount} label="token account" />],
+          ['Signed by', <Copyable key="by" block text={payoutAddress} label="payout address" />],
         ]}
       />
       <ReadFromIt deed={deed} />

@@ -1,5 +1,6 @@
 import { useSearchParams } from 'wouter';
 import { beginOf } from '../lib/day.ts';
+import { shortId } from '../lib/short-id.ts';
 import { Select, TextField } from '../ui/index.ts';
 import { RAILS } from './rail.ts';
 import type { Stage } from './sales-figures.ts';
@@ -103,7 +104,7 @@ export const SalesFilters = ({
         label="Service"
         options={[
           ['all', 'All services'],
-          ...services.map((id) => [id, nameOf.get(id) ?? id.slice(0, 8)] as const),
+          ...services.map((id) => [id, nameOf.get(id) ?? shortId(id)] as const),
         ]}
         value={serviceId ?? 'all'}
         onChange={(value) => choose('service', value)}

@@ -4,6 +4,7 @@ import { useNow } from '../lib/clock.ts';
 import { Countdown } from '../lib/countdown.tsx';
 import type { Items } from '../lib/data.ts';
 import { useExport } from '../lib/export.ts';
+import { shortId } from '../lib/short-id.ts';
 import {
   Badge,
   Button,
@@ -172,7 +173,7 @@ const SalesTable = ({
           {
             heading: 'Service',
             show: ({ serviceId }) => (
-              <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? serviceId.slice(0, 8)}</Link>
+              <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? shortId(serviceId)}</Link>
             ),
           },
           { heading: 'Rail', show: ({ settlement }) => <SaleRail settlement={settlement} /> },
@@ -217,7 +218,7 @@ const SaleRail = ({ settlement }: { settlement: Settlement | null }) => {
       {railName(rail)}
       {payer_address !== undefined && (
         <div>
-          <Copyable text={payer_address} label="payer address" shown={8} />
+          <Copyable text={payer_address} label="payer address" short />
         </div>
       )}
       {resource !== undefined && (

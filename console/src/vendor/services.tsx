@@ -43,9 +43,7 @@ const ServicesPage = () => {
             { heading: 'You receive', align: 'end', show: ({ net_amount }) => <Money micro={net_amount} /> },
             {
               heading: 'Paid to',
-              show: ({ payout_address }) => (
-                <Copyable text={payout_address} label="payout address" shown={8} />
-              ),
+              show: ({ payout_address }) => <Copyable text={payout_address} label="payout address" short />,
             },
             {
               heading: 'Redeem window',

@@ -103,11 +103,11 @@ const Detail = ({
           <Money micro={settlement.net_amount} /> to {vendor},{' '}
           <Money micro={accrued_fee ?? settlement.fee_amount} /> fee
           {accrued_fee !== undefined && ' accrued'}, in{' '}
-          <Copyable text={tx_hash} label="transaction of the payment" shown={16} />
+          <Copyable text={tx_hash} label="transaction of the payment" short />
         </Line>
         {superseded_tx_hashes.map((hash) => (
           <Line key={hash}>
-            in place of <Copyable text={hash} label="replaced transaction" shown={16} />, which a fork removed
+            in place of <Copyable text={hash} label="replaced transaction" short />, which a fork removed
           </Line>
         ))}
       </>

@@ -210,7 +210,7 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
         ['Resource', resource !== undefined && <span className="whole">{resource}</span>],
         ['State', <State key="state" settlement={settlement} />],
         ['On chain', <Badge key="chain" state={settlement.chain_status} />],
-        ['Transaction', tx_hash !== null && <TransactionHash key="tx" hash={tx_hash} shown={16} />],
+        ['Transaction', tx_hash !== null && <TransactionHash key="tx" hash={tx_hash} />],
         [
           'Units',
           units_total !== undefined &&
@@ -277,9 +277,7 @@ const Refunds = ({
           {
             heading: 'Transaction',
             show: ({ tx_hash }) =>
-              tx_hash === null ? null : (
-                <TransactionHash hash={tx_hash} label="refund transaction" shown={10} />
-              ),
+              tx_hash === null ? null : <TransactionHash hash={tx_hash} label="refund transaction" short />,
           },
           {
             heading: '',

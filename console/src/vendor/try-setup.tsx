@@ -48,7 +48,7 @@ export const ServiceKey = ({
       />
       {made !== null && made === value ? (
         <Notice tone="good" title="This is the service’s new key">
-          <Copyable label="the new key" text={made} shown={20} />
+          <Copyable label="the new key" text={made} />
           <p>Copy it if you need it later: it is shown only once, and is lost when this page is closed.</p>
         </Notice>
       ) : (

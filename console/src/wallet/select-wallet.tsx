@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { useItems } from '../lib/data.ts';
+import { shortId } from '../lib/short-id.ts';
 import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts';
 import type { Wallet } from './signing.tsx';
 
@@ -51,7 +52,7 @@ export const ForWallet = ({
 
 /** The display name of a wallet: its label, or the ends of its address. */
 export const nameOf = ({ label, address }: Pick<Wallet, 'label' | 'address'>): string =>
-  label ?? `Wallet ${address.slice(0, 4)}…${address.slice(-4)}`;
+  label ?? shortId(address);
 
 /** Selects one of the account's wallets, and shows their balances. */
 export const WalletSelect = ({
