@@ -114,7 +114,7 @@ test('the console uses the system by the SDK only: besides it, it imports its fi
 const CONSOLE_PACKAGES: Record<string, RegExp> = {
   react: /./,
   'react-dom/client': /^console\/src\/(receipt\/)?main\.tsx$/,
-  'lucide-react': /^console\/src\/(ui\/|page-entry\.ts$|\w+\/pages\.ts$)/,
+  'lucide-react': /^console\/src\/(ui\/|home\/role\.tsx$|page-entry\.ts$|\w+\/pages\.ts$)/,
   'react-aria-components': /^console\/src\/ui\//,
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
   '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import { architecturePicture } from './architecture-picture.ts';
 import { consoleExamples } from './console-examples.ts';
+import { consoleGuides } from './console-guides.ts';
 import { consoleTexts } from './console-texts.ts';
 import { DASHBOARDS } from './dashboards/dashboards.ts';
 import { grafanaJson } from './dashboards/grafana.ts';
@@ -48,6 +49,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/limits.ts': sdkLimits(),
   'sdk/src/generated/usdc.ts': sdkUsdc(),
   'console/src/generated/examples.ts': consoleExamples(),
+  'console/src/generated/guides.ts': consoleGuides(),
   ...consoleTexts(),
   ...(await clusterFiles()),
 };

@@ -1,10 +1,11 @@
-import { Component, lazy, type ReactNode, Suspense } from 'react';
-import { Route, Router, Switch } from 'wouter';
+import { lazy, Suspense } from 'react';
+import { Route, Router, Switch, useLocation } from 'wouter';
 import type { PageEntry } from './page-entry.ts';
+import { Boundary } from './recover.tsx';
 import { AREAS, PUBLIC_PAGES } from './routes.ts';
 import { SignInPage } from './session/sign-in.tsx';
+import { session } from './session/store.ts';
 import { DataOfAccount, useSession } from './session/use-session.tsx';
-import { ErrorNotice } from './ui/error-notice.tsx';
 import { Frame } from './ui/frame.tsx';
 import { Empty, LinkButton, Loading } from './ui/index.ts';
 
@@ -22,24 +23,14 @@ const routesOf = (pages: readonly Opened[]) =>
     </Route>
   ));
 
-/** An error of a page, or missing files after a release, must not break the frame. */
-class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
-  override state = { error: null as unknown };
-  static getDerivedStateFromError(error: unknown) {
-    return { error };
-  }
-  override render() {
-    if (this.state.error === null) return this.props.children;
-    return <ErrorNotice error={this.state.error} retry={() => location.reload()} />;
-  }
-}
-
 const SignedIn = () => {
   const { status } = useSession();
+  const [path] = useLocation();
   if (status === 'resuming') {
     return (
-      <Frame door>
-        <Loading>Checking whether you are signed in…</Loading>
+      // Somebody who was signed in sees the page's frame at once.
+      <Frame door={!session.wasSignedIn()}>
+        <Loading>Signing you in…</Loading>
       </Frame>
     );
   }
@@ -52,12 +43,12 @@ const SignedIn = () => {
   }
   return (
     <Frame>
-      <Boundary>
+      <Boundary path={path}>
         <Switch>
           {routesOf(PAGES)}
           <Route>
             <Empty title="This page does not exist">
-              <LinkButton to="/">To the start page</LinkButton>
+              <LinkButton to="/">Go to Home</LinkButton>
             </Empty>
           </Route>
         </Switch>
@@ -74,7 +65,7 @@ export const App = () => (
         {PUBLIC.map(({ path, Page }) => (
           <Route key={path} path={path}>
             <Frame door>
-              <Boundary>
+              <Boundary path={path}>
                 <Suspense fallback={<Loading>Loading the page…</Loading>}>
                   <Page />
                 </Suspense>

@@ -1,5 +1,8 @@
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
+import type { GUIDES } from './generated/guides.ts';
+
+export type GuideName = (typeof GUIDES)[number]['name'];
 
 /** A page of the console. It is loaded when it is first opened. */
 export type PageEntry = {
@@ -8,5 +11,7 @@ export type PageEntry = {
   /** Its label in the navigation. A page without one is reached from other pages. */
   nav?: string;
   icon?: LucideIcon;
+  /** The guide that explains what the page is for. */
+  guide?: GuideName;
   load: () => Promise<{ default: ComponentType }>;
 };

@@ -1,106 +1,110 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useAction } from '../lib/data.ts';
-import { session } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
-import { Button, ErrorNotice, LinkButton, Notice, Row, Section, toast } from '../ui/index.ts';
+import { Button, ErrorNotice, LinkButton, Row, Section, toast } from '../ui/index.ts';
 import type { Wallet } from '../wallet/signing.tsx';
+import { CHANGES } from './changes.ts';
+import { DemoData } from './demo.tsx';
+import { PayButton } from './pay-button.tsx';
 import type { CreatedService } from './step-dialogs.tsx';
-import { nextOf, type Progress, type Step, type StepId, stepsOf } from './steps.ts';
-import { HOME, LIVE_MONEY, STEP_TEXTS } from './texts.ts';
+import { type ActionId, nextOf, type Progress, type Role, type Step, stepsOf } from './steps.ts';
+import { ACTION_TEXTS, HOME, ROLE_TEXTS, STEP_TEXTS } from './texts.ts';
 
-/** Loaded when a step is begun. */
+/** Loaded when a step is started. */
 const StepDialog = lazy(() => import('./step-dialogs.tsx'));
 
 /** 100 USDC. */
 const TEST_MONEY = '100000000';
-/** What the demo data takes from the wallet at most, in micro-units. */
-const DEMO_COST = 2_000_000n;
 
-type Shown = Exclude<StepId, 'payment' | 'money'> | null;
-
-/** Everything that a payment changes on this page. */
-const CHANGES = [
-  ['wallets'],
-  ['payments'],
-  ['transactions'],
-  ['declines'],
-  ['sales'],
-  ['services'],
-  ['delegates'],
-];
-
-/** A valid access token. A read by the session's own client renews an expired one. */
-const freshAccessToken = async (): Promise<string> => {
-  await session.get().client.identity.getAccount();
-  return session.accessToken() ?? '';
-};
+type Shown = 'wallet' | 'allowance' | 'service';
+/** The actions that are pages of their own. */
+const PAGES: Partial<Record<ActionId, string>> = { server: '/integrate', agent: '/delegates' };
 
 /**
- * The getting-started list. Each step is done in place, and what is done is read from the API, so
- * the list is the same on every device.
+ * The getting-started list of a role. Each step is done in place, and what is done is read from the
+ * API.
  */
 export const Checklist = ({
+  role,
   progress,
   wallets,
+  onChange,
   onHide,
 }: {
+  role: Role;
   progress: Progress;
   wallets: readonly Wallet[];
+  /** Asks for the role again. */
+  onChange: () => void;
   onHide: () => void;
 }) => {
   const { environment } = useSession();
-  const [shown, setShown] = useState<Shown>(null);
+  const [shown, setShown] = useState<Shown | null>(null);
   const [sold, setSold] = useState<CreatedService | null>(null);
-  const close = () => setShown(null);
   const isTest = environment === 'test';
   const fund = useAction(
     (client, wallet_id: string) => client.funding.devFund({ wallet_id, amount: TEST_MONEY }),
-    { changes: CHANGES, done: () => toast('The test money has arrived.') },
+    { changes: CHANGES, done: () => toast('100 test USDC received.') },
   );
-  const steps = stepsOf(progress);
+  const steps = stepsOf(role, progress);
   const next = nextOf(steps);
   const wallet = wallets[0];
-  const start = (step: NonNullable<Shown>) => (
-    <Button variant={step === next ? 'primary' : 'plain'} size="small" onPress={() => setShown(step)}>
-      {STEP_TEXTS[step].action}
-    </Button>
-  );
-  const actions: Record<StepId, ReactNode> = {
-    wallet: start('wallet'),
-    money: isTest ? (
-      <Button
-        variant={next === 'money' ? 'primary' : 'plain'}
-        size="small"
-        busy={fund.isBusy && 'Waiting for the chain…'}
-        onPress={() => void fund.run(wallet!.wallet_id)}
-      >
-        {STEP_TEXTS.money.action}
+
+  const buttonOf = (action: ActionId): ReactNode => {
+    const page = action === 'money' && !isTest ? '/deposits' : PAGES[action];
+    if (page !== undefined)
+      return (
+        <LinkButton to={page} size="small" variant="primary">
+          {action === 'money' ? 'Add money' : ACTION_TEXTS[action]}
+        </LinkButton>
+      );
+    if (action === 'pay')
+      // With real money a vendor's first sale is one of a buyer, and a buyer pays a vendor.
+      return isTest ? (
+        <PayButton role={role} sold={sold} />
+      ) : (
+        <LinkButton to="/integrate" size="small" variant="primary">
+          {ACTION_TEXTS.server}
+        </LinkButton>
+      );
+    if (action === 'money')
+      return (
+        <Button
+          variant="primary"
+          size="small"
+          busy={fund.isBusy && 'Waiting for the chain…'}
+          onPress={() => void fund.run(wallet!.wallet_id)}
+        >
+          {ACTION_TEXTS.money}
+        </Button>
+      );
+    return (
+      <Button variant="primary" size="small" onPress={() => setShown(action as Shown)}>
+        {ACTION_TEXTS[action]}
       </Button>
-    ) : (
-      <LinkButton to="/deposits" size="small" variant={next === 'money' ? 'primary' : 'plain'}>
-        {LIVE_MONEY.action}
-      </LinkButton>
-    ),
-    allowance: start('allowance'),
-    service: start('service'),
-    payment: <FirstPayment isNext={next === 'payment'} sold={sold} isTest={isTest} />,
-    webhook: start('webhook'),
+    );
   };
+
   return (
     <Section
-      title={HOME.started}
-      about={`${steps.filter(({ isDone }) => isDone).length} of ${steps.length} steps are done.`}
+      title={`${HOME.started}: ${ROLE_TEXTS[role].title.toLowerCase().replace('api', 'API')}`}
+      about={`${steps.filter(({ isDone }) => isDone).length} of ${steps.length} done`}
       actions={
-        <Button size="small" variant="quiet" onPress={onHide}>
-          {HOME.hide}
-        </Button>
+        <Row>
+          <Button size="small" variant="quiet" onPress={onChange}>
+            {HOME.change}
+          </Button>
+          <Button size="small" variant="quiet" onPress={onHide}>
+            {HOME.hide}
+          </Button>
+        </Row>
       }
     >
       {fund.error !== null && <ErrorNotice error={fund.error} />}
       <ol className="steps">
         {steps.map((step) => (
-          <StepLine key={step.id} step={step} isNext={step.id === next} isTest={isTest}>
-            {actions[step.id]}
+          <StepLine key={step.id} step={step} isNext={step.id === next}>
+            {buttonOf(step.action)}
           </StepLine>
         ))}
       </ol>
@@ -111,7 +115,7 @@ export const Checklist = ({
             step={shown}
             wallet={wallet}
             isTest={isTest}
-            onClose={close}
+            onClose={() => setShown(null)}
             onWallet={(wallet_id) => isTest && void fund.run(wallet_id)}
             onService={setSold}
           />
@@ -122,111 +126,25 @@ export const Checklist = ({
 };
 
 const StepLine = ({
-  step: { id, isDone, isOpen },
+  step: { id, isDone },
   isNext,
-  isTest,
   children,
 }: {
   step: Step;
   isNext: boolean;
-  isTest: boolean;
   children: ReactNode;
 }) => {
-  const texts = id === 'money' && !isTest ? LIVE_MONEY : STEP_TEXTS[id];
+  const { title, about, done } = STEP_TEXTS[id];
   return (
     <li className="step" data-done={isDone || undefined} data-next={isNext || undefined}>
       <div className="step-text">
         <h3>
-          {texts.title}
+          {title}
           {isDone && <span className="visually-hidden"> (done)</span>}
         </h3>
-        <p className="quiet">{isDone ? texts.done : texts.about}</p>
+        <p className="quiet">{isDone ? done : about}</p>
       </div>
-      {!isDone && isOpen && children}
+      {isNext && children}
     </li>
-  );
-};
-
-/** Pays the service that was created on this page, whose key is still known here. */
-const FirstPayment = ({
-  isNext,
-  sold,
-  isTest,
-}: {
-  isNext: boolean;
-  sold: CreatedService | null;
-  isTest: boolean;
-}) => {
-  const [doing, setDoing] = useState('');
-  const key = sold !== null && 'api_key' in sold ? sold.api_key : null;
-  const pay = useAction(
-    async () => {
-      const { payOnce } = await import('./first-payment.ts');
-      await payOnce({
-        service: sold!,
-        serviceKey: key!,
-        accessToken: freshAccessToken,
-        onStep: setDoing,
-      });
-    },
-    { changes: CHANGES, done: () => toast('Paid and delivered. The payment is listed below.') },
-  );
-  const variant = isNext ? 'primary' : 'plain';
-  if (!isTest || key === null)
-    return (
-      <LinkButton to={isTest ? '/try' : '/integrate'} size="small" variant={variant}>
-        {isTest ? 'Try it' : 'Integrate'}
-      </LinkButton>
-    );
-  return (
-    <>
-      <Button
-        variant={variant}
-        size="small"
-        busy={pay.isBusy && doing}
-        onPress={() => void pay.run(undefined)}
-      >
-        {STEP_TEXTS.payment.action}
-      </Button>
-      {pay.error !== null && <ErrorNotice error={pay.error} />}
-    </>
-  );
-};
-
-/** Fills the account with services, an agent and payments, so that every page has content. */
-const DemoData = ({ wallet }: { wallet: Wallet | undefined }) => {
-  const [progress, setProgress] = useState('');
-  const fill = useAction(
-    async (client, wallet_id: string) => {
-      const { makeDemoData } = await import('./demo-data.ts');
-      await makeDemoData(client, wallet_id, (done, all) => setProgress(`${done} of ${all} done…`));
-    },
-    { changes: CHANGES, done: () => toast('The demo data is there.') },
-  );
-  const canPay =
-    wallet !== undefined &&
-    BigInt(wallet.balance) >= DEMO_COST &&
-    BigInt(wallet.delegation.allowance) >= DEMO_COST;
-  return (
-    <div className="demo">
-      <p className="quiet">
-        {HOME.demoAbout}
-        {!canPay && ' It needs a wallet with test money that may be spent: the first three steps.'}
-      </p>
-      <Row>
-        <Button
-          size="small"
-          isDisabled={!canPay}
-          busy={fill.isBusy && progress}
-          onPress={() => void fill.run(wallet!.wallet_id)}
-        >
-          {HOME.demo}
-        </Button>
-      </Row>
-      {fill.error !== null && <ErrorNotice error={fill.error} />}
-      {fill.isBusy && (
-        <Notice>Stay on this page until it is done. Each payment is a real one on the test chain.</Notice>
-      )}
-    </div>
   );
 };

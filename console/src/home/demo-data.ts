@@ -1,4 +1,5 @@
 import { type Client, createClient } from '../../../sdk/src/main.ts';
+import { DEMO_SHOP } from '../vendor/own-quotes.ts';
 import { testAddress } from '../wallet/test-address.ts';
 
 /** Demo data of the test environment, made by real calls: it looks as real use does. */
@@ -16,7 +17,7 @@ type Sold = { service_id: string; vendor: Client };
 
 /** One call as a buyer makes it and a vendor delivers it. */
 const pay = async ({ service_id, vendor }: Sold, payer: Client, isRedeemed = true): Promise<void> => {
-  const { quote_token } = await vendor.quote.create({ service_id });
+  const { quote_token } = await vendor.quote.create({ service_id, scope: { resource: `${DEMO_SHOP}/data` } });
   const { settlement_id, settlement_token } = await payer.settlement.settle({
     quote_token,
     payment_attempt_id: crypto.randomUUID(),
@@ -26,8 +27,8 @@ const pay = async ({ service_id, vendor }: Sold, payer: Client, isRedeemed = tru
 };
 
 /** The key in an answer that shows it once. */
-const keyOf = (made: object): string => {
-  if ('api_key' in made && typeof made.api_key === 'string') return made.api_key;
+const keyOf = (answer: object): string => {
+  if ('api_key' in answer && typeof answer.api_key === 'string') return answer.api_key;
   throw new Error('The answer with the key was lost. Try again.');
 };
 
@@ -48,6 +49,31 @@ const findEarlier = async (account: Client) => {
   const earlier = payable.findLast(isDemo) ?? payable.at(-1);
   return { services, payout_address: earlier?.payout_address ?? (await testAddress()) };
 };
+
+const clientOf = (credential: string) => createClient({ baseUrl: location.origin, credential });
+
+type Earlier = Awaited<ReturnType<typeof findEarlier>>;
+
+/** A demo service with a key: that of an earlier try, or a new one. */
+const makeService = async (
+  account: Client,
+  service: typeof WEATHER,
+  { services, payout_address }: Earlier,
+): Promise<Sold> => {
+  const earlier = services.find(
+    (each) => each.name === service.name && each.payout_address === payout_address,
+  );
+  if (earlier === undefined) {
+    const created = await account.identity.createService({ ...service, payout_address });
+    return { service_id: created.service_id, vendor: clientOf(keyOf(created)) };
+  }
+  const { service_id } = earlier;
+  return { service_id, vendor: clientOf(keyOf(await account.identity.rotateServiceKey({ service_id }))) };
+};
+
+/** Pays one call of a demo service, which is created first if there is none. */
+export const payDemo = async (account: Client): Promise<void> =>
+  pay(await makeService(account, WEATHER, await findEarlier(account)), account);
 
 /** The agent with a key: that of an earlier try, or a new one. */
 const makeAgent = async (account: Client, wallet_id: string): Promise<object> => {
@@ -77,24 +103,11 @@ export const makeDemoData = async (
     done += 1;
     return result;
   };
-  const clientOf = (credential: string) => createClient({ baseUrl: location.origin, credential });
-  const { services, payout_address } = await findEarlier(account);
-  const sell = async (service: typeof WEATHER): Promise<Sold> => {
-    const earlier = services.find(
-      (each) => each.name === service.name && each.payout_address === payout_address,
-    );
-    if (earlier !== undefined) {
-      const { service_id } = earlier;
-      const rotated = await account.identity.rotateServiceKey({ service_id });
-      return { service_id, vendor: clientOf(keyOf(rotated)) };
-    }
-    const made = await account.identity.createService({ ...service, payout_address });
-    return { service_id: made.service_id, vendor: clientOf(keyOf(made)) };
-  };
+  const known = await findEarlier(account);
   // First, because it may ask for a fresh sign-in and is then repeated.
   const agent = clientOf(keyOf(await counted(makeAgent(account, wallet_id))));
-  const weather = await counted(sell(WEATHER));
-  const companies = await counted(sell(COMPANIES));
+  const weather = await counted(makeService(account, WEATHER, known));
+  const companies = await counted(makeService(account, COMPANIES, known));
   for (let count = 0; count < PAYMENTS.weather; count += 1) await counted(pay(weather, account));
   // The last one is paid and not redeemed yet.
   for (let count = 1; count <= PAYMENTS.companies; count += 1)

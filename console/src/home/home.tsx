@@ -1,10 +1,11 @@
-import { lazy, Suspense, useRef } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { useSession } from '../session/use-session.tsx';
 import { Button, ErrorNotice, Loading, Page } from '../ui/index.ts';
 import { Checklist } from './checklist.tsx';
 import './home.css';
 import { useHidden } from './hidden.ts';
-import { nextOf, stepsOf } from './steps.ts';
+import { RoleQuestion, useRole } from './role.tsx';
+import { guessRole, nextOf, stepsOf } from './steps.ts';
 import { HOME } from './texts.ts';
 import { ToDo } from './to-do.tsx';
 import { useProgress } from './use-progress.ts';
@@ -17,11 +18,14 @@ const HomePage = () => {
   const { account } = useSession();
   const { progress, wallets, services, endpoints, error, again } = useProgress();
   const [isHidden, setHidden] = useHidden(account?.account_id ?? '');
-  const isComplete = progress !== null && nextOf(stepsOf(progress)) === undefined;
+  const [chosen, setRole] = useRole(account?.account_id ?? '');
+  const [isAsked, setAsked] = useState(false);
+  const role = chosen ?? (progress === null ? null : guessRole(progress));
+  const isComplete = progress !== null && role !== null && nextOf(stepsOf(role, progress)) === undefined;
   // It stays until the page is left, because its last step may still show a secret.
   const wasShown = useRef(false);
   if (progress !== null && !isComplete) wasShown.current = true;
-  const isNew = progress !== null && progress.payments === 0;
+  const isNew = progress !== null && progress.payments === 0 && !progress.isServed;
   return (
     <Page
       title={isNew ? HOME.welcome : HOME.home}
@@ -40,12 +44,26 @@ const HomePage = () => {
       {progress !== null && (
         <>
           <ToDo wallets={wallets} endpoints={endpoints} />
-          {wasShown.current && !isHidden && (
-            <Checklist progress={progress} wallets={wallets} onHide={() => setHidden(true)} />
+          {wasShown.current && !isHidden && (role === null || isAsked) && (
+            <RoleQuestion
+              onChoose={(next) => {
+                setRole(next);
+                setAsked(false);
+              }}
+            />
+          )}
+          {wasShown.current && !isHidden && role !== null && !isAsked && (
+            <Checklist
+              role={role}
+              progress={progress}
+              wallets={wallets}
+              onChange={() => setAsked(true)}
+              onHide={() => setHidden(true)}
+            />
           )}
           {(!isNew || isHidden) && (
             <Suspense fallback={<Loading>Loading the figures…</Loading>}>
-              <Overview wallets={wallets} isVendor={services.length > 0} />
+              <Overview wallets={wallets} isVendor={services.length > 0} isBuyer={wallets.length > 0} />
             </Suspense>
           )}
         </>

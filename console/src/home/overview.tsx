@@ -1,12 +1,15 @@
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { COUNTED_CAPS, COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { LatestDeclines } from '../consumer/declines.tsx';
 import { useSummary } from '../consumer/summary.ts';
 import { useItems } from '../lib/data.ts';
-import { Ago, Badge, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
+import { PaymentState } from '../lib/payment-state.tsx';
+import { Ago, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
+import { isPaid } from '../vendor/sales-figures.ts';
 import type { Wallet } from '../wallet/signing.tsx';
+import { Figure } from './figure.tsx';
+import { Revenue } from './revenue.tsx';
 
 type Settlement = Output<'settlement.list'>['data'][number];
 
@@ -14,44 +17,50 @@ type Settlement = Output<'settlement.list'>['data'][number];
 const EVERY_MS = 10_000;
 const LATEST = '6';
 
-const Figure = ({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) => (
-  <div className="figure-card">
-    <span className="quiet">{label}</span>
-    {children}
-    {note !== undefined && <span className="quiet">{note}</span>}
-  </div>
-);
-
 const sum = (amounts: readonly string[]): bigint => amounts.reduce((all, each) => all + BigInt(each), 0n);
 
-/** The account at a glance: money, spending, agents, and what happened last. */
-const Overview = ({ wallets, isVendor }: { wallets: readonly Wallet[]; isVendor: boolean }) => {
+/** The account at a glance: revenue, money, agents, and what happened last. */
+const Overview = ({
+  wallets,
+  isVendor,
+  isBuyer,
+}: {
+  wallets: readonly Wallet[];
+  isVendor: boolean;
+  isBuyer: boolean;
+}) => (
+  <>
+    {isVendor && <Revenue />}
+    {isBuyer && <Spendable wallets={wallets} />}
+    <Columns>
+      <Stack>
+        {isVendor && <Latest side="vendor" title="Latest sales" path="/sales" />}
+        {(isBuyer || !isVendor) && <Latest side="payer" title="Latest payments" path="/activity" />}
+      </Stack>
+      <Stack>
+        <Agents />
+        <LatestDeclines />
+      </Stack>
+    </Columns>
+  </>
+);
+
+/** What a buyer has, may spend and has spent. */
+const Spendable = ({ wallets }: { wallets: readonly Wallet[] }) => {
   const spent = useSummary(30, 'day').data;
   const allowed = wallets.filter(({ delegation }) => delegation.status === 'active');
   return (
-    <>
-      <div className="figures">
-        <Figure label="Balance" note={<Link href="/wallet">Wallet</Link>}>
-          <Money micro={sum(wallets.map(({ balance }) => balance))} large />
-        </Figure>
-        <Figure label="Allowed for payments" note={<Link href="/wallet">Change</Link>}>
-          <Money micro={sum(allowed.map(({ delegation }) => delegation.allowance))} large />
-        </Figure>
-        <Figure label="Spent in 30 days" note={<Link href="/activity">Activity</Link>}>
-          {spent === undefined ? <span className="quiet">…</span> : <Money micro={spent.total_spent} large />}
-        </Figure>
-      </div>
-      <Columns>
-        <Stack>
-          {isVendor && <Latest side="vendor" title="Latest sales" path="/sales" />}
-          <Latest side="payer" title="Latest payments" path="/activity" />
-        </Stack>
-        <Stack>
-          <Agents />
-          <LatestDeclines />
-        </Stack>
-      </Columns>
-    </>
+    <div className="figures">
+      <Figure label="Balance" note={<Link href="/wallet">Wallet</Link>}>
+        <Money micro={sum(wallets.map(({ balance }) => balance))} large />
+      </Figure>
+      <Figure label="Spending limit" note={<Link href="/wallet">Change</Link>}>
+        <Money micro={sum(allowed.map(({ delegation }) => delegation.allowance))} large />
+      </Figure>
+      <Figure label="Spent, 30 days" note={<Link href="/activity">Activity</Link>}>
+        {spent === undefined ? <span className="quiet">…</span> : <Money micro={spent.total_spent} large />}
+      </Figure>
+    </div>
   );
 };
 
@@ -73,18 +82,22 @@ const Latest = ({ side, title, path }: { side: 'payer' | 'vendor'; title: string
         items={shown}
         waiting="Loading the latest payments…"
         keyOf={({ settlement_id }) => settlement_id}
-        empty={<Empty title="None yet" />}
+        empty={<Empty title={side === 'vendor' ? 'No sales yet' : 'No payments yet'} />}
         columns={[
           { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
           { heading: 'For', main: true, show: (each) => <Link href={to(each)}>{each.service_name}</Link> },
-          { heading: 'Status', show: ({ status }) => <Badge state={status} /> },
-          {
-            heading: 'Amount',
-            align: 'end',
-            show: ({ quote_amount }) => (
-              <Money micro={side === 'vendor' ? BigInt(quote_amount) : -BigInt(quote_amount)} sign />
-            ),
-          },
+          { heading: 'Status', show: (each) => <PaymentState of={each} /> },
+          side === 'vendor'
+            ? {
+                heading: 'Net',
+                align: 'end',
+                show: (each) => <Money micro={isPaid(each) ? each.net_amount : 0n} sign />,
+              }
+            : {
+                heading: 'Amount',
+                align: 'end',
+                show: ({ quote_amount }) => <Money micro={-BigInt(quote_amount)} sign />,
+              },
         ]}
       />
     </Section>
@@ -104,7 +117,7 @@ const Agents = () => {
   });
   if (limited.length === 0) return null;
   return (
-    <Section title="Agents against their limits" actions={<Link href="/delegates">Delegates</Link>}>
+    <Section title="Agents and their limits" actions={<Link href="/delegates">Agents</Link>}>
       <Stack>
         {limited.slice(0, 4).map(({ delegate_id, name, limit, used, period }) => (
           <Meter

@@ -2,5 +2,5 @@ import { House } from 'lucide-react';
 import type { PageEntry } from '../page-entry.ts';
 
 export const homePages: readonly PageEntry[] = [
-  { path: '/', nav: 'Home', icon: House, load: () => import('./home.tsx') },
+  { path: '/', guide: 'quickstart-vendor', nav: 'Home', icon: House, load: () => import('./home.tsx') },
 ];

@@ -1,7 +1,6 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { CreateServiceDialog } from '../vendor/create-service.tsx';
-import { EndpointForm, SecretDialog } from '../vendor/webhook-form.tsx';
 import { AllowanceDialog } from '../wallet/allowance.tsx';
 import { MakeDialog } from '../wallet/create-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
@@ -13,7 +12,7 @@ export type CreatedService = Output<'identity.createService'>;
 const ALLOWANCE = 50_000_000n;
 
 type Props = {
-  step: 'wallet' | 'allowance' | 'service' | 'webhook';
+  step: 'wallet' | 'allowance' | 'service';
   wallet: Wallet | undefined;
   isTest: boolean;
   onClose: () => void;
@@ -34,8 +33,6 @@ const StepDialog = ({ step, wallet, isTest, onClose, onWallet, onService }: Prop
       ) : (
         <CreateServiceDialog onClose={onClose} onCreated={onService} />
       );
-    case 'webhook':
-      return <FirstEndpoint onClose={onClose} />;
   }
 };
 export default StepDialog;
@@ -50,22 +47,6 @@ const FirstService = ({ onClose, onCreated }: { onClose: () => void; onCreated: 
       first={{ name: 'My first API', price: '0.05', payout }}
       onClose={onClose}
       onCreated={onCreated}
-    />
-  );
-};
-
-const FirstEndpoint = ({ onClose }: { onClose: () => void }) => {
-  const [made, setMade] = useState<Output<'webhook.createEndpoint'> | null>(null);
-  const isMade = useRef(false);
-  if (made !== null) return <SecretDialog answer={made} onClose={onClose} />;
-  return (
-    <EndpointForm
-      onMade={(answer) => {
-        isMade.current = true;
-        setMade(answer);
-      }}
-      // The form also closes after it was sent. The secret is shown then.
-      onClose={() => isMade.current || onClose()}
     />
   );
 };

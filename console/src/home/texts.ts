@@ -1,62 +1,71 @@
-import type { StepId } from './steps.ts';
+import type { ActionId, Role, StepId } from './steps.ts';
 
 /** The words of the home page. */
 
-export const STEP_TEXTS: Record<StepId, { title: string; about: string; done: string; action: string }> = {
+export const ROLE_TEXTS: Record<Role, { title: string; about: string }> = {
+  sell: { title: 'Sell an API', about: 'Put a price on a route and get paid per call.' },
+  pay: { title: 'Pay for APIs', about: 'Pay per call from a wallet that only you control.' },
+  agent: { title: 'Give an agent a budget', about: 'A key with limits per payment, per day and in total.' },
+};
+
+export const STEP_TEXTS: Record<StepId, { title: string; about: string; done: string }> = {
   wallet: {
-    title: 'Make a wallet',
-    about: 'It holds your USDC. Its key is created in this browser, and only you can open it.',
-    done: 'You have a wallet.',
-    action: 'Create a wallet',
-  },
-  money: {
-    title: 'Get test money',
-    about: 'Test USDC is free and has no value.',
+    title: 'Create a wallet',
+    about: 'It holds your USDC. The key is created in this browser and only you can use it.',
     done: 'Your wallet has money.',
-    action: 'Get 100 USDC',
   },
   allowance: {
-    title: 'Allow spending',
-    about: 'You sign once how much payments may take. You can change or revoke it at any time.',
-    done: 'Payments can be made within your allowance.',
-    action: 'Allow 50 USDC',
+    title: 'Set a spending limit',
+    about: 'Sign once to set how much payments may use. You can change or revoke it any time.',
+    done: 'Payments can use your wallet up to the limit.',
   },
   service: {
-    title: 'Create your first service',
-    about: 'A service is an API that you sell: a name, a price of a call, and an address that is paid.',
-    done: 'You sell a service.',
-    action: 'Create a service',
+    title: 'Create a service',
+    about: 'A service is an API you sell: a name, a price per call and a payout address.',
+    done: 'You have a service to sell.',
+  },
+  sale: {
+    title: 'Make a test sale',
+    about: 'Buy one call of your service yourself, with a test wallet: quote, payment, delivery.',
+    done: 'Your first sale is recorded on chain.',
   },
   payment: {
-    title: 'Make the first payment',
-    about: 'This page calls your service as a buyer would: it gets a quote, pays it, and gets the delivery.',
-    done: 'A payment was made and recorded on chain.',
-    action: 'Pay',
+    title: 'Make a payment',
+    about: 'Buy one call of a demo API: quote, payment, delivery.',
+    done: 'Your first payment is recorded on chain.',
   },
-  webhook: {
-    title: 'Get your first webhook',
+  server: {
+    title: 'Put it in your server',
     about:
-      'Your server learns of each payment by a signed request. “quittance listen” forwards it to your computer.',
-    done: 'An endpoint gets your events.',
-    action: 'New endpoint',
+      'Copy the code, start your server and call the route. Done when your server sends its first quote.',
+    done: 'Your server quotes prices.',
+  },
+  agent: {
+    title: 'Create an agent',
+    about: 'Its key pays within the limits you set. You can pause or revoke it any time.',
+    done: 'Your agent has a budget.',
   },
 };
 
-/** In the live environment money comes by a deposit. */
-export const LIVE_MONEY = {
-  title: 'Deposit money',
-  about: 'Send USDC to your wallet, or buy it by bank transfer or card.',
-  done: 'Your wallet has money.',
-  action: 'Deposit',
+/** The labels of the buttons in the test environment. */
+export const ACTION_TEXTS: Record<ActionId, string> = {
+  wallet: 'Create a wallet',
+  money: 'Get 100 test USDC',
+  allowance: 'Allow 50 USDC',
+  service: 'Create a service',
+  pay: 'Pay',
+  server: 'Show the code',
+  agent: 'Create an agent',
 };
 
 export const HOME = {
   welcome: 'Welcome',
   home: 'Home',
+  question: 'What do you want to do?',
   started: 'Getting started',
-  hide: 'Hide this list',
+  change: 'Change',
+  hide: 'Hide',
   show: 'Show getting started',
-  demo: 'Fill with demo data',
-  demoAbout:
-    'Two services, an agent with limits, and a dozen payments between them. It uses about 1 USDC of test money.',
+  demo: 'Add demo data',
+  demoAbout: 'Adds two services, an agent and ten payments. Costs about 1 test USDC.',
 };

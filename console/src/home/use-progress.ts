@@ -1,11 +1,14 @@
 import { useItems, useRead } from '../lib/data.ts';
+import { isFromServer } from '../vendor/own-quotes.ts';
 import { useServices } from '../vendor/select-service.tsx';
 import type { Progress } from './steps.ts';
 
 /** How often the chain is read while the page is visible. */
 const EVERY_MS = 15_000;
 
-/** What the account has: for the getting-started list, and for the figures of the home page. */
+/**
+ * What the account has: for the getting-started list, and for the figures of the home page.
+ */
 export const useProgress = () => {
   const wallets = useItems(
     ['wallets'],
@@ -21,15 +24,25 @@ export const useProgress = () => {
     const [paid, sold] = await Promise.all([of('payer'), of('vendor')]);
     return [...paid.data, ...sold.data].filter(({ status }) => status !== 'failed').length;
   });
-  const parts = [wallets, services, endpoints, payments];
+  const delegates = useItems(['delegates'], (client, cursor, options) =>
+    client.identity.listDelegates({ cursor }, options),
+  );
+  const served = useRead(
+    ['sales', 'from-server'],
+    async (client, options) => (await client.quote.list({ limit: '100' }, options)).data.some(isFromServer),
+    // A vendor starts the server and looks here.
+    { every: (isServed) => isServed !== true && EVERY_MS },
+  );
+  const parts = [wallets, services, endpoints, payments, delegates, served];
   const progress: Progress | null =
-    payments.data === undefined || parts.some(({ isPending }) => isPending)
+    payments.data === undefined || served.data === undefined || parts.some(({ isPending }) => isPending)
       ? null
       : {
           wallets: wallets.data,
           services: services.data.length,
           payments: payments.data,
-          endpoints: endpoints.data.length,
+          agents: delegates.data.length,
+          isServed: served.data,
         };
   return {
     progress,

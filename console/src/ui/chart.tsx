@@ -15,16 +15,24 @@ export const Chart = ({
   label,
   points,
   parts,
+  isSmall = false,
 }: {
   label: string;
   points: readonly Point[];
   parts?: readonly [string, string];
+  /** Half as high, beside figures. */
+  isSmall?: boolean;
 }) => (
   <figure>
     <span className="chart-unit quiet" aria-hidden="true">
       USDC
     </span>
-    <div className="chart" role="img" aria-label={`${label}: ${summary(points)}`}>
+    <div
+      className="chart"
+      data-small={isSmall || undefined}
+      role="img"
+      aria-label={`${label}: ${summary(points)}`}
+    >
       <Suspense fallback={<Loading>Drawing the chart…</Loading>}>
         <Bars points={points} parts={parts} />
       </Suspense>

@@ -50,9 +50,8 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
   }
   if (!(error instanceof ApiError)) {
     return (
-      <Notice tone="bad" title="That did not work">
-        {error instanceof Error ? error.message : String(error)}
-        <div>{again}</div>
+      <Notice tone="bad" title={sentence(error instanceof Error ? error.message : String(error))}>
+        {again}
       </Notice>
     );
   }
@@ -90,6 +89,6 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
 };
 
 const sentence = (text: string): string => {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+  const capitalised = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capitalised) ? capitalised : `${capitalised}.`;
 };

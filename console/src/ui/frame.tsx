@@ -6,6 +6,7 @@ import { AREAS } from '../routes.ts';
 import { StepUpDialog } from '../session/step-up.tsx';
 import { session } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
+import { Band } from './band.tsx';
 import { Button } from './button.tsx';
 import { Mark } from './mark.tsx';
 import { nextTheme, useTheme } from './theme.ts';
@@ -28,7 +29,7 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
       <a className="skip" href="#main">
         Skip to the page
       </a>
-      <EnvironmentBand />
+      <Band door={door} />
       {!door && <Navigation path={path} />}
       <main id="main" ref={main} tabIndex={-1} className={door ? 'door' : 'main'}>
         {door && (
@@ -41,45 +42,6 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
       <StepUpDialog />
       <Toasts />
     </div>
-  );
-};
-
-const TEXTS = { test: 'Its money is not real.', live: 'Real money moves here.' };
-
-/** The environments that this system serves. Null while they are unknown; then both are offered. */
-const useServed = (): readonly string[] | null => {
-  const [served, setServed] = useState<readonly string[] | null>(null);
-  const { client } = useSession();
-  useEffect(() => {
-    client.gateway.ready().then(
-      ({ environments }) => setServed(Object.keys(environments)),
-      () => undefined,
-    );
-  }, [client]);
-  return served;
-};
-
-const EnvironmentBand = () => {
-  const { environment, status } = useSession();
-  const served = useServed();
-  const other = environment === 'test' ? 'live' : 'test';
-  return (
-    <header className="band" data-environment={environment}>
-      <span>
-        <strong>{environment}</strong> environment <span className="band-text">· {TEXTS[environment]}</span>
-      </span>
-      {served !== null && !served.includes(other) ? (
-        <span className="band-text">There is no {other} environment here.</span>
-      ) : (
-        <Button
-          size="small"
-          busy={status === 'resuming' && 'Looking…'}
-          onPress={() => void session.switchTo(other)}
-        >
-          Switch to {other}
-        </Button>
-      )}
-    </header>
   );
 };
 
@@ -140,7 +102,7 @@ const Navigation = ({ path }: { path: string }) => {
             Sign out
           </Button>
           <Button size="small" variant="quiet" onPress={nextTheme}>
-            Colours: {theme}
+            Theme: {theme}
           </Button>
         </div>
       </nav>

@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react';
 
-/** Light, dark, or (automatic) the device's setting. Stored for the next visit. */
-type Theme = 'automatic' | 'light' | 'dark';
+/** Light, dark, or (system) the device's setting. Stored for the next visit. */
+type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'quittance.theme';
-const ORDER: readonly Theme[] = ['automatic', 'light', 'dark'];
+const ORDER: readonly Theme[] = ['system', 'light', 'dark'];
 const listeners = new Set<() => void>();
-const read = (): Theme => ORDER.find((theme) => theme === localStorage.getItem(KEY)) ?? 'automatic';
+const read = (): Theme => ORDER.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system';
 let theme = read();
 
 /** Sets the page's colours. Called once before the first render, and by every change. */
 export const applyTheme = (): void => {
-  if (theme === 'automatic') delete document.documentElement.dataset.theme;
+  if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 };
 

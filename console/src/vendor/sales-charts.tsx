@@ -5,17 +5,17 @@ import './vendor.css';
 
 /** How many quotes were paid, and how many of those were delivered. */
 export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
-  const { quoted, paid, delivered, unpaid, lapsed, open } = funnelOf(sales);
+  const { quoted, paid, delivered, unpaid, undelivered, open } = funnelOf(sales);
   const hasOthers = sales.some(({ settlement }) => settlement !== null && settlement.rail !== 'quittance');
   const steps = [
     ['Quoted', quoted, false],
-    ['Paid', paid, quoted > 0 && `${percent(paid, quoted)} of the quotes`],
-    ['Delivered', delivered, paid > 0 && `${percent(delivered, paid)} of the paid ones`],
+    ['Paid', paid, quoted > 0 && `${percent(paid, quoted)} of quotes`],
+    ['Delivered', delivered, paid > 0 && `${percent(delivered, paid)} of paid`],
   ] as const;
   return (
     <Section
       title="Conversion"
-      about={`Of the quotes created in this period.${hasOthers ? ' Payments by x402 and MPP have no quote and do not count.' : ''}`}
+      about={`Quotes created in this period.${hasOthers ? ' x402 and MPP payments have no quote and are not counted.' : ''}`}
     >
       <Stack>
         <ol className="funnel">
@@ -33,10 +33,10 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
         </ol>
         <Ledger
           of={[
-            ['Can still be paid', open.toLocaleString('en')],
-            ['Can still be redeemed', (paid - delivered - lapsed).toLocaleString('en')],
-            ['Not paid in time', unpaid.toLocaleString('en')],
-            ['Paid, not redeemed in time', lapsed.toLocaleString('en')],
+            ['Open quotes', open.toLocaleString('en')],
+            ['Awaiting delivery', (paid - delivered - undelivered).toLocaleString('en')],
+            ['Expired unpaid', unpaid.toLocaleString('en')],
+            ['Not delivered', undelivered.toLocaleString('en')],
           ]}
         />
       </Stack>
@@ -76,11 +76,11 @@ export const RevenueSection = ({
   }));
   return (
     <Section
-      title="Revenue"
-      about={`Of the payments in this period, by UTC ${parts[0]?.hour === true ? 'hour' : 'day'}.`}
+      title="Net revenue"
+      about={`Payments in this period by UTC ${parts[0]?.hour === true ? 'hour' : 'day'}.`}
       actions={
         <LinkButton to="/sales/statement" size="small">
-          Statement by month
+          Monthly statement
         </LinkButton>
       }
     >
@@ -88,23 +88,18 @@ export const RevenueSection = ({
         <div>
           <Money micro={net} large />
           <p className="quiet">
-            {refundedOf === null
-              ? 'net to your payout address; refunds are not known yet'
-              : 'net to your payout address, after refunds'}
+            {refundedOf === null ? 'Net after fees; refunds are loading' : 'Net after fees and refunds'}
           </p>
         </div>
         <Ledger
           of={[
-            ['Paid by customers', <Money key="gross" micro={gross} />],
-            ['Platform’s fees', <Money key="fees" micro={-fees} />],
-            [
-              'Refunded by you',
-              refundedOf === null ? 'not known yet' : <Money key="refunded" micro={-refunded} />,
-            ],
-            ['Accrued x402 fees', accrued > 0n && <Money key="accrued" micro={accrued} />],
+            ['Gross', <Money key="gross" micro={gross} />],
+            ['Fees', <Money key="fees" micro={-fees} />],
+            ['Refunds', refundedOf === null ? 'loading' : <Money key="refunded" micro={-refunded} />],
+            ['x402 fees, billed separately', accrued > 0n && <Money key="accrued" micro={accrued} />],
           ]}
         />
-        {gross > 0n && <Chart label="Revenue" parts={['Net', 'Fees']} points={points} />}
+        {gross > 0n && <Chart label="Net revenue" parts={['Net', 'Fees']} points={points} />}
       </Stack>
     </Section>
   );

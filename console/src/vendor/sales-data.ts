@@ -2,7 +2,14 @@ import { useEffect, useState } from 'react';
 import type { CallOptions, Client } from '../../../sdk/src/main.ts';
 import { type Items, useItems, useRead } from '../lib/data.ts';
 import type { Rail } from './rail.ts';
-import { joinSales, type Quote, type Refunded, type Sale, type Settlement } from './sales-figures.ts';
+import {
+  joinSales,
+  type Quote,
+  type Refunded,
+  revenueByTime,
+  type Sale,
+  type Settlement,
+} from './sales-figures.ts';
 import { useServices } from './select-service.tsx';
 
 /**
@@ -130,6 +137,36 @@ export const useSales = (
     },
   };
 };
+
+/** How often the revenue of the home page is read. */
+const REVENUE_MS = 15_000;
+
+/**
+ * A vendor's net revenue by UTC day, oldest first, today last. Null while it is loaded.
+ * @returns `since` is later than the window's start if there are too many sales
+ */
+export const useRevenue = (days: number, now: number) => {
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
+  const from = today - (days - 1) * DAY_MS;
+  const settlements = useItems(
+    ['sales', 'revenue'],
+    (client, cursor, options) => client.settlement.list({ role: 'vendor', cursor, limit: PAGE }, options),
+    { every: REVENUE_MS },
+  );
+  const isThere = useBackTo(settlements, from, MAX_PAGES);
+  const refundedOf = useRefunded(from);
+  if (settlements.error !== null) return { error: settlements.error, again: settlements.again };
+  const isFull = settlements.hasMore && settlements.data.length >= MAX_PAGES * Number(PAGE);
+  if ((!isThere && !isFull) || refundedOf === null) return null;
+  const sales = joinSales([], settlements.data, now);
+  const oldest = Date.parse(settlements.data.at(-1)?.created_at ?? '');
+  return {
+    days: revenueByTime(sales, from, now, refundedOf),
+    since: isThere ? from : oldest,
+    isWhole: isThere,
+  };
+};
+const DAY_MS = 86_400_000;
 
 /** All services of the account by id. `isKnown` is false until they are loaded. */
 export const useAllServices = () => {

@@ -81,8 +81,8 @@ test.each([
   ['paid by x402 and delivered', null, incoming('a', { status: 'redeemed' }), 'delivered'],
   ['on its way by MPP', null, incoming('a', { rail: 'mpp', status: 'pending' }), 'paying'],
   ['failed by x402', null, incoming('a', { status: 'failed', chain_status: 'failed' }), 'failed'],
-  ['not redeemed', null, payment('a', { status: 'expired' }), 'lapsed'],
-  ['not redeemed, and not marked yet', null, payment('a', { redeem_expires_at: before(1) }), 'lapsed'],
+  ['not redeemed', null, payment('a', { status: 'expired' }), 'undelivered'],
+  ['not redeemed, and not marked yet', null, payment('a', { redeem_expires_at: before(1) }), 'undelivered'],
   ['an attempt failed, another may follow', quote('a'), payment('a', { status: 'failed' }), 'quoted'],
   ['a failed attempt of a quote before the window', null, payment('a', { status: 'failed' }), 'failed'],
   [
@@ -124,7 +124,7 @@ test('conversion counts each loaded quote once, and revenue all payments that we
     ],
     NOW,
   );
-  expect(funnelOf(sales)).toEqual({ quoted: 6, paid: 3, delivered: 1, unpaid: 2, lapsed: 1, open: 1 });
+  expect(funnelOf(sales)).toEqual({ quoted: 6, paid: 3, delivered: 1, unpaid: 2, undelivered: 1, open: 1 });
   const paid = { gross: 3_000_003n, fees: 30_001n, accrued: 0n };
   expect(revenueOf(sales, new Map())).toEqual({ ...paid, refunded: 0n, net: 2_970_002n });
   const first = sales.find(({ settlement }) => settlement !== null && isPaid(settlement))!.settlement!;

@@ -6,8 +6,8 @@ export type Quote = Output<'quote.list'>['data'][number];
 export type Settlement = Output<'settlement.list'>['data'][number];
 
 /**
- * The stage of a sale. `lapsed`: paid, but not redeemed within the window; the money stays.
- * `undelivered`: paid by x402 or MPP, which has no window, and not redeemed.
+ * The stage of a sale. `undelivered`: paid and not redeemed, within its window or, by x402 or MPP,
+ * which have none, up to now; the money stays.
  */
 export type Stage =
   | 'quoted'
@@ -16,7 +16,6 @@ export type Stage =
   | 'undelivered'
   | 'delivered'
   | 'unpaid'
-  | 'lapsed'
   | 'failed'
   | 'reversed';
 
@@ -44,10 +43,12 @@ export const stageOf = (quote: Quote | null, settlement: Settlement | null, now:
     if (settlement.chain_status === 'failed') return 'reversed';
     if (settlement.status === 'redeemed') return 'delivered';
     if (settlement.status === 'pending') return 'paying';
+    // A vendor of x402 elsewhere delivers on its own terms.
+    if (settlement.rail === 'x402_out') return 'paid';
     if (settlement.rail !== 'quittance') return 'undelivered';
     const until = settlement.redeem_expires_at;
     return settlement.status === 'expired' || (until !== null && Date.parse(until) <= now)
-      ? 'lapsed'
+      ? 'undelivered'
       : 'paid';
   }
   if (quote === null) return 'failed';
@@ -104,8 +105,8 @@ type Funnel = {
   delivered: number;
   /** Part of `quoted` that expired unpaid. */
   unpaid: number;
-  /** Part of `paid`. */
-  lapsed: number;
+  /** Part of `paid`: not redeemed within the window. */
+  undelivered: number;
   /** Part of `quoted` that can still be paid, or is being paid. */
   open: number;
 };
@@ -116,10 +117,10 @@ export const funnelOf = (sales: readonly Sale[]): Funnel => {
   const count = (...wanted: Stage[]) => stages.filter((stage) => wanted.includes(stage)).length;
   return {
     quoted: stages.length,
-    paid: count('paid', 'delivered', 'lapsed'),
+    paid: count('paid', 'delivered', 'undelivered'),
     delivered: count('delivered'),
     unpaid: count('unpaid', 'failed', 'reversed'),
-    lapsed: count('lapsed'),
+    undelivered: count('undelivered'),
     open: count('quoted', 'paying'),
   };
 };

@@ -1,6 +1,7 @@
 import { useSearchParams } from 'wouter';
 import { beginOf } from '../lib/day.ts';
 import { shortId } from '../lib/short-id.ts';
+import { STAGE_WORDS } from '../lib/state-words.ts';
 import { Select, TextField } from '../ui/index.ts';
 import { RAILS } from './rail.ts';
 import type { Stage } from './sales-figures.ts';
@@ -18,18 +19,8 @@ const TIMES = [
 ] as const;
 /** A period with a first and a last day. */
 const OWN = 'own';
-/** The stages with their names and colours. */
-export const STAGES: readonly (readonly [Stage, string, 'good' | 'wait' | 'bad' | 'none'])[] = [
-  ['quoted', 'quoted', 'none'],
-  ['paying', 'being paid', 'wait'],
-  ['paid', 'paid', 'wait'],
-  ['undelivered', 'paid, not delivered', 'wait'],
-  ['delivered', 'delivered', 'good'],
-  ['unpaid', 'not paid', 'none'],
-  ['lapsed', 'paid, not redeemed', 'bad'],
-  ['failed', 'payment failed', 'bad'],
-  ['reversed', 'reversed on chain', 'bad'],
-];
+/** The stages with their names. */
+const STAGES = Object.entries(STAGE_WORDS).map(([stage, [word]]) => [stage as Stage, word] as const);
 const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The chosen filters. Whatever the URL contains, they are valid. */
@@ -90,14 +81,14 @@ export const SalesFilters = ({
       />
       <Select
         label="Time"
-        options={[...TIMES.map(([id, label]) => [id, label] as const), [OWN, 'From a day to a day'] as const]}
+        options={[...TIMES.map(([id, label]) => [id, label] as const), [OWN, 'Custom dates'] as const]}
         value={time}
         onChange={(value) => choose('time', value)}
       />
       {time === OWN && (
         <>
           <TextField label="From" type="date" value={from} onChange={(day) => choose('from', day)} />
-          <TextField label="Up to" type="date" value={to} onChange={(day) => choose('to', day)} />
+          <TextField label="To" type="date" value={to} onChange={(day) => choose('to', day)} />
         </>
       )}
       <Select
@@ -117,7 +108,7 @@ export const SalesFilters = ({
       />
       <Select
         label="State"
-        options={[['all', 'All states'], ...STAGES.map(([id, label]) => [id, label] as const)]}
+        options={[['all', 'All states'], ...STAGES]}
         value={stage}
         onChange={(value) => choose('state', value)}
       />

@@ -4,9 +4,10 @@ import { useNow } from '../lib/clock.ts';
 import { Countdown } from '../lib/countdown.tsx';
 import type { Items } from '../lib/data.ts';
 import { useExport } from '../lib/export.ts';
+import { PaymentState, State } from '../lib/payment-state.tsx';
 import { shortId } from '../lib/short-id.ts';
+import { STAGE_WORDS } from '../lib/state-words.ts';
 import {
-  Badge,
   Button,
   Columns,
   Copyable,
@@ -28,7 +29,7 @@ import { Conversion, RevenueSection } from './sales-charts.tsx';
 import { salesCsv } from './sales-csv.ts';
 import { type Sales, useAllServices, useRefunded, useSales } from './sales-data.ts';
 import { findSales, isPaid, type Refunded, type Sale, type Settlement } from './sales-figures.ts';
-import { SalesFilters, STAGES, useSalesFilters } from './sales-filters.tsx';
+import { SalesFilters, useSalesFilters } from './sales-filters.tsx';
 
 const AT_ONCE = 25;
 /** Of the resource, which the customer's client names, as many characters as a row has room for. */
@@ -49,7 +50,7 @@ const SalesPage = () => {
   return (
     <Page
       title="Sales"
-      about="Quotes, payments and redeems as they happen, updated every five seconds."
+      about="Live, updated every 5 s."
       actions={<LinkButton to="/services">Your services</LinkButton>}
     >
       <SalesFilters of={chosen} nameOf={nameOf} />
@@ -91,8 +92,8 @@ const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text:
   if (rest === 'none') return null;
   if (rest === 'reading') return <Loading>{`Loading older sales: ${text.toLowerCase()}…`}</Loading>;
   return (
-    <Notice tone="wait" title="Not all of this period is loaded">
-      There are many sales. The figures and the list begin at <Time at={new Date(since).toISOString()} />.
+    <Notice tone="wait" title="This period is only partly loaded">
+      There are many sales. Figures and list start at <Time at={new Date(since).toISOString()} />.
       <div>
         <Button size="small" onPress={readMore}>
           Load older sales
@@ -120,7 +121,7 @@ const SalesTable = ({
   const exporting = useExport('sales', {
     name: () => `quittance-sales-${new Date().toISOString().slice(0, 10)}.csv`,
     lines: () => salesCsv(sales, refundedOf, (id) => nameOf.get(id)),
-    done: (name) => toast(`${sales.length.toLocaleString('en')} sales are in ${name}.`),
+    done: (name) => toast(`${sales.length.toLocaleString('en')} sales exported to ${name}.`),
   });
   const items: Items<Sale> = {
     data: sales.slice(0, shown),
@@ -133,7 +134,7 @@ const SalesTable = ({
   };
   return (
     <Section
-      title="Every sale"
+      title="All sales"
       actions={
         sales.length > 0 && (
           <Button
@@ -147,9 +148,7 @@ const SalesTable = ({
         )
       }
       about={
-        sales.length === 0
-          ? undefined
-          : `${sales.length.toLocaleString('en')} in this view, the newest first.`
+        sales.length === 0 ? undefined : `${sales.length.toLocaleString('en')} in this view, newest first.`
       }
     >
       {exporting.error !== null && <ErrorNotice error={exporting.error} />}
@@ -160,11 +159,11 @@ const SalesTable = ({
         keyOf={({ id }) => id}
         empty={
           isFiltered ? (
-            <Empty title="No sale matches these filters in this period" />
+            <Empty title="No sales match these filters" />
           ) : (
-            <Empty title="No sale in this period">
-              <p>A sale begins when your server creates a quote.</p>
-              <LinkButton to="/integrate">How to create one</LinkButton>
+            <Empty title="No sales in this period">
+              <p>A sale starts when your server creates a quote.</p>
+              <LinkButton to="/integrate">Put it in your server</LinkButton>
             </Empty>
           )
         }
@@ -177,14 +176,14 @@ const SalesTable = ({
             ),
           },
           { heading: 'Rail', show: ({ settlement }) => <SaleRail settlement={settlement} /> },
-          { heading: 'State', show: (sale) => <State sale={sale} refundedOf={refundedOf} /> },
+          { heading: 'State', show: (sale) => <SaleState sale={sale} refundedOf={refundedOf} /> },
           {
             heading: 'Price',
             align: 'end',
             show: ({ quote, settlement }) => <Money micro={(settlement ?? quote)!.quote_amount} />,
           },
           {
-            heading: 'You get',
+            heading: 'Net',
             align: 'end',
             show: ({ settlement }) =>
               settlement === null || !isPaid(settlement) ? null : (
@@ -241,43 +240,36 @@ const Net = ({
     <Money micro={BigInt(net_amount) - refunded} />
     {accrued_fee !== undefined && (
       <div className="quiet">
-        <Money micro={accrued_fee} /> fee accrued
+        <Money micro={accrued_fee} /> fee, billed separately
       </div>
     )}
   </>
 );
 
-const State = ({ sale: { stage, settlement }, refundedOf }: { sale: Sale; refundedOf: Refunded }) => {
-  const [, text, tone] = STAGES.find(([id]) => id === stage)!;
-  const refunded = settlement === null ? undefined : refundedOf.get(settlement.settlement_id);
-  return (
-    <>
-      <Badge state={text} tone={tone} />{' '}
-      {refunded !== undefined && (
-        <Badge
-          state={refunded < BigInt(settlement!.net_amount) ? 'partly refunded' : 'refunded'}
-          tone="wait"
-        />
-      )}
-    </>
+/** A quote without a payment has its own stage. */
+const SaleState = ({ sale: { stage, settlement }, refundedOf }: { sale: Sale; refundedOf: Refunded }) =>
+  settlement === null ? (
+    <State word={STAGE_WORDS[stage]} />
+  ) : (
+    <PaymentState of={settlement} stage={stage} refunded={refundedOf.get(settlement.settlement_id) ?? 0n} />
   );
-};
 
 /** What a sale is waiting for. */
 const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
   if (stage === 'quoted' && quote !== null)
     return (
       <span className="quiet">
-        can be paid for <Countdown until={quote.expires_at} over="a moment" />
+        expires in <Countdown until={quote.expires_at} over="a moment" />
       </span>
     );
   if (stage === 'paid' && typeof settlement?.redeem_expires_at === 'string')
     return (
       <span className="quiet">
-        redeem within <Countdown until={settlement.redeem_expires_at} over="a moment" />
+        deliver within <Countdown until={settlement.redeem_expires_at} over="a moment" />
       </span>
     );
-  if (stage === 'undelivered') return <span className="quiet">the delivery</span>;
-  if (stage === 'paying') return <span className="quiet">the chain’s confirmation</span>;
+  if (stage === 'undelivered' && settlement?.rail !== 'quittance')
+    return <span className="quiet">deliver or refund</span>;
+  if (stage === 'paying') return <span className="quiet">waiting for the chain</span>;
   return null;
 };

@@ -3,15 +3,15 @@ import { createTokenVerifier, type Environment, type QuoteClaims } from '../../.
 import type { Fetch } from '../../../sdk/src/transport.ts';
 import { createPaywall, memoryStore } from '../../../sdk/src/vendor/main.ts';
 import type { Exchanged } from './http-text.ts';
+import { TRIAL_SHOP } from './own-quotes.ts';
 
 /**
  * The whole 402 exchange in a page. The SDK's paywall is the vendor, on web-standard Request and
  * Response, with the code of its middlewares. All calls of the API are real, and recorded.
  */
 
-/** The address of the imaginary shop. It is signed into the quote; nothing is sent there. */
-const SHOP = 'https://shop.example.com';
-export const RESOURCE = `${SHOP}/report`;
+/** It is signed into the quote; nothing is sent there. */
+export const RESOURCE = `${TRIAL_SHOP}/report`;
 
 export type Trial = {
   ask: () => Promise<Step>;
@@ -110,7 +110,7 @@ const createShop = (
     serviceKey,
     serviceId: service.service_id,
     environment,
-    publicUrl: SHOP,
+    publicUrl: TRIAL_SHOP,
     store: memoryStore(),
     // The page shows each call with its error.
     log: () => {},
