@@ -63,16 +63,16 @@ export const ActivityFilters = ({
         onChange={(text) => set('find', text)}
         maxLength={100}
       />
-      {choose('type', 'Kind', 'All kinds', TYPES)}
+      {choose('type', 'Type', 'All types', TYPES)}
       {choose('direction', 'Direction', 'In and out', DIRECTIONS)}
       {choose('status', 'Status', 'Any status', STATUSES)}
       {choose('service', 'Service', 'Any service', services)}
-      {choose('delegate', 'Delegate', 'Anybody', delegates)}
+      {choose('delegate', 'Agent', 'Anyone', delegates)}
       <TextField label="From" type="date" value={filters.from} onChange={(day) => set('from', day)} />
-      <TextField label="Up to" type="date" value={filters.to} onChange={(day) => set('to', day)} />
+      <TextField label="To" type="date" value={filters.to} onChange={(day) => set('to', day)} />
       {NAMES.some((name) => filters[name] !== '') && (
         <Button variant="quiet" onPress={clear}>
-          Show all
+          Clear filters
         </Button>
       )}
     </search>

@@ -16,7 +16,7 @@ export const TYPES = [
   ['deposit', 'Deposits'],
   ['withdrawal', 'Withdrawals'],
   ['refund', 'Refunds'],
-  ['dev_fund', 'Test funds'],
+  ['dev_fund', 'Test money'],
 ] as const;
 export const DIRECTIONS = [
   ['in', 'In'],
@@ -24,7 +24,7 @@ export const DIRECTIONS = [
 ] as const;
 export const STATUSES = [
   ['confirmed', 'Confirmed'],
-  ['finalized', 'Finalized'],
+  ['finalized', 'Final'],
   ['reversed', 'Reversed'],
 ] as const;
 /** A signature on chain, in base58. */

@@ -1,8 +1,10 @@
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
+import { ChainMark, State } from '../lib/payment-state.tsx';
 import { shortId } from '../lib/short-id.ts';
-import { Ago, Badge, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../ui/index.ts';
+import { transferWord } from '../lib/state-words.ts';
+import { Ago, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../ui/index.ts';
 import './activity.css';
 import { ActivityFilters, useFilters } from './activity-filters.tsx';
 import { queryOf } from './activity-query.ts';
@@ -22,10 +24,10 @@ const KIND: Record<`${Transaction['type']} ${Transaction['direction']}`, string>
   'deposit out': 'Deposit',
   'withdrawal out': 'Withdrawal',
   'withdrawal in': 'Withdrawal',
-  'refund out': 'Refund given',
+  'refund out': 'Refund sent',
   'refund in': 'Refund',
-  'dev_fund in': 'Test funds',
-  'dev_fund out': 'Test funds',
+  'dev_fund in': 'Test money',
+  'dev_fund out': 'Test money',
 };
 /** How many services the filter lists: those with the highest spending of the last year. */
 const OFFERED = 20;
@@ -50,7 +52,7 @@ const ActivityPage = () => {
   const isNew = !isFiltered && !isPending && error === null && data.length === 0;
 
   return (
-    <Page title="Activity" about="Your transactions and what they paid for.">
+    <Page title="Activity" about="What you paid and received, and what for.">
       <OpenPayments nameOf={shownName} />
       <LatestDeclines />
       <Spending nameOf={shownName} />
@@ -66,12 +68,12 @@ const ActivityPage = () => {
             keyOf={({ transaction_id }) => transaction_id}
             empty={
               isFiltered ? (
-                <Empty title="No transaction matches these filters" />
+                <Empty title="No transactions match these filters" />
               ) : (
                 <Empty title="No transactions yet">
-                  Payments, deposits, withdrawals and refunds appear here once the chain has confirmed them.
+                  Payments, deposits, withdrawals and refunds appear here once confirmed.
                   <div>
-                    <LinkButton to="/wallet">To your wallet</LinkButton>
+                    <LinkButton to="/wallet">Wallet</LinkButton>
                   </div>
                 </Empty>
               )
@@ -90,7 +92,14 @@ const ActivityPage = () => {
                 heading: 'By',
                 show: ({ delegate_id }) => (delegate_id === null ? null : shownName(delegate_id)),
               },
-              { heading: 'Status', show: ({ status }) => <Badge state={status} /> },
+              {
+                heading: 'Status',
+                show: ({ type, status }) => (
+                  <span className="one-line">
+                    <State word={transferWord(type, status)} /> <ChainMark state={status} />
+                  </span>
+                ),
+              },
               {
                 heading: 'Fee included',
                 align: 'end',
@@ -127,7 +136,7 @@ const What = ({ row: { type, direction, object_id, service_id } }: { row: Transa
           <ServiceName id={service_id} />
         </>
       )}
-      {service_id === null && type === 'payment' && ' · x402, outgoing'}
+      {service_id === null && type === 'payment' && '  · x402'}
     </>
   );
 };

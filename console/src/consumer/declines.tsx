@@ -36,7 +36,7 @@ export const DeclinesOf = ({ quoteId, side }: { quoteId: string; side: 'payer' |
   const declines = useItems(['declines', quoteId, side], (client, cursor, options) =>
     client.settlement.listDeclines({ role: side, quote_id: quoteId, cursor }, options),
   );
-  return <Declines title="Declines of this quote" declines={declines} />;
+  return <Declines title="Declined attempts" declines={declines} />;
 };
 
 const Declines = ({
@@ -51,7 +51,7 @@ const Declines = ({
   const agents = useDelegateNames();
   if (declines.data.length === 0) return null;
   return (
-    <Section title={title} about="Payments that were refused. No money moved.">
+    <Section title={title} about="Refused payments. No money moved.">
       <Table
         label={title}
         items={declines}

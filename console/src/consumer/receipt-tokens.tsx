@@ -20,18 +20,18 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
   if (payment.payment_attempt_id === undefined) {
     return (
       <Section title="Tokens">
-        <p className="quiet">Only the payer can see both tokens.</p>
+        <p className="quiet">Only the buyer can see both tokens.</p>
       </Section>
     );
   }
   return (
-    <Section title="Tokens" about="Verified in this page against the system’s published keys.">
+    <Section title="Tokens" about="Verified here against the published keys.">
       {isPending ? (
-        <Loading>Loading the published keys to verify both tokens…</Loading>
+        <Loading>Verifying both tokens…</Loading>
       ) : data === undefined ? (
         <Stack>
           <Notice tone="wait" title="Not checked">
-            The published keys could not be read, so the tokens were not verified.
+            The published keys could not be loaded.
           </Notice>
           <ErrorNotice error={error} retry={again} />
         </Stack>
@@ -41,16 +41,16 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
             what="quote"
             check={data.quote}
             environment={environment}
-            absent="There is no quote token in this answer."
+            absent="No quote token in this answer."
           />
           <TokenNotice
             what="settlement"
             check={data.settlement}
             environment={environment}
-            absent="There is no settlement token: it is issued once the payment is confirmed."
+            absent="No settlement token yet: it is issued once the payment is confirmed."
           />
           <details className="no-print">
-            <summary>The tokens themselves</summary>
+            <summary>Show tokens</summary>
             <Stack>
               {quote_token !== undefined && <Copyable block text={quote_token} label="the quote token" />}
               {settlement_token !== undefined && (
@@ -95,8 +95,8 @@ const TokenNotice = ({
   }
   return (
     <Notice tone="good" title={`The ${what} token is genuine`}>
-      Signed by the key <code>{claims.kid}</code> of the <strong>{environment}</strong> environment, and it
-      agrees with this record.
+      Signed by the key <code>{claims.kid}</code> of the <strong>{environment}</strong> environment; it
+      matches this record.
       <div className="notice-properties">
         <span>
           Signed <Time at={claims.issued_at} />
@@ -111,9 +111,8 @@ const TokenNotice = ({
 
 /** The reasons of a failed check for users who do not write programs. */
 const WHY: Record<string, string> = {
-  'the token signature is invalid':
-    'Its signature does not fit its content: one of the two was changed after the system signed it.',
-  'the token’s key is not known': 'It names a key that the system has not published.',
-  'the token is malformed': 'It is not a token: a part is missing or superfluous.',
-  'the token is not in canonical base64url': 'Its encoding differs from the system’s, so it was changed.',
+  'the token signature is invalid': 'The signature does not match the content: one of them was changed.',
+  'the token’s key is not known': 'It names an unknown key.',
+  'the token is malformed': 'It is not a token: a part is missing or extra.',
+  'the token is not in canonical base64url': 'Its encoding was changed.',
 };

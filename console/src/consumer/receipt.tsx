@@ -1,10 +1,11 @@
 import { Link, useParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useItems, useRead } from '../lib/data.ts';
+import { ChainMark, PaymentState } from '../lib/payment-state.tsx';
+import { CopyReceiptLink, useReceipt } from '../lib/receipt-link.tsx';
 import { TransactionHash } from '../lib/transaction-hash.tsx';
 import { useSession } from '../session/use-session.tsx';
 import {
-  Badge,
   Button,
   Columns,
   Copyable,
@@ -40,15 +41,19 @@ const ReceiptPage = () => {
   );
   return (
     <Page
-      title="Receipt"
-      about="One payment, from quote to redeem."
+      title="Payment"
+      about={
+        <Link href="/activity" className="no-print">
+          All activity
+        </Link>
+      }
       actions={
-        <>
-          {data !== undefined && <Button onPress={() => window.print()}>Print</Button>}
-          <Link href="/activity" className="no-print">
-            To all activity
-          </Link>
-        </>
+        data !== undefined && (
+          <>
+            <Button onPress={() => window.print()}>Print</Button>
+            <ReceiptActions payment={data} />
+          </>
+        )
       }
     >
       {isPending ? (
@@ -68,37 +73,34 @@ const isUnderWay = ({ status, chain_status }: Payment): boolean =>
 
 const CHAIN: Record<Payment['chain_status'], string> = {
   pending: 'It was sent to the chain.',
-  confirmed: 'The chain has confirmed it; it is final some seconds later.',
-  finalized: 'It is final on the chain.',
-  failed: 'It failed on the chain.',
+  confirmed: 'Confirmed; final in a few seconds.',
+  finalized: 'Final on chain.',
+  failed: 'It failed on chain.',
 };
 
 /** The printed page has no coloured band. */
-const ENVIRONMENT = { test: 'Test environment: this is not real money.', live: 'Live environment.' };
+const ENVIRONMENT = { test: 'Test mode: no real money.', live: 'Live: real money.' };
 const STATUS: Record<Payment['status'], string> = {
-  pending: 'The payment is pending.',
-  issued: 'Paid; the vendor has not redeemed it yet.',
-  redeemed: 'Paid, and redeemed by the vendor.',
-  expired: 'Paid; the vendor did not redeem it within the redeem window.',
+  pending: 'Payment pending.',
+  issued: 'Paid; not delivered yet.',
+  redeemed: 'Paid and delivered.',
+  expired: 'Paid; the vendor did not deliver in time. Ask the vendor to deliver or refund.',
   failed: 'Nothing was paid.',
 };
 
 /** Of an outgoing payment of x402, which the vendor's side sends to the chain. */
 const OUT_STATUS: Partial<Record<Payment['status'], string>> = {
-  pending: 'Signed and handed out, and not on the chain yet. The vendor may still use it.',
-  issued: 'Paid to a vendor of x402, which delivers on its own terms.',
-  failed: 'The vendor did not use the signed payment, and cannot any more. Nothing was paid.',
+  pending: 'Signed, not on chain yet. The vendor can still use it.',
+  issued: 'Paid to an x402 vendor, which delivers on its own terms.',
+  failed: 'The vendor did not use the signed payment and no longer can. Nothing was paid.',
 };
 
-/** The state as a person reads it. */
-const StateOf = ({ payment: { rail, status } }: { payment: Payment }) =>
-  rail !== 'x402_out' ? (
-    <Badge state={status} />
-  ) : status === 'pending' ? (
-    <Badge state="signed, may still be used" tone="wait" />
-  ) : (
-    <Badge state={status === 'issued' ? 'paid' : status} tone={status === 'issued' ? 'good' : undefined} />
-  );
+/** What became of the payment, and how certain the chain is. */
+const StateOf = ({ payment, refunded }: { payment: Payment; refunded: bigint }) => (
+  <span className="one-line">
+    <PaymentState of={payment} refunded={refunded} /> <ChainMark state={payment.chain_status} />
+  </span>
+);
 
 const statusText = ({ rail, status, chain_status }: Payment): string =>
   rail === 'x402_out'
@@ -114,7 +116,7 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
   return (
     <Section
       title={`${isOut ? 'Payment to' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
-      actions={<StateOf payment={payment} />}
+      actions={<StateOf payment={payment} refunded={refunded} />}
       about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
     >
       <Stack>
@@ -125,9 +127,9 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
         )}
         <Properties
           of={[
-            [isOut ? 'Amount' : 'Quote', <Money key="quote" micro={quote_amount} large />],
+            ['Amount', <Money key="quote" micro={quote_amount} large />],
             ['Fee included', !isOut && <Money key="fee" micro={fee_amount} />],
-            ['Net to vendor', !isOut && <Money key="net" micro={net_amount} />],
+            ['Net to the vendor', !isOut && <Money key="net" micro={net_amount} />],
             ['Refunded', refunded > 0n && <Money key="refunded" micro={refunded} />],
             [
               'Address',
@@ -140,7 +142,7 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
               isOut && payment.resource !== undefined && (
                 <span key="resource">
                   <bdi className="claimed">{payment.resource}</bdi>
-                  <span className="quiet"> — the payer’s own word</span>
+                  <span className="quiet"> (as the buyer reported)</span>
                 </span>
               ),
             ],
@@ -157,7 +159,7 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
 };
 
 const Names = ({ payment }: { payment: Payment }) => (
-  <Section title="Names">
+  <Section title="Details">
     <Properties
       of={[
         ['Payment', <Copyable key="id" text={payment.settlement_id} label="the payment’s id" />],
@@ -175,32 +177,40 @@ const Names = ({ payment }: { payment: Payment }) => (
         ],
         ['Rail', railName(payment.rail)],
         ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
-        ['Delegate', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
+        ['Agent', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
         [
           'Attempt',
           payment.payment_attempt_id !== undefined && <code key="attempt">{payment.payment_attempt_id}</code>,
         ],
-        ['Bought', payment.scope !== null && <pre key="scope">{JSON.stringify(payment.scope, null, 2)}</pre>],
+        ['Scope', payment.scope !== null && <pre key="scope">{JSON.stringify(payment.scope, null, 2)}</pre>],
       ]}
     />
   </Section>
 );
 
-const Receipt = ({ payment }: { payment: Payment }) => {
-  const { net_amount, chain_status } = payment;
-  const isPayer = payment.payment_attempt_id !== undefined;
-  const isOut = payment.rail === 'x402_out';
-  const { settlement_id } = payment;
+/** The link that proves the payment to anyone. */
+const ReceiptActions = ({ payment }: { payment: Payment }) => {
+  const { refunded } = useRefundsOf(payment);
+  const receipt = useReceipt(payment, refunded);
+  return receipt === undefined ? null : <CopyReceiptLink url={receipt.receipt_url} />;
+};
+
+const useRefundsOf = ({ settlement_id, net_amount }: Payment) => {
   const refunds = useItems(['refunds', settlement_id], (client, cursor, options) =>
     client.funding.listRefunds({ settlement_id, cursor, limit: '100' }, options),
   );
-  const { refunded, left } = refundsOf(BigInt(net_amount), refunds.data);
+  return { refunds, ...refundsOf(BigInt(net_amount), refunds.data) };
+};
+
+const Receipt = ({ payment }: { payment: Payment }) => {
+  const isPayer = payment.payment_attempt_id !== undefined;
+  const isOut = payment.rail === 'x402_out';
+  const { refunds, refunded, left } = useRefundsOf(payment);
   return (
     <Stack>
       <Summary payment={payment} refunded={refunded} />
-      {!isOut && <ReceiptTokens payment={payment} />}
       <Columns>
-        <Section title="Story">
+        <Section title="Timeline">
           <Timeline
             side={isPayer ? 'payer' : 'vendor'}
             settlement={payment}
@@ -212,7 +222,6 @@ const Receipt = ({ payment }: { payment: Payment }) => {
         <Section title="On chain">
           <Properties
             of={[
-              ['Status', <Badge key="chain" state={chain_status} />],
               [
                 'Transaction',
                 payment.tx_hash === null ? (
@@ -233,6 +242,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
         <DeclinesOf quoteId={payment.quote_id} side={isPayer ? 'payer' : 'vendor'} />
       )}
       <Names payment={payment} />
+      {!isOut && <ReceiptTokens payment={payment} />}
     </Stack>
   );
 };

@@ -24,21 +24,18 @@ const PERIODS = [
 const VIEWS = [
   ['day', 'By day'],
   ['service', 'By service'],
-  ['delegate', 'By delegate'],
+  ['delegate', 'By agent'],
 ] as const;
 
 /** Spending by day as bars, and by service or delegate as a ranking. */
 export const Spending = ({ nameOf }: { nameOf: (delegateId: string) => string }) => {
-  const [days, setDays] = useState<(typeof PERIODS)[number][0]>('30');
+  const [days, setDays] = useState<(typeof PERIODS)[number][0]>('7');
   const [view, setView] = useState<GroupBy>('day');
   return (
-    <Section
-      title="Spending"
-      about="Payments, fees included. Days are UTC. Reversed payments are not counted."
-    >
+    <Section title="Spending" about="Gross: fees included. Days are UTC. Reversed payments are not counted.">
       <Stack>
         <div className="filters">
-          <Select label="Time" options={PERIODS} value={days} onChange={setDays} />
+          <Select label="Period" options={PERIODS} value={days} onChange={setDays} />
         </div>
         <Tabs
           label="Spending"
@@ -81,7 +78,7 @@ const Grouped = ({
         ]}
       />
       {groupBy === 'day' ? (
-        <Chart label="USDC spent by day" points={pointsOf(data)} />
+        <Chart label="Spent by day" points={pointsOf(data)} />
       ) : (
         <Ranking summary={data} groupBy={groupBy} nameOf={nameOf} />
       )}
@@ -104,14 +101,7 @@ const Ranking = ({
   const total = BigInt(total_spent);
   const lines = groups.slice(0, LINES).map(({ key, spent, payment_count: count }) => ({
     key: key ?? 'account',
-    name:
-      key === null ? (
-        'You, without a delegate'
-      ) : groupBy === 'service' ? (
-        <ServiceName id={key} />
-      ) : (
-        nameOf(key)
-      ),
+    name: key === null ? 'You' : groupBy === 'service' ? <ServiceName id={key} /> : nameOf(key),
     micro: BigInt(spent),
     count,
   }));
@@ -125,10 +115,13 @@ const Ranking = ({
   const rest = { micro: total - shown.micro, count: payment_count - shown.count };
   const all = rest.micro > 0n ? [...lines, { key: 'rest', name: 'All others', ...rest }] : lines;
   return (
-    <table className="table ranking" aria-label={`Spent by ${groupBy}`}>
+    <table
+      className="table ranking"
+      aria-label={groupBy === 'service' ? 'Spent by service' : 'Spent by agent'}
+    >
       <thead>
         <tr>
-          <th scope="col">{groupBy === 'service' ? 'Service' : 'Delegate'}</th>
+          <th scope="col">{groupBy === 'service' ? 'Service' : 'Agent'}</th>
           <th scope="col" data-align="end">
             Payments
           </th>
@@ -143,7 +136,7 @@ const Ranking = ({
       <tbody>
         {all.map(({ key, name, micro, count }) => (
           <tr key={key}>
-            <td data-label={groupBy === 'service' ? 'Service' : 'Delegate'}>
+            <td data-label={groupBy === 'service' ? 'Service' : 'Agent'}>
               <div>{name}</div>
             </td>
             <td data-label="Payments" data-align="end">

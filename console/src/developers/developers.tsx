@@ -24,11 +24,11 @@ const EVERY_MS = 15_000;
 const DevelopersPage = () => (
   <Page
     title="Developers"
-    about="Documents, addresses, the command line, events and keys."
+    about="Docs, endpoints, CLI, events and keys."
     actions={<LinkButton to="/requests">Requests</LinkButton>}
   >
     <Columns>
-      <Section title="Documents">
+      <Section title="Documentation">
         <ul className="documents">
           {DOCUMENTS.map(([href, name, about]) => (
             <li key={href}>
@@ -61,7 +61,7 @@ const Environment = () => {
   const parts = Object.entries(ready.data?.environments[environment] ?? {});
   const down = parts.filter(([, state]) => state === 'down').map(([name]) => name);
   return (
-    <Section title={`The ${environment} environment`}>
+    <Section title={environment === 'test' ? 'Test environment' : 'Live environment'}>
       {ready.isPending && <Loading>Loading the state of the system…</Loading>}
       {ready.error !== null && <ErrorNotice error={ready.error} retry={ready.again} />}
       <Properties
@@ -76,7 +76,7 @@ const Environment = () => {
             'State',
             ready.data !== undefined &&
               (down.length === 0 ? (
-                <Badge key="state" state="all parts work" tone="good" />
+                <Badge key="state" state="operational" tone="good" />
               ) : (
                 <Badge key="state" state={`down: ${down.join(', ')}`} tone="bad" />
               )),
@@ -88,12 +88,14 @@ const Environment = () => {
 };
 
 const CommandLine = () => (
-  <Section title="Command line" about="quittance pays, sells and forwards events, from your terminal.">
+  <Section title="Command line" about="Pay, sell and forward events from your terminal.">
     <Stack>
       <Code
         label="Events on your machine"
+        language="bash"
         text={[
-          'npm install --global @quittance/cli',
+          '# In the repository of Quittance; the package is not published yet:',
+          'npm install --global "$(npm pack ./cli --pack-destination /tmp | tail -1 | sed s,^,/tmp/,)"',
           `quittance login --url ${location.origin}`,
           'quittance listen --forward-to localhost:8080/hooks',
           'QUITTANCE_KEY=vendor_test_… quittance trigger settlement.redeemed --service …',

@@ -16,7 +16,7 @@ export const LiveEvents = () => {
   return (
     <Section
       title="Events"
-      about="As they happen, for 30 days. A delivery to your server has the same JSON as its body."
+      about="Live, kept for 30 days. Webhook deliveries have the same JSON as their body."
       actions={
         <LinkButton to="/webhooks" size="small">
           Webhooks
@@ -28,7 +28,7 @@ export const LiveEvents = () => {
         items={events}
         waiting="Loading your events…"
         keyOf={({ event_id }) => event_id}
-        empty={<Empty title="No event yet">A payment, a refund or a new key makes the first one.</Empty>}
+        empty={<Empty title="No events yet">Payments, refunds and new keys appear here.</Empty>}
         columns={[
           { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
           {
@@ -37,7 +37,11 @@ export const LiveEvents = () => {
             show: (event) => (
               <details>
                 <summary>{event.type}</summary>
-                <Code label={`Payload of ${event.type}`} text={JSON.stringify(event, null, 2)} />
+                <Code
+                  label={`Payload of ${event.type}`}
+                  language="json"
+                  text={JSON.stringify(event, null, 2)}
+                />
               </details>
             ),
           },
@@ -49,7 +53,7 @@ export const LiveEvents = () => {
       />
       <details>
         <summary>{VERIFY.summary}</summary>
-        <Code label={VERIFY.label} text={EXAMPLES.webhookExample} />
+        <Code label={VERIFY.label} language="typescript" text={EXAMPLES.webhookExample} />
       </details>
     </Section>
   );

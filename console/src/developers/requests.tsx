@@ -104,6 +104,6 @@ const useCallers = () => {
     if (service_id !== null)
       return services.find((each) => each.service_id === service_id)?.name ?? service_id;
     if (delegate_id !== null) return delegates?.get(delegate_id) ?? delegate_id;
-    return 'a sign-in';
+    return 'you';
   };
 };

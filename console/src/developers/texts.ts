@@ -3,21 +3,17 @@
 /** Documents of this gateway: address, name, what is in it. */
 export const DOCUMENTS = [
   ['/docs/guides', 'Guides', 'Quickstarts for vendors, buyers and agents, and one page for each topic.'],
-  ['/docs', 'Reference', 'Every operation with its fields, errors and samples.'],
+  ['/docs', 'Reference', 'Every operation with fields, errors and samples.'],
   ['/docs/errors', 'Errors', 'Every error code: its cause, whether money moved, and what to do.'],
-  [
-    '/docs/guides/webhooks',
-    'Webhooks',
-    'Verify deliveries, the events with their payloads, the retry schedule.',
-  ],
+  ['/docs/guides/webhooks', 'Webhooks', 'Verify deliveries, event payloads, retry schedule.'],
   [
     '/docs/guides/test-environment',
     'Test environment',
     'Amounts that make a payment slow, refused or reversed.',
   ],
   ['/docs/guides/changelog', 'Changelog', 'What is new.'],
-  ['/openapi.json', 'OpenAPI', 'The API for generators and clients.'],
-  ['/llms.txt', 'llms.txt', 'The API for a language model.'],
+  ['/openapi.json', 'OpenAPI', 'For code generators and clients.'],
+  ['/llms.txt', 'llms.txt', 'For language models.'],
 ] as const;
 
 /** Each kind of credential: what it can do, what it cannot, and where it is managed. */
@@ -25,57 +21,56 @@ export const CREDENTIALS = [
   {
     kind: 'Service key',
     prefix: 'vendor_',
-    can: 'Creates quotes, verifies, redeems and consumes payments of one service, and prepares its refunds.',
+    can: 'Creates quotes, redeems payments and prepares refunds for one service.',
     cannot: 'It cannot pay, move money from your wallet, or read your other services.',
-    life: 'Until you rotate it. The previous key works for the grace period of the service.',
+    life: 'Valid until you rotate it. The old key works for the grace period.',
     to: '/services',
     where: 'Services',
   },
   {
-    kind: 'Delegate key',
+    kind: 'Agent key',
     prefix: 'dk_',
-    can: 'Pays quotes from one wallet within its limits, and reads its own payments.',
-    cannot: 'It cannot change its limits, withdraw, or read the payments of others.',
-    life: 'Until it expires, or you pause, rotate or revoke it.',
+    can: 'Pays quotes from one wallet within limits, and reads its own payments.',
+    cannot: 'It cannot change limits, withdraw or read other payments.',
+    life: 'Valid until it expires, or you pause, rotate or revoke it.',
     to: '/delegates',
-    where: 'Delegates',
+    where: 'Agents',
   },
   {
     kind: 'Sign-in',
     prefix: '',
-    can: 'Does what this console does. Keys, limits and payout addresses change only with a sign-in of the last minutes.',
-    cannot: 'It cannot sign with a wallet: your passkey, your recovery code or your own wallet does that.',
-    life: 'An access token works for some minutes. A sign-in ends when you revoke it, or by itself.',
+    can: 'Does everything in this console. Keys, limits and payout addresses need a recent sign-in.',
+    cannot: 'It cannot sign for a wallet: that takes your passkey, recovery code or own wallet.',
+    life: 'Access tokens last minutes. Sessions end when you revoke them or after inactivity.',
     to: '/account',
     where: 'Account',
   },
 ] as const;
 
 export const COMMANDS = [
-  ['login', 'Signs this machine in. You confirm a code in this console.'],
-  ['listen', 'Forwards the events of your account to a server on your machine, signed like deliveries.'],
-  ['trigger', 'Causes a real event with test money, so that there is something to receive.'],
+  ['login', 'Signs in this machine. Confirm a code in the console.'],
+  ['listen', 'Forwards your events to a local server, signed like deliveries.'],
+  ['trigger', 'Triggers a real event with test money.'],
 ] as const;
 
 /** The words of the request log. */
 export const REQUESTS = {
-  about: 'The newest calls of your keys and programs, with the error of each refused one.',
+  about: 'Latest API calls of your keys, with errors.',
   title: 'Calls',
-  onlyRefused: 'Only refused calls',
+  onlyRefused: 'Failed calls only',
   limits:
-    'The newest 100 of the last 7 days. This console is not in it. A call with a wrong key belongs to no account, so it is not in it either.',
-  none: 'No call yet',
-  noneRefused: 'No refused call',
-  first: 'A call with one of your keys appears here within a second.',
+    'Latest 100 of the last 7 days. Calls by this console and calls with an invalid key are not listed.',
+  none: 'No calls yet',
+  noneRefused: 'No failed calls',
+  first: 'Calls with your keys appear here within a second.',
 } as const;
 
 /** The words of the list of keys. */
 export const KEYS = {
   title: 'Your keys',
-  about:
-    'Rotate a key that nobody uses, and one that you do not recognise. The last use is exact to an hour.',
-  none: 'No key yet',
-  first: 'A service or a delegate has the first one.',
+  about: 'Rotate keys you do not use or recognise. Last use is rounded to the hour.',
+  none: 'No keys yet',
+  first: 'Create a service or an agent to get one.',
 } as const;
 
 /** The words beside the code that verifies a delivery. */

@@ -23,24 +23,24 @@ export const ToDo = ({
   const entries: [title: string, link: ReactNode][] = [];
   if (waiting > 0)
     entries.push([
-      waiting === 1 ? 'A payment waits for your approval' : `${waiting} payments wait for your approval`,
+      waiting === 1 ? '1 payment needs your approval' : `${waiting} payments need your approval`,
       <LinkButton key="approve" to="/approvals" variant="primary" size="small">
-        Approve or deny
+        Review
       </LinkButton>,
     ]);
   const toWallet = (
     <LinkButton to="/wallet" size="small">
-      To the wallet
+      Open wallet
     </LinkButton>
   );
-  if (exhausted.length > 0) entries.push(['An allowance is used up, so payments are refused', toWallet]);
+  if (exhausted.length > 0) entries.push(['A spending limit is used up: payments are refused', toWallet]);
   if (overwritten.length > 0)
-    entries.push(['Another app has replaced an allowance, so payments are refused', toWallet]);
+    entries.push(['Another app replaced a spending limit: payments are refused', toWallet]);
   if (failing.length > 0)
     entries.push([
-      'A webhook endpoint does not accept its events',
+      'A webhook endpoint is failing',
       <LinkButton key="webhooks" to={`/webhooks/${failing[0]!.endpoint_id}`} size="small">
-        See its deliveries
+        View deliveries
       </LinkButton>,
     ]);
   if (entries.length === 0) return null;

@@ -31,7 +31,7 @@ const Transaction = ({
 };
 
 const CHAIN: Record<string, string> = {
-  confirmed: 'Confirmed. It is not final yet',
+  confirmed: 'Confirmed, not final yet',
   finalized: 'Final',
   failed: 'Reversed',
 };
@@ -86,7 +86,7 @@ const Payment = ({ claims }: { claims: ReceiptClaims }) => {
         of={[
           ['Confirmed', <Time key="confirmed" at={confirmed_at} seconds />],
           ['On the chain', CHAIN[chain_status] ?? chain_status],
-          ['Redeemed', redeemed_at !== null && <Time key="redeemed" at={redeemed_at} seconds />],
+          ['Delivered', redeemed_at !== null && <Time key="redeemed" at={redeemed_at} seconds />],
           [
             'Transaction',
             <Transaction key="transaction" signature={transaction.signature} claims={claims} />,
@@ -115,7 +115,7 @@ export const SignedReceipt = ({ claims, kid }: { claims: ReceiptClaims; kid: str
     <Payment claims={claims} />
     <Section
       title="Signature"
-      about="A receipt states what was known when it was signed. Get it again from the API to include later refunds."
+      about="States what was known when it was signed. Get it again to include later refunds."
     >
       <Properties
         of={[

@@ -15,9 +15,7 @@ const loadKeys = async (): Promise<Keys> => {
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     return ((await answer.json()) as { keys: Keys }).keys;
   } catch {
-    throw new NotVerifiedError(
-      'The public keys could not be loaded. Check the connection and reload this page.',
-    );
+    throw new NotVerifiedError('The public keys could not be loaded. Check your connection and reload.');
   }
 };
 
@@ -32,7 +30,7 @@ const kidOf = (receipt: string): string => {
 
 const verified = async (receipt: string): Promise<Outcome> => {
   if (globalThis.crypto?.subtle === undefined)
-    throw new NotVerifiedError('This page can verify receipts by https only. Open its https address.');
+    throw new NotVerifiedError('Receipts can be verified over https only. Open the https address.');
   const kid = kidOf(receipt);
   // The page shows the environment of the receipt, so either is expected.
   const environment = kid.startsWith('live.') ? 'live' : 'test';
@@ -48,7 +46,7 @@ export const outcomeOf = async (receipt: string): Promise<Outcome> => {
     if (error instanceof NotVerifiedError) return { is: 'unverified', why: error.message };
     return {
       is: 'unverified',
-      why: 'This browser cannot verify Ed25519 signatures. Open the link in a current browser, by https.',
+      why: 'This browser cannot verify Ed25519 signatures. Use a current browser.',
     };
   }
 };

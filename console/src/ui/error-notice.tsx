@@ -5,27 +5,26 @@ import { Notice } from './notice.tsx';
 
 const MONEY: Record<MoneyMoved, string> = {
   no: 'No money moved.',
-  yes: 'The money did move.',
-  unknown: 'It is not known whether money moved: do not pay a second time.',
+  yes: 'The money moved.',
+  unknown: 'It is not known whether money moved. Do not pay again.',
 };
 const ACTION: Record<SafeAction, string> = {
-  retry_same_attempt: 'Trying the same again is safe.',
-  read_settlement: 'The account already has a payment for this quote: check it first.',
+  retry_same_attempt: 'You can safely retry.',
+  read_settlement: 'Your account already has a payment for this quote. Check it first.',
   new_quote: 'Ask the vendor for a new quote.',
-  top_up: 'Put USDC into the wallet first.',
-  raise_limit: 'Raise the limit or the allowance first.',
+  top_up: 'Add money to the wallet first.',
+  raise_limit: 'Raise the limit first.',
   await_approval: 'Approve the payment first.',
-  stop: 'Do not try again; write to support with the request id.',
+  stop: 'Do not retry. Contact support with the request id.',
 };
 /** What the user can do, for codes whose API message is meant for programs. */
 const TEXTS: Record<string, string> = {
-  rate_limited: 'These were too many requests. Wait a moment, then try again.',
-  forbidden: 'This account may not do that.',
-  unauthorized: 'The sign-in has ended. Sign in again.',
-  reauthentication_required: 'This needs a sign-in within the last five minutes.',
-  service_unavailable: 'The system cannot do this right now. Nothing is lost; try again in a moment.',
-  internal_error:
-    'Something went wrong on our side. Try again; if it happens again, write to support with the request id.',
+  rate_limited: 'Too many requests. Wait a moment and try again.',
+  forbidden: 'Your account cannot do that.',
+  unauthorized: 'Your session has ended. Sign in again.',
+  reauthentication_required: 'Sign in again: this needs a sign-in within the last five minutes.',
+  service_unavailable: 'Temporarily unavailable. Nothing is lost; try again in a moment.',
+  internal_error: 'Something went wrong on our side. Try again, or contact support with the request id.',
 };
 
 /**
@@ -42,8 +41,8 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
   if (problem !== null) return <Notice tone="wait">{problem}</Notice>;
   if (error instanceof NoAnswerError) {
     return (
-      <Notice tone="bad" title="No answer arrived">
-        The network or the system did not answer. Before you repeat a change, check whether it was made.
+      <Notice tone="bad" title="No answer">
+        Check your connection. Before you repeat a change, check whether it went through.
         <div>{again}</div>
       </Notice>
     );
@@ -58,9 +57,7 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
   return (
     <Notice tone="bad" title={TEXTS[error.code] ?? sentence(error.message)}>
       {error.code in TEXTS && <p>{sentence(error.message)}</p>}
-      {error.code === 'not_found' && (
-        <p>It may belong to another account, or to the other environment (switch at the top).</p>
-      )}
+      {error.code === 'not_found' && <p>It may belong to another account or environment.</p>}
       {/* The message is the first of them. */}
       {error.details.length > 1 && (
         <ul>

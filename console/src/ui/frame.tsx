@@ -27,7 +27,7 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
   return (
     <div className="frame">
       <a className="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <Band door={door} />
       {!door && <Navigation path={path} />}
@@ -62,9 +62,7 @@ const Navigation = ({ path }: { path: string }) => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is shown
   useEffect(() => setOpen(false), [path]);
   const signOut = () =>
-    session
-      .signOut()
-      .catch(() => toast('You are still signed in, because the system did not answer. Try again.'));
+    session.signOut().catch(() => toast('No answer, so you are still signed in. Try again.'));
   return (
     <>
       <nav className="side" aria-label="Pages" data-open={open || undefined}>

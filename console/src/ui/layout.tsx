@@ -100,7 +100,7 @@ export const Loading = ({ children }: { children: string }) => {
     <div className="loading">
       <p role="status" className={isLong ? undefined : 'visually-hidden'}>
         {children}
-        {isLong && ' This takes longer than expected. The console tries again.'}
+        {isLong && ' This takes longer than expected. Retrying.'}
       </p>
       <div className="skeleton" aria-hidden="true">
         <span />

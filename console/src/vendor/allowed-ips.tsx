@@ -17,9 +17,7 @@ export const AllowedIps = ({ service: { service_id, allowed_ips } }: { service: 
     {
       changes: [['services']],
       done: ({ allowed_ips: saved }) =>
-        toast(
-          saved === null ? 'The keys work from any address.' : 'The keys work from these addresses only.',
-        ),
+        toast(saved === null ? 'Keys work from any address.' : 'Keys work from these addresses only.'),
     },
   );
   const submit = (event: FormEvent) => {
@@ -28,16 +26,16 @@ export const AllowedIps = ({ service: { service_id, allowed_ips } }: { service: 
   };
   return (
     <Section
-      title="Addresses of your servers"
-      about="A key that somebody copied is of no use elsewhere. A change needs a fresh sign-in and applies within a second."
+      title="Allowed server addresses"
+      about="A stolen key is useless elsewhere. Changes need a recent sign-in and apply within a second."
     >
       <form onSubmit={submit} noValidate>
         <Stack>
           <TextField
             value={typed}
             onChange={setTyped}
-            label="Allowed addresses"
-            hint="Addresses and CIDR blocks, one per line, at most 20: 203.0.113.7 or 203.0.113.0/24. Empty: any address."
+            label="IP addresses"
+            hint="One address or CIDR block per line, up to 20: 203.0.113.7 or 203.0.113.0/24. Leave empty for any."
             lines={3}
             spellCheck="false"
             autoComplete="off"
@@ -45,7 +43,7 @@ export const AllowedIps = ({ service: { service_id, allowed_ips } }: { service: 
           {save.error !== null && <ErrorNotice error={save.error} />}
           <Row>
             <Button type="submit" busy={save.isBusy && 'Saving…'}>
-              Save the addresses
+              Save
             </Button>
           </Row>
         </Stack>

@@ -11,17 +11,17 @@ export const ServiceEnd = ({ service }: { service: Service }) => {
   const [isAsking, setAsking] = useState(false);
   return (
     <Section
-      title="End this service"
-      about="Its keys stop working, and it cannot be reopened. Its sales stay in your list."
+      title="Delete service"
+      about="The keys stop working and the service cannot be restored. Sales stay in your list."
       actions={
-        <Button variant="quiet" onPress={() => setAsking(true)}>
-          {service.status === 'closing' ? 'End it now…' : 'Delete or close…'}
+        <Button variant="danger" onPress={() => setAsking(true)}>
+          Delete service
         </Button>
       }
     >
       <p className="quiet">
-        A service with open payments can only be closed. It then creates no new quotes, and redeem, consume
-        and refunds continue until 30 days after the last window.
+        A service with open payments can only be closed: no new quotes, while open payments can be redeemed
+        and refunded until 30 days after the last redeem window.
       </p>
       {isAsking && <EndDialog service={service} onClose={() => setAsking(false)} />}
     </Section>
@@ -34,7 +34,7 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
   const remove = useAction((client) => client.identity.deleteService({ service_id }), {
     changes: [['services']],
     done: () => {
-      toast(`“${name}” has ended.`);
+      toast(`“${name}” deleted.`);
       navigate('/services');
     },
   });
@@ -51,13 +51,13 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
   const error = close.error ?? (isOpen ? null : remove.error);
   const isClosing = status === 'closing';
   return (
-    <Dialog title={`End “${name}”?`} isOpen onClose={onClose}>
+    <Dialog title={`Delete “${name}”?`} isOpen onClose={onClose}>
       <OpenPayments open={open} />
       {isOpen && (
-        <Notice tone="bad" title="It was not deleted: payments are open">
+        <Notice tone="bad" title="Not deleted: there are open payments">
           {isClosing
-            ? 'It ends by itself when they are done.'
-            : 'Wait for them, or close it: there are no new quotes, and open payments continue.'}
+            ? 'It is deleted when they are done.'
+            : 'Wait for them, or close the service: no new quotes, open payments continue.'}
         </Notice>
       )}
       {error !== null && <ErrorNotice error={error} />}
@@ -69,7 +69,7 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
             busy={close.isBusy && 'Closing…'}
             onPress={() => void close.run(undefined)}
           >
-            Close it
+            Close service{' '}
           </Button>
         )}
         {!isOpen && (
@@ -78,7 +78,7 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
             busy={remove.isBusy && 'Deleting…'}
             onPress={() => void remove.run(undefined)}
           >
-            Delete it now
+            Delete service{' '}
           </Button>
         )}
       </DialogActions>
@@ -107,30 +107,25 @@ const useOpen = (serviceId: string) =>
       return [count === 1 ? `1 ${one}` : `${next_cursor === null ? '' : 'over '}${count} ${many}`];
     };
     return [
-      ...text(quotes, 'pending', 'quote that can still be paid', 'quotes that can still be paid'),
-      ...text(underWay, 'pending', 'payment on its way', 'payments on their way'),
-      ...text(paid, 'issued', 'payment that can still be redeemed', 'payments that can still be redeemed'),
+      ...text(quotes, 'pending', 'open quote', 'open quotes'),
+      ...text(underWay, 'pending', 'pending payment', 'pending payments'),
+      ...text(paid, 'issued', 'payment awaiting delivery', 'payments awaiting delivery'),
     ];
   });
 
 const OpenPayments = ({ open: { data, error, isPending, again } }: { open: ReturnType<typeof useOpen> }) => {
   if (isPending) return <Loading>Loading the open payments…</Loading>;
   if (data === undefined) return <ErrorNotice error={error} retry={again} />;
-  if (data.length === 0)
-    return (
-      <p>
-        No payment is open. After the deletion its key stops working at once, and it can sell nothing more.
-      </p>
-    );
+  if (data.length === 0) return <p>No open payments. The key stops working immediately.</p>;
   return (
     <>
-      <p>What is open:</p>
+      <p>Still open:</p>
       <ul className="plain-list">
         {data.map((text) => (
           <li key={text}>{text}</li>
         ))}
       </ul>
-      <p>After closing, these continue. It cannot be deleted before they have ended.</p>
+      <p>These continue after closing. The service can be deleted once they are done.</p>
     </>
   );
 };

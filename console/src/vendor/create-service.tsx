@@ -32,10 +32,11 @@ export const CreateServiceDialog = ({
   if (created !== null)
     return (
       <NewKeyDialog
-        title={`The key of “${created.name}”`}
+        title={`Service key of “${created.name}”`}
+        service={created}
         answer={created}
         onClose={() => {
-          toast('The service is created.');
+          toast('Service created.');
           onClose();
         }}
       />
@@ -50,7 +51,7 @@ export const CreateServiceDialog = ({
           <DialogActions>
             <Button onPress={onClose}>Cancel</Button>
             <Button type="submit" variant="primary" busy={create.isBusy && 'Creating the service…'}>
-              Create it
+              Create service
             </Button>
           </DialogActions>
         }

@@ -32,7 +32,7 @@ export const FeesSection = () => {
   return (
     <Section
       title="Fees of x402 payments"
-      about="An x402 payment has no room for our fee, so it adds up here."
+      about="x402 payments carry no fee, so fees add up here."
       actions={
         owed !== '0' && (
           <Button variant="primary" busy={getQuote.isBusy && 'Getting the quote…'} onPress={begin}>
@@ -44,17 +44,17 @@ export const FeesSection = () => {
       <Stack>
         {isCreditLow(fees.data) && (
           <Notice tone="wait" title="More than 80 % of the credit is used">
-            When it is used up, x402 payments are refused. Pay the fees before that.
+            Once it is used up, x402 payments are refused. Pay the fees before that.
           </Notice>
         )}
         {getQuote.error !== null && <ErrorNotice error={getQuote.error} />}
         <Ledger
           of={[
-            ['Accrued', <Money key="accrued" micro={accrued} />],
+            ['Fees so far', <Money key="accrued" micro={accrued} />],
             ['Paid', <Money key="paid" micro={paid} />],
             ['Owed', <Money key="owed" micro={owed} />],
             ['Paid in advance', advance > 0n && <Money key="advance" micro={advance} />],
-            ['Credit: the most you may owe', <Money key="credit" micro={credit} />],
+            ['Credit limit', <Money key="credit" micro={credit} />],
           ]}
         />
       </Stack>

@@ -11,8 +11,8 @@ export const UndeliveredNotice = ({
 }) => (
   <Notice tone="wait" title="Paid, not delivered">
     {isShut
-      ? 'It cannot be delivered while its whole amount is refunded or reserved for a refund.'
-      : 'The customer has paid, and no delivery is recorded. The customer’s client can repeat its request with the same payment. The payment does not expire. You can also refund it.'}
+      ? 'The whole amount is refunded or reserved for a refund, so it cannot be delivered.'
+      : 'The buyer paid, but no delivery is recorded. The buyer can retry with the same payment, which does not expire, or you can refund it.'}
   </Notice>
 );
 
@@ -31,26 +31,25 @@ export const HandOutAgain = ({
       client.settlement.reissueForeign({ settlement_id: settlementId, redeem_id: redeemId }),
     {
       changes: [['settlement', settlementId], ['sales']],
-      done: () => toast('The next request with this payment gets the success again.'),
+      done: () => toast('The next request with this payment succeeds.'),
     },
   );
   return (
     <>
       <Button size="small" onPress={() => setAsking(true)}>
-        Hand out again
+        Allow another delivery
       </Button>
       <ConfirmDialog
-        title="Hand out the success again?"
-        confirm="Hand out again"
-        doing="Handing it out…"
+        title="Allow another delivery?"
+        confirm="Allow another delivery"
+        doing="Allowing…"
         danger={false}
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         onConfirm={() => reissue.runOrThrow(undefined)}
       >
-        The success of an x402 payment is handed out once. Do this only if your server got it and did not
-        deliver. The next request with the same payment is answered as paid, and your server delivers. The
-        customer pays nothing more.
+        An x402 payment succeeds once. Do this only if your server did not deliver. The next request with the
+        same payment succeeds again; the buyer pays nothing more.
       </ConfirmDialog>
     </>
   );

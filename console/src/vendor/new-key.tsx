@@ -1,5 +1,6 @@
 import { useSession } from '../session/use-session.tsx';
-import { Button, Copyable, Dialog, DialogActions, Notice, Time } from '../ui/index.ts';
+import { Button, Code, Copyable, Dialog, DialogActions, Notice, Time } from '../ui/index.ts';
+import { startCommands, vendorProgram } from './programs.ts';
 
 /** The answer of a call that creates a key. A repeat after a lost answer has no key. */
 type KeyAnswer = { api_key: string } | { secret_already_shown: true };
@@ -8,11 +9,14 @@ type KeyAnswer = { api_key: string } | { secret_already_shown: true };
 export const NewKeyDialog = ({
   title,
   answer,
+  service,
   previousEnds = null,
   onClose,
 }: {
   title: string;
   answer: KeyAnswer;
+  /** A new service, which is not in a server yet. */
+  service?: { service_id: string; price: string };
   /** Until when the previous key works, if there is one. */
   previousEnds?: string | null;
   onClose: () => void;
@@ -23,29 +27,44 @@ export const NewKeyDialog = ({
       {'api_key' in answer ? (
         <>
           <p>
-            Your server sends it as its Bearer credential in the <strong>{environment}</strong> environment.
-            Store it with your secrets: whoever has it can quote and redeem in your name.
+            Your server uses this key to call the <strong>{environment}</strong> API. Keep it with your
+            secrets: anyone who has it can quote and redeem in your name.
           </p>
           <Copyable block label="the key" text={answer.api_key} />
-          <Notice tone="wait" title="It is shown only once">
-            Only its hash is stored. A lost key must be replaced by a new one.
+          <Notice tone="wait" title="You will not see this key again">
+            If you lose it, rotate it.
           </Notice>
+          {service !== undefined && <NextStep service={service} />}
         </>
       ) : (
-        <Notice tone="wait" title="The key was created, and the answer with it was lost">
-          It is not stored, so it cannot be shown again. Rotate the key to get a new one.
+        <Notice tone="wait" title="The key was created, but the answer with it was lost">
+          It is not stored. Rotate the key to get a new one.
         </Notice>
       )}
       {previousEnds !== null && (
         <p>
-          The previous key works until <Time at={previousEnds} />.
+          The old key works until <Time at={previousEnds} />.
         </p>
       )}
       <DialogActions>
         <Button variant="primary" onPress={onClose}>
-          I have stored it
+          I saved it
         </Button>
       </DialogActions>
     </Dialog>
+  );
+};
+
+/** The program with this service filled in. The key is no part of it. */
+const NextStep = ({ service: { service_id, price } }: { service: { service_id: string; price: string } }) => {
+  const { environment } = useSession();
+  const filled = { baseUrl: location.origin, environment, serviceId: service_id, price };
+  return (
+    <details>
+      <summary>Next: put it in your server</summary>
+      <Code label="vendor.ts" language="typescript" text={vendorProgram('express', filled)} />
+      <Code label="Start and call" language="bash" text={startCommands('express', filled)} />
+      <p className="quiet">Integrate has the same for Fastify, Hono and Next.</p>
+    </details>
   );
 };

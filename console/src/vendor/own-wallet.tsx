@@ -5,8 +5,8 @@ import { ForWallet } from '../wallet/select-wallet.tsx';
 
 const WalletLinks = () => (
   <Row>
-    <LinkButton to="/wallet">To the wallet</LinkButton>
-    <LinkButton to="/deposits">To deposits</LinkButton>
+    <LinkButton to="/wallet">Wallet</LinkButton>
+    <LinkButton to="/deposits">Deposits</LinkButton>
   </Row>
 );
 
@@ -17,7 +17,7 @@ export const isWalletProblem = (error: unknown): boolean =>
 
 /** What to do then. */
 export const WalletNotice = ({ children }: { children: string }) => (
-  <Notice title="Prepare the paying wallet">
+  <Notice title="Get the buyer’s wallet ready">
     {children}
     <WalletLinks />
   </Notice>
@@ -39,14 +39,14 @@ export const OwnWallet = ({ price }: { price: bigint }) => {
       {({ balance, delegation }) =>
         ready !== undefined ? (
           <p className="quiet">
-            Ready: <Money micro={balance} /> in the wallet, <Money micro={delegation.allowance} /> of it
-            allowed for payments.
+            Ready: <Money micro={balance} /> in the wallet, spending limit{' '}
+            <Money micro={delegation.allowance} />.
           </p>
         ) : (
-          <Notice tone="wait" title="Your wallet cannot pay this yet">
+          <Notice tone="wait" title="Your wallet cannot pay yet">
             {holdsEnough
-              ? 'Your wallet allows no payment of this price. Raise its allowance.'
-              : 'Your wallet has less USDC than this costs. In the test environment you can get some for free.'}
+              ? 'The spending limit of your wallet is below this price. Raise it.'
+              : 'Not enough USDC. Test USDC is free.'}
             <WalletLinks />
           </Notice>
         )

@@ -67,12 +67,12 @@ export const PayFees = ({
           <>
             {payment !== null && (
               <p>
-                <Money micro={payment.quote.quote_amount} large /> go from your wallet to the platform.
+                <Money micro={payment.quote.quote_amount} large /> from your wallet to Quittance.
               </p>
             )}
             {settle.error !== null && <Problem error={settle.error} />}
             {isWalletProblem(settle.error) ? (
-              <WalletNotice>It needs USDC, and an allowance for payments.</WalletNotice>
+              <WalletNotice>You need USDC and a spending limit.</WalletNotice>
             ) : (
               payment !== null && <OwnWallet price={BigInt(payment.quote.quote_amount)} />
             )}
@@ -86,7 +86,7 @@ export const PayFees = ({
           {paid === null && payment !== null && (
             <Button
               variant="primary"
-              busy={settle.isBusy && 'Paying, until the chain confirms it…'}
+              busy={settle.isBusy && 'Waiting for confirmation…'}
               onPress={() => void settle.run(payment)}
             >
               {settle.error === null ? 'Pay' : 'Pay again'}
@@ -108,7 +108,7 @@ export const PayFees = ({
 };
 
 const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amount: string }) => (
-  <Notice tone="good" title="The fees are paid">
+  <Notice tone="good" title="Fees paid">
     <Properties
       of={[
         ['Amount', <Money key="amount" micro={amount} />],
@@ -116,7 +116,7 @@ const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amou
         [
           'Receipt',
           <Link key="receipt" href={`/payments/${settlement_id}`}>
-            Open it
+            Open
           </Link>,
         ],
       ]}
@@ -126,8 +126,8 @@ const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amou
 
 const Problem = ({ error }: { error: unknown }) =>
   error instanceof PaymentUndecidedError ? (
-    <Notice tone="wait" title="It is not decided yet whether this was paid">
-      Pay again. The same attempt is repeated, and nothing is paid twice.
+    <Notice tone="wait" title="Payment status unknown">
+      Retry: the same attempt never pays twice.
     </Notice>
   ) : (
     <ErrorNotice error={error} />

@@ -54,7 +54,7 @@ export const SignRefund = ({
   const prepare = async () => {
     const now = first.current ?? (await session.get().client.funding.submitRefund({ refund_id }));
     first.current = null;
-    if (!isPrepared(now)) throw new Error('This refund has already been submitted.');
+    if (!isPrepared(now)) throw new Error('This refund was already submitted.');
     return now;
   };
   const wanted = { kind: 'transfer', amount: BigInt(amount), destination: destination_address } as const;
@@ -83,7 +83,7 @@ export const SignRefund = ({
   const [doing, setDoing] = useState('');
   const signOwn = useAction(async (client, { wallet, how }: { wallet: Wallet; how: KeySecret }) => {
     const transaction = await signByKey(client, wallet, how, prepared.ready, setDoing);
-    setDoing('Paying the refund…');
+    setDoing('Sending the refund…');
     prepared.discard();
     return submit.runOrThrow(transaction);
   });
@@ -144,7 +144,7 @@ const WhatIsSigned = ({ deed, payoutAddress }: { deed: TransferDeed; payoutAddre
   return (
     <>
       <p>
-        Refund <Money micro={deed.amount} large /> from your payout address to the payer.
+        <Money micro={deed.amount} large /> from your payout address back to the buyer.
       </p>
       <Properties
         of={[
@@ -186,8 +186,9 @@ const BrowserWallets = ({
   onSign: (wallet: BrowserWallet) => void;
 }) =>
   wallets.length === 0 ? (
-    <Notice title="No wallet in this browser">
-      Open this page in the browser that has the payout wallet, or sign elsewhere below. You have 24 hours.
+    <Notice title="No wallet found in this browser">
+      Open this page in the browser that has the payout wallet, or sign elsewhere (below). The refund stays
+      open for 24 hours.
     </Notice>
   ) : (
     <div className="wallet-list">
@@ -197,7 +198,7 @@ const BrowserWallets = ({
           variant={wallet === holderOf(wallets, { address: payout, label: null }) ? 'primary' : 'plain'}
           busy={
             (signing === wallet.name && `Waiting for ${wallet.name}…`) ||
-            (isSubmitting && 'Paying the refund…')
+            (isSubmitting && 'Sending the refund…')
           }
           isDisabled={signing !== null && signing !== wallet.name}
           onPress={() => onSign(wallet)}
@@ -228,8 +229,8 @@ const SignElsewhere = ({
       <summary>Sign elsewhere</summary>
       <Stack>
         <p className="quiet">
-          The transaction in base64, valid for about a minute. Sign it with the key of the payout address,
-          then paste it below.
+          The transaction in base64, valid for about a minute. Sign it with the payout key and paste the
+          result below.
         </p>
         <Copyable block text={prepared.transaction} label="transaction to sign" />
         <p className="quiet">
@@ -250,7 +251,7 @@ const SignElsewhere = ({
         <div>
           <Button
             isDisabled={signed.trim() === ''}
-            busy={submitting && 'Paying the refund…'}
+            busy={submitting && 'Sending the refund…'}
             onPress={() => onSubmit(signed.trim())}
           >
             Submit

@@ -97,8 +97,8 @@ const Prepare = ({
     <form onSubmit={submit} noValidate>
       <Stack>
         <p>
-          <Money micro={left} /> of the net amount can be refunded. Your payout wallet pays and signs it;
-          nothing moves before.
+          <Money micro={left} /> can be refunded. It comes from your payout wallet and moves once that wallet
+          signs.
         </p>
         <AmountField
           label="Amount"
@@ -112,25 +112,23 @@ const Prepare = ({
           autoFocus
         />
         <TextField
-          label="Reason (optional)"
-          hint="The payer sees it."
+          label="Reason"
+          hint="Optional. The buyer sees it."
           value={reason}
           onChange={setReason}
           maxLength={200}
         />
         {status === 'issued' && micro === left && (
-          <Notice tone="wait">
-            A refund of the whole net amount blocks redeeming, unless you cancel the refund.
-          </Notice>
+          <Notice tone="wait">A full refund blocks delivery unless you cancel it.</Notice>
         )}
         {units_remaining !== undefined && units_remaining > 0 && (
-          <Notice tone="wait">While an amount is reserved for a refund, no units can be consumed.</Notice>
+          <Notice tone="wait">No units can be used while a refund is pending.</Notice>
         )}
         {prepare.error !== null && <ErrorNotice error={prepare.error} />}
         <DialogActions>
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" busy={prepare.isBusy && 'Preparing the refund…'}>
-            Review and sign
+            Continue{' '}
           </Button>
         </DialogActions>
       </Stack>

@@ -11,14 +11,19 @@ export const useServices = (): Items<Service> =>
     client.identity.listServices({ cursor, limit: '50' }, options),
   );
 
-/** The active services, and the selected one: the first until the user selects another. */
-export const useOwnServices = (): {
+/**
+ * The active services, and the selected one: the first until the user selects another.
+ * @param wanted the id of a service to begin with
+ */
+export const useOwnServices = (
+  wanted: string | null = null,
+): {
   services: Items<Service>;
   selling: readonly Service[];
   service: Service | undefined;
   choose: (id: string) => void;
 } => {
-  const [id, choose] = useState<string | null>(null);
+  const [id, choose] = useState(wanted);
   const services = useServices();
   const selling = services.data.filter(({ status }) => status === 'active');
   const service = selling.find(({ service_id }) => service_id === id) ?? selling[0];

@@ -39,9 +39,9 @@ const useFee = (typed: string): Fee | undefined => {
   ).data;
 };
 const belowFee = ({ fee_amount, lowest_price }: Fee) =>
-  `The fee is ${displayUsdc(fee_amount)}, so nothing is left. The lowest price is ${displayUsdc(lowest_price)}.`;
+  `The fee is ${displayUsdc(fee_amount)}. The lowest price is ${displayUsdc(lowest_price)}.`;
 const received = ({ fee_amount, net_amount }: Fee) =>
-  `You receive ${displayUsdc(net_amount)} of each call. The fee is ${displayUsdc(fee_amount)}.`;
+  `You receive ${displayUsdc(net_amount)} per call after the ${displayUsdc(fee_amount)} fee.`;
 
 type Wrong = Partial<Record<keyof Typed, string | undefined>>;
 /**
@@ -54,7 +54,7 @@ const readDraft = (draft: Draft, fee: Fee | undefined): { settings: Settings } |
   const grace = parseWhole(draft.grace, 0, 168);
   const payout = draft.payout.trim();
   const wrong: Wrong = {
-    ...(draft.name.trim() === '' && { name: 'Give it a name.' }),
+    ...(draft.name.trim() === '' && { name: 'Enter a name.' }),
     ...(price === null && { price: NOT_AN_AMOUNT }),
     ...(fee?.net_amount === '0' && { price: belowFee(fee) }),
     ...(!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(payout) && {
@@ -119,54 +119,64 @@ export const ServiceForm = ({
           <TextField
             {...typed('name')}
             label="Name"
-            hint="What payers see in their receipts."
+            hint="Buyers see it on their receipts."
             maxLength={80}
             isRequired
           />
           <AmountField
             {...typed('price')}
             error={wrong.price ?? (fee?.net_amount === '0' ? belowFee(fee) : null)}
-            label="Price of a call"
+            label="Price per call"
             hint={
               fee === undefined || fee.net_amount === '0'
-                ? 'Your code may quote another amount. This one is the default.'
+                ? 'The default. Your code can quote other amounts.'
                 : received(fee)
             }
             isRequired
           />
         </Columns>
         <Payout {...typed('payout')} first={first?.payout} />
-        {isOther && draft.payout.trim() !== '' && (
-          <Switch
-            isSelected={draft.offCurve}
-            onChange={(offCurve) => setDraft({ ...draft, offCurve })}
-            hint="it has no private key, so its refunds are signed in the multisig’s app"
-          >
-            This is the vault of a multisig
-          </Switch>
-        )}
-        <Columns>
-          <TextField
-            {...typed('window')}
-            label="Redeem window"
-            hint={`How long after a payment your code may redeem it${seconds === null ? '' : `: ${formatDuration(seconds)}`}.`}
-            suffix="seconds"
-            numeric
-          />
-          <TextField
-            {...typed('grace')}
-            label="Grace period of a replaced key"
-            hint="How long the previous key works after a rotation."
-            suffix="hours"
-            numeric
-          />
-        </Columns>
+        <Advanced isOpen={wrong.window !== undefined || wrong.grace !== undefined}>
+          <Columns>
+            <TextField
+              {...typed('window')}
+              label="Redeem window"
+              hint={`How long your server may redeem a payment${seconds === null ? '' : `: ${formatDuration(seconds)}`}.`}
+              suffix="seconds"
+              numeric
+            />
+            <TextField
+              {...typed('grace')}
+              label="Old key stays valid for"
+              hint="After a rotation."
+              suffix="hours"
+              numeric
+            />
+          </Columns>
+          {isOther && draft.payout.trim() !== '' && (
+            <Switch
+              isSelected={draft.offCurve}
+              onChange={(offCurve) => setDraft({ ...draft, offCurve })}
+              hint="refunds are signed in its app"
+            >
+              Payouts go to a multisig
+            </Switch>
+          )}
+        </Advanced>
         {error !== null && <ErrorNotice error={error} />}
         {actions}
       </Stack>
     </form>
   );
 };
+
+/** What most services leave as it is. An error inside opens it. */
+const Advanced = ({ isOpen, children }: { isOpen: boolean; children: ReactNode }) => (
+  <details open={isOpen || undefined}>
+    <summary>Advanced</summary>
+    <Stack>{children}</Stack>
+  </details>
+);
 
 const ANOTHER = 'another';
 
@@ -189,9 +199,9 @@ const Payout = ({
   const [isNew] = useState(value === '');
   const [isTyped, setTyped] = useState(false);
   const options: [string, string][] = [
-    ...(first === undefined ? [] : [[first, 'A separate test address'] as [string, string]]),
+    ...(first === undefined ? [] : [[first, 'A test address'] as [string, string]]),
     ...wallets.map((wallet): [string, string] => [wallet.address, nameOf(wallet)]),
-    [ANOTHER, 'Another address'],
+    [ANOTHER, 'Other address'],
   ];
   const isOwn = options.some(([address]) => address === value);
   const [own] = wallets;
@@ -213,8 +223,8 @@ const Payout = ({
           options={options}
           hint={
             value === first
-              ? 'Your own wallet cannot pay itself, so your first service is paid to a test address without a key. Its payments cannot be refunded.'
-              : 'It receives payments and signs refunds. Existing quotes keep their address.'
+              ? 'A test address lets your own wallet pay this service. Its payments cannot be refunded.'
+              : 'Receives your sales and signs refunds.'
           }
         />
       )}
@@ -224,7 +234,7 @@ const Payout = ({
           error={error}
           onChange={onChange}
           label="Payout address"
-          hint="The Solana wallet that receives payments and signs refunds. Existing quotes keep their address."
+          hint="The Solana wallet that receives your sales and signs refunds."
           spellCheck="false"
           autoComplete="off"
           isRequired

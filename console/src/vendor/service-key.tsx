@@ -48,30 +48,27 @@ export const ServiceKey = ({ service }: { service: Service }) => {
   const rotatedUntil = changes.data[0]?.data.previous_key_expires_at;
   const ends = said === undefined ? (typeof rotatedUntil === 'string' ? rotatedUntil : null) : said;
   return (
-    <Section
-      title="Key"
-      about="Your server’s credential. Only its hash is stored, so it can be replaced but not shown again."
-    >
+    <Section title="Key" about="Your server’s credential. It is shown once; rotate it if you lose it.">
       <Stack>
         {ends !== null && <Grace until={ends} />}
         {mailed && (
-          <Notice tone="good" title="The link is on its way">
+          <Notice tone="good" title="Link sent">
             It was mailed to {account?.email}. It works once, for 15 minutes. The key changes when you open
             it, not before.
           </Notice>
         )}
         <Row>
           <Button onPress={() => setAsking('rotate')}>Rotate the key</Button>
-          <Button onPress={() => setAsking('mail')}>Mail a link to a new key</Button>
+          <Button onPress={() => setAsking('mail')}>E-mail a link</Button>
         </Row>
         <details>
-          <summary>Changes of the last 30 days</summary>
+          <summary>Key history, 30 days</summary>
           <Table
             label="Changes of the key"
             items={changes}
-            waiting="Loading the changes of the key…"
+            waiting="Loading the key history…"
             keyOf={({ event_id }) => event_id}
-            empty={<Empty title="The key has not changed" />}
+            empty={<Empty title="No changes" />}
             columns={[
               { heading: 'What', show: ({ type }) => TEXTS[type] ?? type },
               { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
@@ -103,7 +100,7 @@ export const ServiceKey = ({ service }: { service: Service }) => {
       )}
       {rotated !== null && (
         <NewKeyDialog
-          title={`The new key of “${name}”`}
+          title={`New key of “${name}”`}
           answer={rotated}
           previousEnds={rotated.previous_key_expires_at}
           onClose={() => setRotated(null)}
@@ -117,9 +114,9 @@ const Grace = ({ until }: { until: string }) => {
   const isOver = useNow() >= Date.parse(until);
   if (isOver) return null;
   return (
-    <Notice tone="wait" title="Two keys work">
-      The previous key stops working in <Countdown until={until} over="this moment" />, on <Time at={until} />
-      . Give your servers the new key before that.
+    <Notice tone="wait" title="Two keys are valid">
+      The old key stops working in <Countdown until={until} over="this moment" />, on <Time at={until} />.
+      Update your servers before that.
     </Notice>
   );
 };
@@ -144,13 +141,13 @@ const RotateDialog = ({
   return (
     <Dialog title="Rotate the key?" isOpen onClose={onClose}>
       <p>
-        A new key is created and shown only once.{' '}
+        You get a new key, shown once.{' '}
         {atOnce || graceHours === 0
-          ? 'The present key is revoked at once: servers that use it are refused until they have the new one.'
-          : `The present key works for ${graceHours === 1 ? 'one hour' : `${graceHours} hours`} more, so that your servers can switch to the new one.`}
+          ? 'The current key stops working now. Servers that use it are refused until they have the new one.'
+          : `The current key works for another ${graceHours === 1 ? 'hour' : `${graceHours} hours`} while your servers switch.`}
       </p>
-      <Switch isSelected={atOnce} onChange={setAtOnce} hint="for a key that others may have seen">
-        Revoke all other keys at once
+      <Switch isSelected={atOnce} onChange={setAtOnce} hint="if someone else may have seen the key">
+        Revoke all other keys now
       </Switch>
       {rotate.error !== null && <ErrorNotice error={rotate.error} />}
       <DialogActions>
@@ -160,7 +157,7 @@ const RotateDialog = ({
           busy={rotate.isBusy && 'Rotating…'}
           onPress={() => void rotate.run(atOnce)}
         >
-          Rotate it
+          Rotate key{' '}
         </Button>
       </DialogActions>
     </Dialog>
@@ -183,23 +180,19 @@ const MailDialog = ({
     { done: onMailed },
   );
   return (
-    <Dialog title="Mail a link to a new key?" isOpen onClose={onClose}>
+    <Dialog title="E-mail a link to a new key?" isOpen onClose={onClose}>
       <p>
-        For a person with access to your mailbox who installs the key. The link creates a new key once. An
-        older link stops working.
+        For a colleague with access to your mailbox. The link works once and creates the new key. Older links
+        stop working.
       </p>
       <Switch isSelected={atOnce} onChange={setAtOnce} hint="when the link is used">
-        Revoke all other keys at once
+        Revoke all other keys now
       </Switch>
       {mail.error !== null && <ErrorNotice error={mail.error} />}
       <DialogActions>
         <Button onPress={onClose}>Cancel</Button>
-        <Button
-          variant="primary"
-          busy={mail.isBusy && 'Sending the mail…'}
-          onPress={() => void mail.run(atOnce)}
-        >
-          Send the mail
+        <Button variant="primary" busy={mail.isBusy && 'Sending…'} onPress={() => void mail.run(atOnce)}>
+          Send e-mail
         </Button>
       </DialogActions>
     </Dialog>

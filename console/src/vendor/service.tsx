@@ -50,28 +50,28 @@ const Loaded = ({ service }: { service: Service }) => {
   return (
     <Page
       title={name}
-      about="Its price, its payout address and its key."
+      about="Price, payout address and key."
       actions={
         <>
           <LinkButton to="/services">All services</LinkButton>
-          <LinkButton to={`/sales?service=${service_id}`}>Its sales</LinkButton>
+          <LinkButton to={`/sales?service=${service_id}`}>Sales</LinkButton>
         </>
       }
     >
       {isClosing && (
         <Notice tone="wait" title="This service is closing">
-          It creates no new quotes. Payments can still be redeemed, consumed and refunded. It ends 30 days
-          after its last window.
+          No new quotes. Open payments can still be redeemed and refunded. The service ends 30 days after the
+          last redeem window.
         </Notice>
       )}
       {next_payout !== null && <WaitingPayout service={service} next={next_payout} />}
       <Columns>
-        <Section title="At a glance">
+        <Section title="Overview">
           <Properties
             of={[
               ['Service id', <Copyable key="id" text={service_id} label="service id" />],
               ['State', <ServiceState key="state" status={status} />],
-              ['Made', <Time key="made" at={created_at} />],
+              ['Created', <Time key="created" at={created_at} />],
             ]}
           />
         </Section>
@@ -97,18 +97,18 @@ const WaitingPayout = ({
 }) => {
   const keep = useAction((client) => client.identity.updateService({ service_id, payout_address }), {
     changes: [['services']],
-    done: () => toast('The present payout address stays.'),
+    done: () => toast('Payout address kept.'),
   });
   return (
-    <Notice tone="wait" title="Another payout address is waiting">
+    <Notice tone="wait" title="New payout address pending">
       <p>
-        In <Countdown until={next.effective_at} over="this moment" />, on <Time at={next.effective_at} />, new
-        quotes will be paid to <code className="whole">{next.payout_address}</code>. If you did not change it,
-        keep the present address and rotate the key.
+        In <Countdown until={next.effective_at} over="a moment" />, on <Time at={next.effective_at} />, new
+        quotes will be paid to <code className="whole">{next.payout_address}</code>. If this was not you, keep
+        the current address and rotate the key.
       </p>
       {keep.error !== null && <ErrorNotice error={keep.error} />}
-      <Button size="small" busy={keep.isBusy && 'Keeping it…'} onPress={() => void keep.run(undefined)}>
-        Keep the present address
+      <Button size="small" busy={keep.isBusy && 'Saving…'} onPress={() => void keep.run(undefined)}>
+        Keep current address
       </Button>
     </Notice>
   );
@@ -118,7 +118,7 @@ const SettingsSection = ({ service }: { service: Service }) => {
   const { service_id } = service;
   const save = useAction(
     (client, changed: Partial<Settings>) => client.identity.updateService({ service_id, ...changed }),
-    { changes: [['services']], done: () => toast('The settings are saved.') },
+    { changes: [['services']], done: () => toast('Settings saved.') },
   );
   const send = (settings: Settings) => {
     // Unchanged fields are not sent. An unchanged payout address would cancel a pending change.
@@ -132,7 +132,7 @@ const SettingsSection = ({ service }: { service: Service }) => {
   return (
     <Section
       title="Settings"
-      about="They apply to new quotes. A new payout address needs a fresh sign-in, and you are notified by mail. In live it takes effect after 24 hours."
+      about="Apply to new quotes. Changing the payout address needs a recent sign-in; in live it takes effect after 24 hours."
     >
       <ServiceForm
         service={service}
@@ -141,7 +141,7 @@ const SettingsSection = ({ service }: { service: Service }) => {
         actions={
           <Row>
             <Button type="submit" variant="primary" busy={save.isBusy && 'Saving…'}>
-              Save the settings
+              Save
             </Button>
           </Row>
         }

@@ -17,7 +17,7 @@ const ServicesPage = () => {
   return (
     <Page
       title="Services"
-      about="What you sell. Each service has a price, a payout address and a key."
+      about="The APIs you sell: a price, a payout address and a key each."
       actions={services.data.length > 0 && button}
     >
       <Section title="Your services">
@@ -27,10 +27,8 @@ const ServicesPage = () => {
           waiting="Loading your services…"
           keyOf={({ service_id }) => service_id}
           empty={
-            <Empty title="No service yet">
-              <p>
-                A service is one API that accepts payments. Create it to get the key that its server needs.
-              </p>
+            <Empty title="No services yet">
+              <p>A service is an API you sell: a name, a price per call and a payout address.</p>
               {button}
             </Empty>
           }
@@ -40,7 +38,7 @@ const ServicesPage = () => {
               show: ({ service_id, name }) => <Link href={`/services/${service_id}`}>{name}</Link>,
             },
             { heading: 'Price', align: 'end', show: ({ price }) => <Money micro={price} /> },
-            { heading: 'You receive', align: 'end', show: ({ net_amount }) => <Money micro={net_amount} /> },
+            { heading: 'Net', align: 'end', show: ({ net_amount }) => <Money micro={net_amount} /> },
             {
               heading: 'Paid to',
               show: ({ payout_address }) => <Copyable text={payout_address} label="payout address" short />,
@@ -50,7 +48,7 @@ const ServicesPage = () => {
               show: ({ redeem_window_seconds }) => formatDuration(redeem_window_seconds),
             },
             { heading: 'State', show: ({ status }) => <ServiceState status={status} /> },
-            { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
+            { heading: 'Created', show: ({ created_at }) => <Ago at={created_at} /> },
           ]}
         />
       </Section>

@@ -49,9 +49,7 @@ export const Timeline = ({
         <Open settlement={settlement} isShut={isShut} />
       </ol>
       {events.error !== null && (
-        <p className="quiet">
-          The time of the confirmation could not be loaded. The times may be those of the attempt.
-        </p>
+        <p className="quiet">The confirmation time could not be loaded. Times may be those of the attempt.</p>
       )}
     </>
   );
@@ -59,14 +57,14 @@ export const Timeline = ({
 
 const TEXTS: Record<Entry['kind'], string> = {
   quoted: 'Quoted',
-  accepted: 'Payment begun',
-  issued: 'Paid: confirmed on chain',
-  finalized: 'Final: no fork can undo it',
-  redeemed: 'Redeemed: delivered',
+  accepted: 'Payment started',
+  issued: 'Paid',
+  finalized: 'Final',
+  redeemed: 'Delivered',
   refunded: 'Refund',
-  lapsed: 'Window ended, not redeemed',
+  lapsed: 'Not delivered',
   failed: 'Payment failed',
-  reversed: 'Reversed on chain',
+  reversed: 'Reversed',
 };
 const toneOf = ({ kind, refund }: Entry): 'good' | 'wait' | 'bad' | undefined => {
   if (kind === 'issued' || kind === 'finalized' || kind === 'redeemed') return 'good';
@@ -102,12 +100,12 @@ const Detail = ({
         <Line>
           <Money micro={settlement.net_amount} /> to {vendor},{' '}
           <Money micro={accrued_fee ?? settlement.fee_amount} /> fee
-          {accrued_fee !== undefined && ' accrued'}, in{' '}
+          {accrued_fee !== undefined && ' (billed separately)'}, in{' '}
           <Copyable text={tx_hash} label="transaction of the payment" short />
         </Line>
         {superseded_tx_hashes.map((hash) => (
           <Line key={hash}>
-            in place of <Copyable text={hash} label="replaced transaction" short />, which a fork removed
+            in place of <Copyable text={hash} label="replaced transaction" short />, removed by a fork
           </Line>
         ))}
       </>
@@ -124,21 +122,21 @@ const Detail = ({
         )}
         {units_total !== undefined && (
           <Line>
-            {units.toLocaleString('en')} of {units_total.toLocaleString('en')} units consumed since,{' '}
+            {units.toLocaleString('en')} of {units_total.toLocaleString('en')} units used,{' '}
             {(units_remaining ?? 0).toLocaleString('en')} left
           </Line>
         )}
       </>
     );
   }
-  if (kind === 'lapsed') return <Line>The money stays with {vendor}.</Line>;
+  if (kind === 'lapsed') return <Line>Not redeemed in time. The money stays with {vendor}.</Line>;
   if (kind === 'failed' && failure !== null)
     return (
       <Line>
         {failure.message} (<code>{failure.code}</code>). No money moved.
       </Line>
     );
-  if (kind === 'reversed') return <Line>The payment was reversed on chain.</Line>;
+  if (kind === 'reversed') return <Line>A fork removed the payment after it was confirmed.</Line>;
   if (refund !== undefined)
     return (
       <Line>
@@ -160,13 +158,13 @@ const Open = ({
   if (status === 'pending')
     return (
       <li data-tone="wait">
-        <strong>Waiting for the chain’s confirmation</strong>
+        <strong>Waiting for confirmation</strong>
       </li>
     );
   if (status === 'issued' && redeem_expires_at !== null && !isShut)
     return (
       <li data-tone="wait">
-        <strong>Waiting to be redeemed</strong>
+        <strong>Awaiting delivery</strong>
         <Line>
           <Countdown until={redeem_expires_at} over="a moment" /> left
         </Line>
@@ -175,7 +173,7 @@ const Open = ({
   if (status === 'issued' && rail !== 'quittance' && !isShut)
     return (
       <li data-tone="wait">
-        <strong>Waiting to be delivered</strong>
+        <strong>Awaiting delivery</strong>
       </li>
     );
   if (chain_status === 'confirmed')

@@ -3,6 +3,9 @@ import { Link, useParams } from 'wouter';
 import { DeclinesOf } from '../consumer/declines.tsx';
 import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useItems, useRead } from '../lib/data.ts';
+import { ChainMark, PaymentState } from '../lib/payment-state.tsx';
+import { CopyReceiptLink, useReceipt } from '../lib/receipt-link.tsx';
+import { shortId } from '../lib/short-id.ts';
 import { TransactionHash } from '../lib/transaction-hash.tsx';
 import {
   Ago,
@@ -54,7 +57,7 @@ const SettlementPage = () => {
   );
   if (settlement.data === undefined) {
     return (
-      <Page title="Payment" actions={<LinkButton to="/sales">All sales</LinkButton>}>
+      <Page title="Sale" actions={<LinkButton to="/sales">All sales</LinkButton>}>
         {settlement.isPending ? (
           <Loading>Loading the payment…</Loading>
         ) : (
@@ -86,6 +89,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
   // The API's rule (docs/spec/decisions.md, Funding).
   const isShut = areKnown && left === 0n;
   const isPaid = isSettlementPaid(settlement);
+  const receipt = useReceipt(settlement, refunded);
   // The API refuses it while any part is refunded or reserved.
   const canHandOut =
     settlement.rail === 'x402' &&
@@ -96,14 +100,16 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
   const { redeem_id: redeemId } = settlement;
   return (
     <Page
-      title="Payment"
+      title="Sale"
       about={
         <>
-          To <Link href={`/services/${service_id}`}>{name ?? service_id}</Link>, begun{' '}
-          <Time at={settlement.created_at} />.
+          <Link href="/sales">Sales</Link> ·{' '}
+          <Link href={`/services/${service_id}`}>{name ?? shortId(service_id ?? '')}</Link>
+          {' · '}
+          <Time at={settlement.created_at} />
         </>
       }
-      actions={<LinkButton to="/sales">All sales</LinkButton>}
+      actions={receipt !== undefined && <CopyReceiptLink url={receipt.receipt_url} />}
     >
       <Notices settlement={settlement} isShut={isShut} />
       <Columns>
@@ -113,19 +119,19 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
               <Money micro={isPaid ? BigInt(net_amount) - refunded : 0n} large />
               <p className="quiet">
                 {!isPaid
-                  ? 'was received'
+                  ? 'Received'
                   : areKnown
-                    ? 'is yours after refunds'
-                    : 'net; its refunds are not known'}
+                    ? 'Net after fees and refunds'
+                    : 'Net after fees; refunds are loading'}
               </p>
             </div>
             <Ledger
               of={[
-                ['Price', <Money key="gross" micro={quote_amount} />],
-                ['Platform’s fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
+                ['Gross', <Money key="gross" micro={quote_amount} />],
+                ['Fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
                 ['Net', <Money key="net" micro={net_amount} />],
                 [
-                  'Accrued fee, paid separately',
+                  'Fee, billed separately',
                   settlement.accrued_fee !== undefined && <Money micro={settlement.accrued_fee} />,
                 ],
                 ['Refunded', refunded > 0n && <Money micro={-refunded} />],
@@ -134,8 +140,8 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
             />
           </Stack>
         </Section>
-        <Section title="At a glance">
-          <Details settlement={settlement} />
+        <Section title="Details">
+          <Details settlement={settlement} refunded={refunded} paidBy={receipt?.claims.payer_address} />
         </Section>
       </Columns>
       <Section
@@ -163,20 +169,20 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
   <>
     {settlement.payment_attempt_id !== undefined && (
       <Notice title="You made this payment yourself">
-        This is the vendor’s view. As the payer you have{' '}
+        This is the vendor’s view. As the buyer, see{' '}
         <Link href={`/payments/${settlement.settlement_id}`}>the receipt</Link>.
       </Notice>
     )}
     {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
-      <Notice tone="wait" title="Paid, and not redeemed yet">
+      <Notice tone="wait" title="Paid, awaiting delivery">
         {isShut ? (
-          'It cannot be redeemed while its whole net amount is refunded or reserved for a refund.'
+          'The whole net amount is refunded or reserved for a refund, so it cannot be redeemed.'
         ) : (
           <>
-            Your server can redeem it for <Countdown until={settlement.redeem_expires_at} over="a moment" />.
+            Your server has <Countdown until={settlement.redeem_expires_at} over="a moment" /> to redeem it.
           </>
         )}{' '}
-        After its window it expires. The remaining money stays with you.
+        After that the money stays with you.
       </Notice>
     )}
     {settlement.rail !== 'quittance' && settlement.status === 'issued' && isSettlementPaid(settlement) && (
@@ -190,8 +196,18 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
   </>
 );
 
-const Details = ({ settlement }: { settlement: Settlement }) => {
-  const { units_total, units_remaining, scope, tx_hash, payer_address, resource } = settlement;
+const Details = ({
+  settlement,
+  refunded,
+  paidBy,
+}: {
+  settlement: Settlement;
+  refunded: bigint;
+  /** Of the receipt, once there is one. */
+  paidBy: string | undefined;
+}) => {
+  const { units_total, units_remaining, scope, tx_hash, resource } = settlement;
+  const payer = settlement.payer_address ?? paidBy;
   return (
     <Properties
       of={[
@@ -203,13 +219,14 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
           ),
         ],
         ['Rail', railName(settlement.rail)],
-        [
-          'Payer',
-          payer_address !== undefined && <Copyable block text={payer_address} label="payer address" />,
-        ],
+        ['Paid by', payer !== undefined && <Copyable text={payer} label="payer address" />],
         ['Resource', resource !== undefined && <span className="whole">{resource}</span>],
-        ['State', <State key="state" settlement={settlement} />],
-        ['On chain', <Badge key="chain" state={settlement.chain_status} />],
+        [
+          'State',
+          <span key="state">
+            <PaymentState of={settlement} refunded={refunded} /> <ChainMark state={settlement.chain_status} />
+          </span>,
+        ],
         ['Transaction', tx_hash !== null && <TransactionHash key="tx" hash={tx_hash} />],
         [
           'Units',
@@ -221,13 +238,6 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
     />
   );
 };
-
-const State = ({ settlement: { rail, status } }: { settlement: Settlement }) =>
-  rail !== 'quittance' && status === 'issued' ? (
-    <Badge state="paid, not delivered" tone="wait" />
-  ) : (
-    <Badge state={status} />
-  );
 
 type Asked = { refund: Refund | null };
 
@@ -248,29 +258,23 @@ const Refunds = ({
   const changes = [['refunds'], ['settlement', settlement.settlement_id]];
   const cancel = useAction((client, refund_id: string) => client.funding.cancelRefund({ refund_id }), {
     changes,
-    done: () => toast('The refund is cancelled, and its reservation is released.'),
+    done: () => toast('Refund cancelled.'),
   });
   const canRefund = left > 0n;
   return (
     <Section
       title="Refunds"
-      about={`From the net amount to the ${settlement.rail === 'quittance' ? 'wallet' : 'token account'} that paid. The fee is not refunded.`}
-      actions={
-        canRefund && (
-          <Button variant="primary" onPress={() => setAsked({ refund: null })}>
-            Refund
-          </Button>
-        )
-      }
+      about={`Sent to the ${settlement.rail === 'quittance' ? 'wallet' : 'token account'} that paid. The fee is not refunded.`}
+      actions={canRefund && <Button onPress={() => setAsked({ refund: null })}>Refund</Button>}
     >
       <Table
         label="Refunds of this payment"
         items={refunds}
-        waiting="Loading its refunds…"
+        waiting="Loading the refunds…"
         keyOf={({ refund_id }) => refund_id}
-        empty={<Empty title={isPaid ? 'Nothing was refunded' : 'There is nothing to refund'} />}
+        empty={<Empty title={isPaid ? 'No refunds' : 'Nothing to refund'} />}
         columns={[
-          { heading: 'Prepared', show: ({ created_at }) => <Ago at={created_at} /> },
+          { heading: 'Created', show: ({ created_at }) => <Ago at={created_at} /> },
           { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
           { heading: 'State', show: (refund) => <RefundState refund={refund} /> },
           { heading: 'Reason', show: ({ reason }) => reason },
@@ -315,8 +319,7 @@ const Refunds = ({
       >
         {cancelled !== null && (
           <>
-            Nothing of <Money micro={cancelled.amount} /> has moved, and nothing will. You can prepare another
-            refund afterwards.
+            <Money micro={cancelled.amount} /> stays with you. You can create another refund later.
           </>
         )}
       </ConfirmDialog>

@@ -67,7 +67,7 @@ const StatementPage = () => {
   return (
     <Page
       title="Statement"
-      about="Revenue, fees and refunds by month. A refund counts in the month of its payment. Months are UTC."
+      about="Gross, fees, refunds and net by UTC month. A refund counts in the month of its payment."
       actions={
         months !== null &&
         months.length > 0 && (
@@ -83,13 +83,13 @@ const StatementPage = () => {
       <Section title={`Statement of ${account?.email ?? ''}, ${environment} environment`}>
         <Stack>
           <Row>
-            <Select label="Time" options={SPANS} value={span} onChange={setSpan} />
+            <Select label="Period" options={SPANS} value={span} onChange={setSpan} />
             <Button
               variant="primary"
-              busy={build.isBusy && (count === 0 ? 'Reading your sales…' : `${count} sales read…`)}
+              busy={build.isBusy && (count === 0 ? 'Loading your sales…' : `${count} sales loaded…`)}
               onPress={() => void build.run(undefined)}
             >
-              Build the statement
+              Show
             </Button>
           </Row>
           {build.error !== null && <ErrorNotice error={build.error} />}
@@ -104,7 +104,7 @@ export default StatementPage;
 
 const Months = ({ months }: { months: readonly Month[] }) => (
   <Table
-    label="Statement by month"
+    label="Monthly statement"
     items={{
       data: months,
       error: null,
@@ -116,11 +116,11 @@ const Months = ({ months }: { months: readonly Month[] }) => (
     }}
     waiting=""
     keyOf={({ month }) => month}
-    empty={<Empty title="No payment in this time" />}
+    empty={<Empty title="No payments in this period" />}
     columns={[
       { heading: 'Month', show: ({ month }) => month },
       { heading: 'Payments', align: 'end', show: ({ payments }) => payments.toLocaleString('en') },
-      { heading: 'Revenue', align: 'end', show: ({ gross }) => <Money micro={gross} /> },
+      { heading: 'Gross', align: 'end', show: ({ gross }) => <Money micro={gross} /> },
       { heading: 'Fees', align: 'end', show: ({ fees }) => <Money micro={-fees} /> },
       { heading: 'Refunds', align: 'end', show: ({ refunded }) => <Money micro={-refunded} /> },
       { heading: 'Net', align: 'end', show: ({ net }) => <Money micro={net} /> },

@@ -58,13 +58,12 @@ const isRedeem = ({ url }: Exchanged): boolean => url.endsWith('/redeem');
 /** Why the paywall refused a call, as its vendor sees it. */
 const REASONS: Record<string, string> = {
   no_quote:
-    'The API returned no quote. Its answer is below. In most cases the key does not belong to this service.',
-  vendor_configuration: 'The API refused the service key. Nothing was redeemed: the payment is still valid.',
-  being_confirmed:
-    'A fork removed the payment, and it is being made again. Try this step again in some seconds.',
-  invalid_token: 'The settlement token is not one that the API signed.',
+    'The API returned no quote (see its answer below). Most likely the key belongs to another service.',
+  vendor_configuration: 'The API refused the service key. Nothing was redeemed; the payment is still valid.',
+  being_confirmed: 'A fork removed the payment; it is being sent again. Retry in a few seconds.',
+  invalid_token: 'The settlement token was not signed by the API.',
   settlement_expired: 'The settlement was not redeemed in time. Start again.',
-  spent: 'The settlement was redeemed before, by another request.',
+  spent: 'Another request already redeemed this payment.',
 };
 const reasonOf = (exchanged: Exchanged): string => {
   const reason = /"reason":"(\w+)"/.exec(exchanged.answer?.body ?? '')?.[1] ?? '';

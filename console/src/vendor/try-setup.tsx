@@ -32,8 +32,8 @@ export const ServiceKey = ({
   return (
     <>
       <TextField
-        label="Its key"
-        hint="It stays in the memory of this page. It is not stored, and is sent to this gateway only."
+        label="Service key"
+        hint="Kept in this page’s memory only and sent to this server only."
         type="password"
         autoComplete="off"
         placeholder="vendor_test_…"
@@ -42,14 +42,14 @@ export const ServiceKey = ({
         isDisabled={isDisabled}
         error={
           value !== '' && !value.startsWith('vendor_test_')
-            ? 'A service key of the test environment begins with vendor_test_.'
+            ? 'Test service keys start with vendor_test_.'
             : null
         }
       />
       {made !== null && made === value ? (
-        <Notice tone="good" title="This is the service’s new key">
+        <Notice tone="good" title="New service key">
           <Copyable label="the new key" text={made} />
-          <p>Copy it if you need it later: it is shown only once, and is lost when this page is closed.</p>
+          <p>Copy it if you need it later: it is gone when you close this page.</p>
         </Notice>
       ) : (
         <div>
@@ -67,8 +67,8 @@ export const ServiceKey = ({
         onClose={() => setAsking(false)}
         onConfirm={() => rotate.runOrThrow(undefined)}
       >
-        The key is rotated: the present one works for {service.key_grace_hours} more hours, and an older one
-        stops working at once. If one of your servers sells this service, give it the new key.
+        The current key works for {service.key_grace_hours} more hours, and an older one stops working at
+        once. If one of your servers sells this service, give it the new key.
       </ConfirmDialog>
     </>
   );
@@ -100,13 +100,13 @@ export const Payer = ({
       isDisabled={isDisabled}
       options={[
         ['account', 'my own wallet'],
-        ['delegate', 'a delegate key'],
+        ['delegate', 'an agent key'],
       ]}
     />
     {by === 'delegate' ? (
       <TextField
-        label="Delegate key"
-        hint="It stays in the memory of this page, like the service key."
+        label="Agent key"
+        hint="Kept in this page’s memory only."
         type="password"
         autoComplete="off"
         placeholder="dk_test_…"
@@ -115,7 +115,7 @@ export const Payer = ({
         isDisabled={isDisabled}
         error={
           delegateKey !== '' && !delegateKey.startsWith('dk_test_')
-            ? 'A delegate key of the test environment begins with dk_test_.'
+            ? 'Test agent keys start with dk_test_.'
             : null
         }
       />

@@ -10,7 +10,7 @@ import { RESOURCE, type Step, type Trial } from './trial.ts';
 export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode; next: string }[] = [
   {
     run: 'ask',
-    title: '1. A buyer calls, and gets the price',
+    title: '1. A buyer calls and gets the price',
     about: (
       <>
         The middleware requests a quote for <code>{RESOURCE}</code> from the API and answers 402. Only the
@@ -22,29 +22,28 @@ export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode
   {
     run: 'verify',
     title: '2. The buyer checks the quote',
-    about:
-      'This page verifies it with the API’s published keys: who is paid, how much, for which address and until when.',
+    about: 'Verified with the published keys: who is paid, how much, for which address, until when.',
     next: 'Check the quote',
   },
   {
     run: 'settle',
     title: '3. The buyer pays',
     about:
-      'Settle makes one payment on the chain and answers when it is confirmed. The attempt’s id makes it safe to repeat: nothing is paid twice.',
+      'Settle pays once on chain and answers when the payment is confirmed. The attempt id makes retries safe.',
     next: 'Pay',
   },
   {
     run: 'call',
-    title: '4. The call again, with the payment',
+    title: '4. The buyer calls again, with the payment',
     about:
-      'The same request with two more headers. The middleware checks the token, redeems the payment and delivers.',
+      'The same request with two more headers. The middleware verifies the token, redeems the payment and delivers.',
     next: 'Call again',
   },
   {
     run: 'redeem',
-    title: '5. Redeemed by the vendor’s key, once',
+    title: '5. The vendor redeems once',
     about:
-      'The middleware made the first redeem in step 4. A second redeem with another id is answered “replayed” and must deliver nothing. A buyer who repeats the call gets the stored delivery, as after a broken connection.',
+      'The middleware redeemed in step 4. A second redeem answers “replayed”: deliver nothing then. A buyer who retries gets the stored delivery.',
     next: 'Try to redeem twice',
   },
 ];
@@ -132,17 +131,15 @@ const Problem = ({ of }: { of: unknown }) => {
     );
   if (of instanceof PaymentUndecidedError)
     return (
-      <Notice tone="wait" title="It is not decided yet whether this was paid">
-        Repeat the step: it uses the same attempt and never pays twice.
+      <Notice tone="wait" title="Payment status unknown">
+        Repeat the step: the same attempt never pays twice.
       </Notice>
     );
   if (!(of instanceof ApiError) && !(of instanceof NoAnswerError)) return <ErrorNotice error={of} />;
   return (
     <>
       <ErrorNotice error={of} />
-      {isWalletProblem(of) && (
-        <WalletNotice>It needs USDC of the test environment, and an allowance for payments.</WalletNotice>
-      )}
+      {isWalletProblem(of) && <WalletNotice>You need test USDC and a spending limit.</WalletNotice>}
     </>
   );
 };

@@ -15,20 +15,15 @@ const TryPage = () => {
   const { environment } = useSession();
   const own = useOwnServices();
   return (
-    <Page
-      title="Try it"
-      about="A paid call from the 402 to the delivery, with every request and answer, on the running system."
-    >
+    <Page title="Try it" about="A paid call from 402 to delivery, with every request and response.">
       {environment === 'live' ? (
-        <Notice tone="wait" title="Only in the test environment">
-          Step 3 makes a payment. Switch to the test environment above, where its money is not real.
+        <Notice tone="wait" title="Test mode only">
+          Step 3 makes a payment. Switch to test mode above: no real money.
         </Notice>
       ) : (
         <>
           <Notice>
-            This page has no server. It acts as the vendor itself, with the vendor part of{' '}
-            <code>@quittance/sdk</code> on the browser’s Request and Response. That is the same code as in the
-            middlewares for Express, Fastify, Hono and Next. Its calls of the API are real.
+            This page plays buyer and vendor: the real SDK runs in your browser and calls the real API.
           </Notice>
           <Section title="Before you start">
             <ChooseService {...own} />
@@ -43,12 +38,12 @@ export default TryPage;
 
 type Next = (typeof STEPS)[number] | undefined;
 const headingOf = (next: Next, hasFailed: boolean): string => {
-  if (next === undefined) return 'All steps are done';
-  return hasFailed ? 'Go on' : next.title;
+  if (next === undefined) return 'Done';
+  return hasFailed ? 'Repeat the step' : next.title;
 };
 const aboutOf = (next: Next, hasFailed: boolean): ReactNode => {
-  if (next === undefined) return 'Paid once, delivered once. The settlement is listed under Sales.';
-  return hasFailed ? 'Correct the problem above, then repeat the step. Nothing is paid twice.' : next.about;
+  if (next === undefined) return 'Paid once, delivered once. The payment is under Sales.';
+  return hasFailed ? 'Fix the problem above and repeat the step. Nothing is paid twice.' : next.about;
 };
 
 /** A valid access token. A read by the session's own client renews an expired one. */
@@ -80,7 +75,7 @@ const Participants = ({
   isBuyerFixed: boolean;
 }) => (
   <Section
-    title="Who takes part"
+    title="Set up"
     about={
       <>
         The vendor sells one report for <Money micro={service.price} />.
@@ -143,7 +138,7 @@ const StepButtons = ({
           busy={busy === 'all' && 'Running all steps…'}
           onPress={() => onGo(true)}
         >
-          {done === 0 ? 'Run all steps' : 'Run the rest'}
+          {done === 0 ? 'Run all steps' : 'Run the remaining steps'}
         </Button>
       </>
     )}
@@ -229,7 +224,7 @@ const Exchange = ({ service }: { service: Service }) => {
       ))}
       <Section title={headingOf(next, hasFailed)} about={aboutOf(next, hasFailed)}>
         <Stack>
-          {!isReady && <p className="quiet">To begin, enter a service key and select who pays.</p>}
+          {!isReady && <p className="quiet">Enter a service key and choose who pays.</p>}
           <StepButtons
             next={next}
             taken={taken.length}
