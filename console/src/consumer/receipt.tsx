@@ -175,9 +175,26 @@ const Names = ({ payment }: { payment: Payment }) => (
             <Copyable key="service" text={payment.service_id} label="the service’s id" />
           ),
         ],
+        [
+          'Transaction',
+          payment.tx_hash !== null && (
+            <TransactionHash key="hash" hash={payment.tx_hash} label="the transaction’s hash" />
+          ),
+        ],
+        ['Replaced', payment.superseded_tx_hashes.length > 0 && payment.superseded_tx_hashes.join(', ')],
         ['Rail', railName(payment.rail)],
-        ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
-        ['Agent', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
+        [
+          'Wallet',
+          payment.wallet_id !== undefined && (
+            <Copyable key="wallet" text={payment.wallet_id} label="the wallet’s id" />
+          ),
+        ],
+        [
+          'Agent',
+          payment.delegate_id != null && (
+            <Copyable key="delegate" text={payment.delegate_id} label="the agent’s id" />
+          ),
+        ],
         [
           'Attempt',
           payment.payment_attempt_id !== undefined && <code key="attempt">{payment.payment_attempt_id}</code>,
@@ -219,29 +236,11 @@ const Receipt = ({ payment }: { payment: Payment }) => {
             isShut={isOut || left === 0n}
           />
         </Section>
-        <Section title="On chain">
-          <Properties
-            of={[
-              [
-                'Transaction',
-                payment.tx_hash === null ? (
-                  'none yet'
-                ) : (
-                  <TransactionHash key="hash" hash={payment.tx_hash} label="the transaction’s hash" />
-                ),
-              ],
-              [
-                'Replaced',
-                payment.superseded_tx_hashes.length > 0 && payment.superseded_tx_hashes.join(', '),
-              ],
-            ]}
-          />
-        </Section>
+        <Names payment={payment} />
       </Columns>
       {payment.quote_id !== null && (
         <DeclinesOf quoteId={payment.quote_id} side={isPayer ? 'payer' : 'vendor'} />
       )}
-      <Names payment={payment} />
       {!isOut && <ReceiptTokens payment={payment} />}
     </Stack>
   );

@@ -36,7 +36,7 @@ export const Band = ({ door }: { door: boolean }) => {
       <div className="band-tools">
         {!door && <PaletteButton />}
         {!door && <Help />}
-        <a className="band-link" href="/docs/guides" aria-label="Docs">
+        <a className="band-link" href="/docs/guides">
           <BookOpen aria-hidden="true" />
           <span className="band-text">Docs</span>
         </a>
@@ -71,7 +71,7 @@ const PaletteButton = () => {
   }, []);
   return (
     <>
-      <button type="button" className="band-link" aria-label="Search" onClick={() => setOpen(true)}>
+      <button type="button" className="band-link" onClick={() => setOpen(true)}>
         <Search aria-hidden="true" />
         <span className="band-text">
           Search <kbd>{isMac ? '⌘' : 'Ctrl'} K</kbd>

@@ -38,24 +38,26 @@ const Palette = ({ onClose }: { onClose: () => void }) => {
             <TextField aria-label="Page, guide or id" autoFocus>
               <Input className="field-input" placeholder="Page, guide, stl_…, q_…, transaction" />
             </TextField>
-            <Menu
-              className="palette-list"
-              aria-label="Results"
-              onAction={(to) => open(String(to))}
-              renderEmptyState={() => <p className="quiet">Nothing found. Ids are matched as a whole.</p>}
-            >
-              {groupsOf(typed, AREAS).map(({ heading, entries }) => (
-                <MenuSection key={heading} id={heading}>
-                  <Header className="palette-heading">{heading}</Header>
-                  {entries.map(({ to, text, note }) => (
-                    <MenuItem key={to} id={to} className="option" textValue={text}>
-                      {text}
-                      {note !== undefined && <code className="palette-note">{note}</code>}
-                    </MenuItem>
-                  ))}
-                </MenuSection>
-              ))}
-            </Menu>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+            <div className="palette-list" tabIndex={0}>
+              <Menu
+                aria-label="Results"
+                onAction={(to) => open(String(to))}
+                renderEmptyState={() => <p className="quiet">Nothing found. Ids are matched as a whole.</p>}
+              >
+                {groupsOf(typed, AREAS).map(({ heading, entries }) => (
+                  <MenuSection key={heading} id={heading}>
+                    <Header className="palette-heading">{heading}</Header>
+                    {entries.map(({ to, text, note }) => (
+                      <MenuItem key={to} id={to} className="option" textValue={text}>
+                        {text}
+                        {note !== undefined && <code className="palette-note">{note}</code>}
+                      </MenuItem>
+                    ))}
+                  </MenuSection>
+                ))}
+              </Menu>
+            </div>
           </Autocomplete>
         </AriaDialog>
       </Modal>

@@ -43,7 +43,7 @@ export const AllowedIps = ({ service: { service_id, allowed_ips } }: { service: 
           {save.error !== null && <ErrorNotice error={save.error} />}
           <Row>
             <Button type="submit" busy={save.isBusy && 'Saving…'}>
-              Save
+              Save addresses
             </Button>
           </Row>
         </Stack>

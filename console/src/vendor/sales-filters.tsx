@@ -74,7 +74,7 @@ export const SalesFilters = ({
     <search className="filters" aria-label="Filter the sales">
       <TextField
         label="Find"
-        placeholder="Id, transaction, payer, resource"
+        placeholder="Id, payer, resource"
         value={find}
         onChange={(text) => choose('find', text)}
         maxLength={200}

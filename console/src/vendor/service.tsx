@@ -141,7 +141,7 @@ const SettingsSection = ({ service }: { service: Service }) => {
         actions={
           <Row>
             <Button type="submit" variant="primary" busy={save.isBusy && 'Saving…'}>
-              Save
+              Save settings
             </Button>
           </Row>
         }

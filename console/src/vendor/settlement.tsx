@@ -170,7 +170,7 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
     {settlement.payment_attempt_id !== undefined && (
       <Notice title="You made this payment yourself">
         This is the vendor’s view. As the buyer, see{' '}
-        <Link href={`/payments/${settlement.settlement_id}`}>the receipt</Link>.
+        <Link href={`/payments/${settlement.settlement_id}`}>the payment</Link>.
       </Notice>
     )}
     {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
