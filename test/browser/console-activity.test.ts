@@ -55,12 +55,12 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   expect(await rows(page).count()).toBe(4);
   await page.page.getByText('4.500001').first().waitFor();
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
-  await page.page.getByText('USDC spent by day as a table').click();
-  const daily = page.page.getByRole('table', { name: 'USDC spent by day' });
-  expect(await daily.locator('tr').count()).toBe(30);
+  await page.page.getByText('Spent by day as a table').click();
+  const daily = page.page.getByRole('table', { name: 'Spent by day' });
+  expect(await daily.locator('tr').count()).toBe(7);
   // Midnight may have passed since the payments.
   expect((await daily.locator('tr').allTextContents()).slice(-2).join()).toContain('4.500001');
-  await page.page.getByText('USDC spent by day as a table').click();
+  await page.page.getByText('Spent by day as a table').click();
   await page.shoot('activity');
   expect(await page.findings()).toEqual([]);
 
@@ -71,18 +71,18 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
     expect.stringMatching(/HYPERLINK.*12\.500001 USDC/),
     expect.stringMatching(/^Maps22\.00 USDC/),
   ]);
-  await page.page.getByRole('tab', { name: 'By delegate' }).click();
-  await page.page.getByRole('table', { name: 'Spent by delegate' }).getByText('Robot').waitFor();
-  await page.page.getByText('You, without a delegate').waitFor();
+  await page.page.getByRole('tab', { name: 'By agent' }).click();
+  await page.page.getByRole('table', { name: 'Spent by agent' }).getByText('Robot').waitFor();
+  await page.page.getByText('You').waitFor();
   await page.shoot('activity-by-delegate');
   expect(await page.findings()).toEqual([]);
 
-  await choose(page, 'Kind', 'Payments');
+  await choose(page, 'Type', 'Payments');
   await expectRows(page, 3);
-  await choose(page, 'Delegate', 'Robot');
+  await choose(page, 'Agent', 'Robot');
   await expectRows(page, 1);
   expect(new URL(page.page.url()).searchParams.toString()).toBe(`type=payment&delegate=${robot.delegate_id}`);
-  await button(page, 'Show all').click();
+  await button(page, 'Clear filters').click();
   await expectRows(page, 4);
   await choose(page, 'Service', 'Maps');
   await expectRows(page, 2);
@@ -90,12 +90,12 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   await choose(page, 'Direction', 'In');
   await expectRows(page, 1);
   await choose(page, 'Status', 'Reversed');
-  await page.page.getByText('No transaction matches these filters').waitFor();
-  await button(page, 'Show all').click();
-  await page.page.getByLabel('Up to').fill('2020-01-01');
-  await page.page.getByText('No transaction matches these filters').waitFor();
+  await page.page.getByText('No transactions match these filters').waitFor();
+  await button(page, 'Clear filters').click();
+  await page.page.getByLabel('To', { exact: true }).fill('2020-01-01');
+  await page.page.getByText('No transactions match these filters').waitFor();
   await page.page.getByLabel('From').fill('2020-01-01');
-  await page.page.getByLabel('Up to').fill('2999-01-01');
+  await page.page.getByLabel('To', { exact: true }).fill('2999-01-01');
   await expectRows(page, 4);
 
   await page.go(`/activity?type=payment&delegate=${robot.delegate_id}&direction=sideways`);
@@ -109,8 +109,8 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   expect(line).toContain(`"'${EVIL.replaceAll('"', '""')}"`);
   expect(line).toContain(paid.settlement_id);
   await page.page.getByRole('link', { name: 'Payment' }).click();
-  await page.page.getByRole('heading', { name: 'Receipt' }).waitFor();
-  await page.page.locator('.timeline').getByText('Paid: confirmed on chain').waitFor();
+  await page.page.getByRole('heading', { name: 'Payment', exact: true }).waitFor();
+  await page.page.locator('.timeline').getByText('Paid', { exact: true }).waitFor();
   await page.page.locator('.timeline').getByText('to the vendor').waitFor();
   await page.page.goBack();
   await expectRows(page, 1);
@@ -120,7 +120,7 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   await page.page.getByLabel('Find').fill(paid.tx_hash);
   await expectRows(page, 1);
   await page.page.getByLabel('Find').fill('stl_unknown');
-  await page.page.getByText('No transaction matches these filters').waitFor();
+  await page.page.getByText('No transactions match these filters').waitFor();
 });
 
 const expectRows = (console: ConsolePage, count: number) =>
@@ -194,7 +194,7 @@ test('a long list is read by the page at desktop and phone width, and the export
     await page.page.route('**/v1/transactions?*', overfull(2_345));
     await page.page.route('**/v1/spending/summary?*', overfullSpending);
     await page.go('/activity');
-    await page.page.getByRole('button', { name: 'Last 30 days' }).click();
+    await page.page.getByRole('button', { name: 'Last 7 days' }).click();
     await page.page.getByRole('option', { name: 'Last 365 days' }).click();
     await page.page.locator('.recharts-bar-rectangle').nth(364).waitFor();
     await expectRows(page, 50);
@@ -222,7 +222,7 @@ test('a long list is read by the page at desktop and phone width, and the export
   expect(lines).toHaveLength(2_345);
   expect(new Set(lines.map((line) => line.split(',')[1])).size).toBe(2_345);
   expect(lines[0]).toContain('"9007199254740993","9007199254.740993"');
-  await page.page.getByText('2,345 transactions are in quittance-test-').waitFor();
+  await page.page.getByText('2,345 transactions exported to quittance-test-').waitFor();
 
   // One page of the list never arrives: the export shows its progress until it is cancelled, and
   // makes no file.
@@ -239,8 +239,8 @@ test('a long list is read by the page at desktop and phone width, and the export
   await page.page.getByText('100 transactions read…').waitFor();
   await page.shoot('activity-exporting');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Cancel the export').click();
-  await page.page.getByText('The export is cancelled').waitFor();
+  await button(page, 'Cancel export').click();
+  await page.page.getByText('Export cancelled.').waitFor();
   await button(page, 'Export as CSV').waitFor();
   expect(files).toBe(0);
 });
@@ -255,7 +255,7 @@ test('the page shows empty, failed and slow lists', async () => {
   expect(await page.findings()).toEqual([]);
   expect(await page.page.getByRole('search').count()).toBe(0);
   await page.go('/activity?direction=in');
-  await page.page.getByText('No transaction matches these filters').waitFor();
+  await page.page.getByText('No transactions match these filters').waitFor();
   expect((await exportCsv(page)).text.trimEnd().split('\r\n')).toHaveLength(1);
 
   const failing = (route: Route) =>
@@ -273,8 +273,8 @@ test('the page shows empty, failed and slow lists', async () => {
   await page.page.route('**/v1/transactions?*', failing);
   await page.page.route('**/v1/spending/summary?*', failing);
   await page.go('/activity');
-  await page.page.getByText('The system cannot do this right now').first().waitFor({ timeout: 60_000 });
-  await page.page.getByText('The system cannot do this right now').nth(1).waitFor({ timeout: 60_000 });
+  await page.page.getByText('Temporarily unavailable').first().waitFor({ timeout: 60_000 });
+  await page.page.getByText('Temporarily unavailable').nth(1).waitFor({ timeout: 60_000 });
   await page.shoot('activity-failing');
   expect(await page.findings()).toEqual([]);
   await page.page.unrouteAll();

@@ -14,7 +14,7 @@ const { opened } = consoleSuite(stack);
 test('every document that it links to exists, and the state of the system is shown', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   await page.go('/developers');
-  await page.page.getByText('all parts work').waitFor();
+  await page.page.getByText('operational').waitFor();
   const links = await page.page
     .locator('.documents a')
     .evaluateAll((all) => all.map((link) => (link as unknown as { href: string }).href));
@@ -59,7 +59,7 @@ test('the calls of a key and its last use are shown, and the refused ones apart'
   const rows = page.page.locator('table[aria-label="Calls"] tbody tr', { hasText: 'Weather' });
   await waitUntil(async () => (await rows.count()) === 2);
   await page.shoot('requests');
-  await page.page.getByText('Only refused calls').click();
+  await page.page.getByText('Failed calls only').click();
   await waitUntil(async () => (await rows.count()) === 1);
   expect(await rows.first().textContent()).toContain('validation_error');
   await page.go('/developers');

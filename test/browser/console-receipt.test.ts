@@ -75,7 +75,7 @@ test('the receipt shows the payment, and the key and environment of both tokens,
       'test.quote.1',
       'test.settlement.1',
       'of the test environment',
-      'It is final on the chain.',
+      'Final on chain.',
       'https://weather.example/report',
       paid!.tx_hash,
       delegateId,
@@ -113,14 +113,14 @@ test.each<[string, (payment: Payment) => void, string[]]>([
       claims.quote_amount = '1';
       payment.quote_token = `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`;
     },
-    ['The quote token is not genuine', 'one of the two was changed', 'The settlement token is genuine'],
+    ['The quote token is not genuine', 'one of them was changed', 'The settlement token is genuine'],
   ],
   [
     'the signature of the settlement token',
     (payment) => {
       payment.settlement_token = at(payment.settlement_token, -20);
     },
-    ['The quote token is genuine', 'The settlement token is not genuine', 'one of the two was changed'],
+    ['The quote token is genuine', 'The settlement token is not genuine', 'one of them was changed'],
   ],
   [
     'the amount of the record',
@@ -163,7 +163,7 @@ test('keys that are not published, or cannot be read, make no token genuine', as
   const page = await opened();
   await page.page.route('**/.well-known/jwks.json*', (route) => route.fulfill({ json: { keys: [] } }));
   await page.go(`/payments/${paid!.settlement_id}`);
-  await page.page.getByText('It names a key that the system has not published.').first().waitFor();
+  await page.page.getByText('It names an unknown key.').first().waitFor();
   expect(await text(page)).not.toContain('is genuine');
   await page.page.unrouteAll();
   await page.page.route('**/.well-known/jwks.json*', (route) => route.abort());
@@ -197,6 +197,6 @@ test('the vendor sees no token and a stranger no payment, and the API does not r
   });
   await sold.go(`/payments/${paid!.settlement_id}`);
   await sold.page.getByText('Paid for Weather API').waitFor();
-  await sold.page.getByText('Only the payer can see both tokens.').waitFor();
+  await sold.page.getByText('Only the buyer can see both tokens.').waitFor();
   await sold.shoot('receipt-of-vendor');
 });

@@ -25,12 +25,12 @@ test('a wallet of the console is offered as payout address, and signs a refund w
   await page.go('/services');
   await button(page, 'Create a service').click();
   await page.page.getByLabel('Name', { exact: true }).fill('Maps');
-  await page.page.getByLabel('Price of a call').fill('2.5');
+  await page.page.getByLabel('Price per call').fill('2.5');
   await page.shoot('service-create-own-wallet');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Create it').click();
-  const apiKey = (await page.page.getByRole('dialog').locator('code').textContent())!;
-  await button(page, 'I have stored it').click();
+  await button(page, 'Create service').click();
+  const apiKey = (await page.page.getByRole('dialog').locator('code').first().textContent())!;
+  await button(page, 'I saved it').click();
   const { data } = await must(
     api<{ data: Service[] }>('GET /v1/services', { token: person.token }),
     'services',
@@ -49,14 +49,14 @@ test('a wallet of the console is offered as payout address, and signs a refund w
   const refund = async (amount: string) => {
     await button(page, 'Refund').click();
     await page.page.getByRole('textbox', { name: 'Amount' }).fill(amount);
-    await button(page, 'Review and sign').click();
+    await button(page, 'Continue').click();
     await page.page.getByText(`${amount}0 USDC`).first().waitFor();
   };
   await refund('1.5');
   await page.shoot('refund-own-wallet');
   expect(await page.findings()).toEqual([]);
   await button(page, 'Sign with your passkey').click();
-  await page.page.getByText(/^The refund is (paid|on its way)\.$/).waitFor();
+  await page.page.getByText(/^Refund (paid|sent)\.$/).waitFor();
 
   await refund('0.5');
   await button(page, 'Use the recovery code').click();
@@ -65,11 +65,11 @@ test('a wallet of the console is offered as payout address, and signs a refund w
   const rows = page.page.getByRole('table', { name: 'Refunds of this payment' }).getByRole('row');
   await rows
     .nth(2)
-    .getByText(/confirmed|finalized/)
+    .getByText(/✓ (confirmed|final)/)
     .waitFor();
   await rows
     .nth(1)
-    .getByText(/confirmed|finalized/)
+    .getByText(/✓ (confirmed|final)/)
     .waitFor();
   expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(2_000_000n);
 });
@@ -82,8 +82,8 @@ test('a payout address elsewhere is still signed elsewhere', async () => {
   const page = await opened({ person: await signInPerson(stack, { email }) });
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
-  await button(page, 'Review and sign').click();
-  await page.page.getByText('No wallet in this browser').waitFor();
+  await button(page, 'Continue').click();
+  await page.page.getByText('No wallet found in this browser').waitFor();
   await page.page.getByText('Sign elsewhere', { exact: true }).waitFor();
   expect(await button(page, 'Sign with your passkey').count()).toBe(0);
 });

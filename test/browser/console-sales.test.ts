@@ -66,16 +66,16 @@ test('an empty page shows a new quote by itself, then its payment, its delivery 
   const vendor = await seller();
   const page = await opened({ person: vendor.person });
   await page.go('/sales');
-  await page.page.getByText('No sale in this period').waitFor();
+  await page.page.getByText('No sales in this period').waitFor();
   await page.shoot('sales-empty');
   expect(await page.findings()).toEqual([]);
 
   const quote = await quoteOf(api, vendor);
   await rows(page).getByText('quoted').waitFor();
-  expect(await rows(page).textContent()).toMatch(/2\.50 USDC.*can be paid for 9 min/);
+  expect(await rows(page).textContent()).toMatch(/2\.50 USDC.*expires in 9 min/);
   const paid = await must(settleWith(api, consumer.token, quote), 'settle');
   await rows(page).getByText('paid', { exact: true }).waitFor();
-  expect(await rows(page).textContent()).toMatch(/2\.4875 USDC.*redeem within 14 min/);
+  expect(await rows(page).textContent()).toMatch(/2\.4875 USDC.*deliver within 14 min/);
   await redeem(vendor, paid);
   await rows(page).getByText('delivered').waitFor();
   expect([await step(page, 'Quoted'), await step(page, 'Paid'), await step(page, 'Delivered')]).toEqual([
@@ -83,7 +83,7 @@ test('an empty page shows a new quote by itself, then its payment, its delivery 
     '1',
     '1',
   ]);
-  const revenue = page.page.getByRole('region', { name: 'Revenue' });
+  const revenue = page.page.getByRole('region', { name: 'Net revenue' });
   expect(await revenue.textContent()).toMatch(/2\.4875 USDC.*2\.50 USDC.*0\.0125 USDC/);
   await page.shoot('sales-one');
   await rows(page).getByRole('link').first().click();
@@ -106,7 +106,7 @@ test('every kind of sale is shown, with filters of state, service and time that 
   await Promise.all([quoteOf(api, vendor), quoteOf(api, vendor, { expires_in_seconds: 1 })]);
   const page = await opened({ person: vendor.person });
   await page.go('/sales');
-  await rows(page).getByText('not paid').waitFor();
+  await rows(page).getByText('expired', { exact: true }).waitFor();
   expect(await rows(page).count()).toBe(5);
   expect([await step(page, 'Quoted'), await step(page, 'Paid'), await step(page, 'Delivered')]).toEqual([
     '5',
@@ -114,14 +114,14 @@ test('every kind of sale is shown, with filters of state, service and time that 
     '2',
   ]);
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
-  await page.page.getByText('Revenue as a table').click();
-  const days = page.page.getByRole('table', { name: 'Revenue' }).getByRole('row');
+  await page.page.getByText('Net revenue as a table').click();
+  const days = page.page.getByRole('table', { name: 'Net revenue' }).getByRole('row');
   expect(await days.last().textContent()).toMatch(/5\.965 USDC.*0\.035 USDC/);
   await page.shoot('sales');
   expect(await page.findings()).toEqual([]);
 
   await choose(page, 'State', 'delivered');
-  await rows(page).getByText('not paid').waitFor({ state: 'hidden' });
+  await rows(page).getByText('expired', { exact: true }).waitFor({ state: 'hidden' });
   expect(await rows(page).count()).toBe(2);
   await choose(page, 'Service', 'Maps API');
   await rows(page).getByText('Weather API').first().waitFor({ state: 'hidden' });
@@ -129,8 +129,8 @@ test('every kind of sale is shown, with filters of state, service and time that 
   expect(await rows(page).count()).toBe(1);
   expect(await step(page, 'Quoted')).toBe('1');
   expect(new URL(page.page.url()).search).toBe(`?state=delivered&service=${maps.serviceId}`);
-  await page.go(`/sales?service=${vendor.serviceId}&state=lapsed&time=hour`);
-  await page.page.getByText('No sale matches these filters in this period').waitFor();
+  await page.go(`/sales?service=${vendor.serviceId}&state=undelivered&time=hour`);
+  await page.page.getByText('No sales match these filters').waitFor();
 
   const phone = await opened({
     person: await signInPerson(stack, { email: vendor.person.email }),
@@ -150,12 +150,12 @@ test('1,300 quotes are read by the page up to the shown time, and further on req
     await Promise.all(Array.from({ length: 20 }, () => quoteOf(api, vendor, { expires_in_seconds: 86_400 })));
   const page = await opened({ person: vendor.person });
   await page.go('/sales');
-  await page.page.getByText('Not all of this period is loaded').waitFor();
+  await page.page.getByText('This period is only partly loaded').waitFor();
   expect(await step(page, 'Quoted')).toBe('1,000');
   expect(await rows(page).count()).toBe(25);
   await page.shoot('sales-many');
   await button(page, 'Load older sales').click();
-  await page.page.getByText('Not all of this period is loaded').waitFor({ state: 'hidden' });
+  await page.page.getByText('This period is only partly loaded').waitFor({ state: 'hidden' });
   await page.page.getByText('1,300 in this view').waitFor();
   expect(await step(page, 'Quoted')).toBe('1,300');
   await button(page, 'Show more').click();
@@ -243,7 +243,7 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await rows(page).getByText('delivered').nth(1).waitFor();
   expect(await rows(page).count()).toBe(3);
   expect(await step(page, 'Quoted')).toBe('1');
-  await page.page.getByText('Payments by x402 and MPP have no quote').waitFor();
+  await page.page.getByText('x402 and MPP payments have no quote').waitFor();
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
   await page.shoot('sales-rails');
   await choose(page, 'Rail', 'x402');
@@ -252,7 +252,7 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   expect(await rows(page).count()).toBe(2);
   expect(new URL(page.page.url()).search).toBe('?rail=x402');
   expect(await rows(page).first().textContent()).toMatch(
-    new RegExp(`x402${payer.slice(0, 8)}….*https://api\\.example\\.com/reports.*17\\.00 USDC.*0\\.085 USDC`),
+    new RegExp(`x402${payer.slice(0, 4)}….*https://api\\.example\\.com/reports.*17\\.00 USDC.*0\\.085 USDC`),
   );
   expect(await page.page.getByRole('region', { name: 'Conversion' }).count()).toBe(0);
   const fees = page.page.getByRole('region', { name: 'Fees of x402 payments' });
@@ -277,7 +277,7 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   const dialog = page.page.getByRole('dialog', { name: 'Pay the fees' });
   await dialog.getByText('You have no wallet yet').waitFor();
   await dialog.getByRole('button', { name: 'Pay', exact: true }).click();
-  await dialog.getByText('Prepare the paying wallet').waitFor();
+  await dialog.getByText('Get the buyer’s wallet ready').waitFor();
   await page.shoot('fees-no-wallet');
   expect(await page.findings()).toEqual([]);
   const wallet = Keypair.generate();
@@ -286,7 +286,7 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await fund(api, token, wallet_id, 1_000_000n);
   await allowSpending(api, token, wallet_id, wallet, 1_000_000n);
   await dialog.getByRole('button', { name: 'Pay again' }).click();
-  await dialog.getByText('The fees are paid').waitFor();
+  await dialog.getByText('Fees paid').waitFor();
   await page.shoot('fees-paid');
   expect(await page.findings()).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
@@ -295,13 +295,13 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   expect(await button(page, 'Pay fees').count()).toBe(0);
 
   await page.go(`/sales/${settlementId}`);
-  const details = page.page.getByRole('region', { name: 'At a glance' });
+  const details = page.page.getByRole('region', { name: 'Details' });
   expect(await details.textContent()).toMatch(new RegExp(`x402.*${payer}.*november/weather\\?station=12`));
   expect(await details.getByText('Quote').count()).toBe(0);
   await page.shoot('settlement-x402');
-  await button(page, 'Hand out again').click();
-  const asking = page.page.getByRole('dialog', { name: 'Hand out the success again?' });
-  await asking.getByRole('button', { name: 'Hand out again' }).click();
+  await button(page, 'Allow another delivery').click();
+  const asking = page.page.getByRole('dialog', { name: 'Allow another delivery?' });
+  await asking.getByRole('button', { name: 'Allow another delivery' }).click();
   await page.page.getByText('Paid, not delivered', { exact: true }).waitFor();
   await page.shoot('settlement-x402-undelivered');
   expect(await page.findings()).toEqual([]);
@@ -310,17 +310,17 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await phone.shoot('settlement-x402');
   expect(await phone.wider()).toEqual([]);
   await phone.go('/sales?state=undelivered');
-  await rows(phone).getByText('paid, not delivered').waitFor();
+  await rows(phone).getByText('not delivered').waitFor();
   await phone.page.locator('.recharts-bar-rectangle').first().waitFor();
   await phone.shoot('sales-x402');
   expect(await phone.findings()).toEqual([]);
   expect(await phone.wider()).toEqual([]);
   expect(await settle(payload)).toBe(settlementId);
-  await button(page, 'Hand out again').waitFor();
+  await button(page, 'Allow another delivery').waitFor();
 
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
-  await button(page, 'Review and sign').click();
+  await button(page, 'Continue').click();
   const refund = page.page.getByRole('dialog', { name: 'Sign the refund' });
   await refund.getByText('Sign elsewhere', { exact: true }).click();
   expect(await refund.textContent()).toContain(chain.tokenAccount(consumer.wallet.publicKey).toBase58());
@@ -331,7 +331,7 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await button(page, 'Submit').click();
   await page.page
     .getByRole('table', { name: 'Refunds of this payment' })
-    .getByText(/confirmed|finalized/)
+    .getByText(/✓ (confirmed|final)/)
     .waitFor();
-  await button(page, 'Hand out again').waitFor({ state: 'hidden' });
+  await button(page, 'Allow another delivery').waitFor({ state: 'hidden' });
 });

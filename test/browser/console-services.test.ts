@@ -15,6 +15,8 @@ const { opened } = consoleSuite(stack);
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
+const inDialog = (console: ConsolePage, name: string) =>
+  console.page.getByRole('dialog').getByRole('button', { name, exact: true });
 const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
 
 type Service = { service_id: string; api_key: string; name: string };
@@ -33,44 +35,44 @@ test('a service is created from an empty page, errors are shown first, and its k
   const page = await opened({ person });
   await page.go('/services');
   await page.page.getByRole('heading', { name: 'Services', exact: true }).waitFor();
-  await page.page.getByText('No service yet').waitFor();
+  await page.page.getByText('No services yet').waitFor();
   await page.shoot('services-empty');
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'Create a service').click();
-  await page.page.getByLabel('Price of a call').fill('0.0000001');
+  await page.page.getByLabel('Price per call').fill('0.0000001');
   await page.page.getByLabel('Payout address').fill('not an address');
   await page.page.getByLabel('Redeem window').fill('29');
   const calls: string[] = [];
   page.page.on('request', (request) => calls.push(`${request.method()} ${request.url()}`));
-  await button(page, 'Create it').click();
-  for (const wrong of ['Give it a name.', 'at most six decimals', '32 to 44 characters', '30 to 604,800'])
+  await button(page, 'Create service').click();
+  for (const wrong of ['Enter a name.', 'at most six decimals', '32 to 44 characters', '30 to 604,800'])
     await page.page.getByText(wrong).waitFor();
   expect(calls).toEqual([]);
   await page.shoot('service-create-wrong');
   expect(await page.findings()).toEqual([]);
 
   await page.page.getByLabel('Name', { exact: true }).fill('Weather API');
-  await page.page.getByLabel('Price of a call').fill('0.01');
+  await page.page.getByLabel('Price per call').fill('0.01');
   await page.page.getByText('The lowest price is 0.010001 USDC.').waitFor();
-  await page.page.getByLabel('Price of a call').fill('0.05');
-  await page.page.getByText('You receive 0.04 USDC of each call. The fee is 0.01 USDC.').waitFor();
+  await page.page.getByLabel('Price per call').fill('0.05');
+  await page.page.getByText('You receive 0.04 USDC per call after the 0.01 USDC fee.').waitFor();
   // A token program cannot own money, which the API reads from the chain.
   await page.page.getByLabel('Payout address').fill('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
   await page.page.getByLabel('Redeem window').fill('3600');
-  await page.page.getByText('redeem it: 1 h.').waitFor();
-  await button(page, 'Create it').click();
+  await page.page.getByText('redeem a payment: 1 h.').waitFor();
+  await button(page, 'Create service').click();
   await page.page.getByRole('alert').getByText('validation_error').waitFor();
   const payout = newAddress();
   await page.page.getByLabel('Payout address').fill(payout);
-  await button(page, 'Create it').click();
-  await heading(page, 'The key of “Weather API”').waitFor();
+  await button(page, 'Create service').click();
+  await heading(page, 'Service key of “Weather API”').waitFor();
   await page.page.keyboard.press('Escape');
-  const key = (await page.page.getByRole('dialog').locator('code').textContent()) ?? '';
+  const key = (await page.page.getByRole('dialog').locator('code').first().textContent()) ?? '';
   expect(key).toMatch(/^vendor_test_/);
   await page.shoot('service-key');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'I have stored it').click();
+  await button(page, 'I saved it').click();
   expect(await page.page.content()).not.toContain(key);
   expect(await works(key)).toBe(true);
 
@@ -90,21 +92,21 @@ test('a key is limited to addresses, and to any again', async () => {
   const { service_id, api_key } = await createService(person);
   const page = await opened({ person });
   await page.go(`/services/${service_id}`);
-  const field = page.page.getByLabel('Allowed addresses');
+  const field = page.page.getByLabel('IP addresses');
   await field.fill('no address');
-  await button(page, 'Save the addresses').click();
+  await button(page, 'Save addresses').click();
   await page.page.getByRole('alert').getByText('validation_error').waitFor();
   await field.fill('203.0.113.7\n198.51.100.0/24');
-  await button(page, 'Save the addresses').click();
-  await page.page.getByText('The keys work from these addresses only.').waitFor();
+  await button(page, 'Save addresses').click();
+  await page.page.getByText('Keys work from these addresses only.').waitFor();
   // The gateway reads a key anew after a second.
   await waitFor(
     () => works(api_key),
     (isUsable) => !isUsable,
   );
   await field.fill('');
-  await button(page, 'Save the addresses').click();
-  await page.page.getByText('The keys work from any address.').waitFor();
+  await button(page, 'Save addresses').click();
+  await page.page.getByText('Keys work from any address.').waitFor();
   await waitFor(
     () => works(api_key),
     (isUsable) => isUsable,
@@ -118,17 +120,17 @@ test('only changed settings are sent', async () => {
   await page.go(`/services/${service_id}`);
   const sent: unknown[] = [];
   page.page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.postDataJSON()));
-  await page.page.getByLabel('Price of a call').fill('1.234567');
-  await page.page.getByLabel('Grace period of a replaced key').fill('48');
-  await button(page, 'Save the settings').click();
-  await page.page.getByText('The settings are saved.').waitFor();
+  await page.page.getByLabel('Price per call').fill('1.234567');
+  await page.page.getByLabel('Old key stays valid for').fill('48');
+  await button(page, 'Save settings').click();
+  await page.page.getByText('Settings saved.').waitFor();
   expect(sent).toEqual([{ price: '1234567', key_grace_hours: 48 }]);
   await page.shoot('service');
   expect(await page.findings()).toEqual([]);
   const payout = newAddress();
   await page.page.getByLabel('Payout address').fill(payout);
-  await button(page, 'Save the settings').click();
-  await page.page.getByText('The settings are saved.').nth(1).waitFor();
+  await button(page, 'Save settings').click();
+  await page.page.getByText('Settings saved.').nth(1).waitFor();
   const path = `GET /v1/services/${service_id}` as const;
   expect((await api(path, { token: person.token })).body).toMatchObject({
     price: '1234567',
@@ -154,20 +156,20 @@ test('in live a new payout address waits for a day, other settings do not affect
   await page.go(`/services/${service_id}`);
   const payout = newAddress();
   await page.page.getByLabel('Payout address').fill(payout);
-  await button(page, 'Save the settings').click();
-  await page.page.getByText('Another payout address is waiting').waitFor();
+  await button(page, 'Save settings').click();
+  await page.page.getByText('New payout address pending').waitFor();
   expect(await page.page.textContent('.notice')).toMatch(/In 23 h 59 min/);
   expect(await shown()).toBe(payout);
   await page.shoot('service-live-payout');
   expect(await page.findings()).toEqual([]);
 
   await page.go(`/services/${service_id}`);
-  await page.page.getByLabel('Price of a call').fill('7');
-  await button(page, 'Save the settings').click();
-  await page.page.getByText('The settings are saved.').waitFor();
+  await page.page.getByLabel('Price per call').fill('7');
+  await button(page, 'Save settings').click();
+  await page.page.getByText('Settings saved.').waitFor();
   expect(await shown()).toBe(payout);
-  await button(page, 'Keep the present address').click();
-  await page.page.getByText('Another payout address is waiting').waitFor({ state: 'hidden' });
+  await button(page, 'Keep current address').click();
+  await page.page.getByText('New payout address pending').waitFor({ state: 'hidden' });
   expect(await shown()).toBeUndefined();
 });
 
@@ -178,27 +180,27 @@ test('after a rotation both keys work and the page counts down, also after a rel
   await page.go(`/services/${service_id}`);
   const rotate = async (atOnce: boolean) => {
     await button(page, 'Rotate the key').click();
-    if (atOnce) await page.page.getByText('Revoke all other keys at once').click();
+    if (atOnce) await page.page.getByText('Revoke all other keys now').click();
     await page.shoot(atOnce ? 'service-rotate-at-once' : 'service-rotate');
-    await button(page, 'Rotate it').click();
-    await heading(page, 'The new key of').waitFor();
-    const key = (await page.page.getByRole('dialog').locator('code').textContent()) ?? '';
-    await button(page, 'I have stored it').click();
+    await button(page, 'Rotate key').click();
+    await heading(page, 'New key of').waitFor();
+    const key = (await page.page.getByRole('dialog').locator('code').first().textContent()) ?? '';
+    await button(page, 'I saved it').click();
     return key;
   };
   const second = await rotate(false);
-  await page.page.getByText('Two keys work').waitFor();
+  await page.page.getByText('Two keys are valid').waitFor();
   expect(await page.page.textContent('main')).toMatch(/stops working in 23 h 59 min/);
   expect([await works(api_key), await works(second)]).toEqual([true, true]);
   await page.go(`/services/${service_id}`);
-  await page.page.getByText('Two keys work').waitFor();
+  await page.page.getByText('Two keys are valid').waitFor();
   const before = await page.page.locator('.notice time').first().textContent();
   expect(before).toMatch(/^23 h/);
   await page.shoot('service-grace');
   expect(await page.findings()).toEqual([]);
 
   const third = await rotate(true);
-  await page.page.getByText('Two keys work').waitFor({ state: 'hidden' });
+  await page.page.getByText('Two keys are valid').waitFor({ state: 'hidden' });
   expect([await works(api_key), await works(second), await works(third)]).toEqual([false, false, true]);
 });
 
@@ -207,10 +209,10 @@ test('a link to a new key is mailed, and the key changes when the link is used',
   const { service_id, api_key } = await createService(person);
   const page = await opened({ person });
   await page.go(`/services/${service_id}`);
-  await button(page, 'Mail a link to a new key').click();
+  await button(page, 'E-mail a link').click();
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Send the mail').click();
-  await page.page.getByText('The link is on its way').waitFor();
+  await button(page, 'Send e-mail').click();
+  await page.page.getByText('Link sent').waitFor();
   expect(await works(api_key)).toBe(true);
   const [link] = await waitFor(
     async () => {
@@ -229,13 +231,13 @@ test('a service with open quotes can only be closed, and one without is deleted'
   await quoteOf(api, { apiKey: service.api_key, serviceId: service.service_id });
   const page = await opened({ person });
   await page.go(`/services/${service.service_id}`);
-  await button(page, 'Delete or close…').click();
-  await page.page.getByText('1 quote that can still be paid').waitFor();
+  await button(page, 'Delete service').click();
+  await page.page.getByText('1 open quote').waitFor();
   await page.shoot('service-end-open');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Delete it now').click();
-  await page.page.getByText('It was not deleted: payments are open').waitFor();
-  await button(page, 'Close it').click();
+  await inDialog(page, 'Delete service').click();
+  await page.page.getByText('Not deleted: there are open payments').waitFor();
+  await button(page, 'Close service').click();
   await page.page.getByText('This service is closing').waitFor();
   const again = await api('POST /v1/quote', {
     token: service.api_key,
@@ -246,11 +248,11 @@ test('a service with open quotes can only be closed, and one without is deleted'
 
   const other = await createService(person, { name: 'Unused' });
   await page.go(`/services/${other.service_id}`);
-  await button(page, 'Delete or close…').click();
-  await page.page.getByText('No payment is open').waitFor();
-  await button(page, 'Delete it now').click();
+  await button(page, 'Delete service').click();
+  await page.page.getByText('No open payments').waitFor();
+  await inDialog(page, 'Delete service').click();
   await heading(page, 'Your services').waitFor();
-  await page.page.getByText('“Unused” has ended.').waitFor();
+  await page.page.getByText('“Unused” deleted.').waitFor();
   expect(await works(other.api_key)).toBe(false);
   const path = `GET /v1/services/${other.service_id}` as const;
   expect((await api(path, { token: person.token })).status).toBe(404);

@@ -108,26 +108,26 @@ test('a partial refund is prepared, refused in the wallet, signed and paid, and 
   const page = await opened();
   const wallet = await addWallet(page, 'Payout Wallet', vendor.payout, 1500);
   await page.go(`/sales/${paid.settlement_id}`);
-  await text(page, 'Paid, and not redeemed yet').waitFor();
+  await text(page, 'Paid, awaiting delivery').waitFor();
   expect(await page.page.locator('time').first().textContent()).toMatch(/\d:\d\d.*(UTC|GMT)/);
   expect(await region(page, 'Amounts').textContent()).toMatch(/2\.4875 USDC.*2\.50 USDC.*−0\.0125 USDC/);
-  await text(page, 'Final: no fork can undo it').waitFor();
+  await text(page, 'Final').waitFor();
   await page.shoot('settlement');
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('2.487501');
-  await button(page, 'Review and sign').click();
+  await button(page, 'Continue').click();
   await text(page, 'At most 2.4875 USDC are left').waitFor();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
   await page.page.getByLabel('Reason').fill('The report was empty');
   await page.shoot('refund-prepare');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Review and sign').click();
+  await button(page, 'Continue').click();
   await button(page, 'Sign with Payout Wallet').waitFor();
   // The shown values were read from the transaction.
   const dialog = page.page.getByRole('dialog', { name: 'Sign the refund' });
-  expect(await dialog.textContent()).toMatch(/Refund 1\.00 USDC from your payout address to the payer/);
+  expect(await dialog.textContent()).toMatch(/1\.00 USDC from your payout address back to the buyer/);
   expect(await dialog.textContent()).toContain(consumer.wallet.publicKey.toBase58());
   await page.shoot('refund-sign');
   expect(await page.findings()).toEqual([]);
@@ -138,14 +138,14 @@ test('a partial refund is prepared, refused in the wallet, signed and paid, and 
   expect(await chain.balance(consumer.wallet.publicKey)).toBe(before);
   wallet.refuses = false;
   await button(page, 'Sign with Payout Wallet').click();
-  await text(page, /^The refund is (paid|on its way)\.$/).waitFor();
+  await text(page, /^Refund (paid|sent)\.$/).waitFor();
   expect(wallet.asked).toBe(2);
   const row = page.page.getByRole('table', { name: 'Refunds of this payment' }).getByRole('row').nth(1);
-  await row.getByText(/confirmed|finalized/).waitFor();
+  await row.getByText(/✓ (confirmed|final)/).waitFor();
   expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(1_000_000n);
   await region(page, 'Amounts').getByText('1.4875').waitFor();
   expect(await region(page, 'What happened').textContent()).toMatch(
-    /Quoted.*Payment begun.*Paid: confirmed on chain.*Refund.*“The report was empty”.*Waiting to be redeemed/,
+    /Quoted.*Payment started.*Paid.*Refund.*“The report was empty”.*Awaiting delivery/,
   );
   await page.shoot('settlement-refunded');
   expect(await page.findings()).toEqual([]);
@@ -193,7 +193,7 @@ test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string },
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
-  await button(page, 'Review and sign').click();
+  await button(page, 'Continue').click();
   const refused = page.page.getByRole('alert');
   const signing = button(page, 'Sign with Payout Wallet');
   await refused.or(signing).first().waitFor();
@@ -210,7 +210,7 @@ test('a waiting refund is signed later by the right account only, or cancelled',
   const wrong = await addWallet(page, 'Wrong Wallet', Keypair.generate());
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
-  await text(page, 'A refund of the whole net amount blocks redeeming').waitFor();
+  await text(page, 'A full refund blocks delivery').waitFor();
   // The API's answer to a sign-in that is older than five minutes, once.
   await page.page.route(
     '**/v1/refunds',
@@ -221,39 +221,39 @@ test('a waiting refund is signed later by the right account only, or cancelled',
       }),
     { times: 1 },
   );
-  await button(page, 'Review and sign').click();
-  await page.page.getByRole('heading', { name: 'Confirm it is you' }).waitFor();
+  await button(page, 'Continue').click();
+  await page.page.getByRole('heading', { name: 'Is it still you?' }).waitFor();
   await page.shoot('refund-step-up');
   expect(await page.findings()).toEqual([]);
   await page.page
     .getByRole('dialog', { name: 'Confirm it is you' })
     .getByRole('button', { name: 'Cancel' })
     .click();
-  await text(page, 'You did not confirm, so nothing was changed.').waitFor();
-  await button(page, 'Review and sign').click();
+  await text(page, 'You did not sign in again, so nothing was done.').waitFor();
+  await button(page, 'Continue').click();
   await button(page, 'Sign with Wrong Wallet').click();
   await text(page, 'does not show this address').waitFor();
   expect(wrong.asked).toBe(0);
   await button(page, 'Later').click();
   const row = page.page.getByRole('table', { name: 'Refunds of this payment' }).getByRole('row').nth(1);
-  await row.getByText('pending signature').waitFor();
+  await row.getByText('awaiting signature').waitFor();
   expect(await region(page, 'Amounts').textContent()).toMatch(/Reserved for refunds−2\.4875/);
   expect(await button(page, 'Refund').count()).toBe(0);
-  await text(page, 'It cannot be redeemed while').waitFor();
-  await text(page, 'Waiting to be redeemed').waitFor({ state: 'hidden' });
+  await text(page, 'so it cannot be redeemed').waitFor();
+  await text(page, 'Awaiting delivery').waitFor({ state: 'hidden' });
   await page.shoot('refund-waiting');
   await row.getByRole('button', { name: 'Cancel' }).click();
   expect(await page.findings()).toEqual([]);
   await button(page, 'Cancel the refund').click();
   await row.getByText('cancelled').waitFor();
   await button(page, 'Refund').waitFor();
-  await text(page, 'Your server can redeem it for').waitFor();
+  await text(page, 'to redeem it').waitFor();
   const redeemed = await api(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
     token: vendor.apiKey,
     body: { settlement_token: paid.settlement_token, redeem_id: 'replica-7' },
   });
   expect(redeemed.status).toBe(200);
-  await text(page, 'Redeemed: delivered').waitFor();
+  await text(page, 'Delivered').waitFor();
   await text(page, 'replica-7').waitFor();
 });
 
@@ -262,8 +262,8 @@ test('a refund is signed elsewhere: the transaction is copied as text and pasted
   const page = await opened();
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
-  await button(page, 'Review and sign').click();
-  await text(page, 'No wallet in this browser').waitFor();
+  await button(page, 'Continue').click();
+  await text(page, 'No wallet found in this browser').waitFor();
   await page.page.locator('summary', { hasText: 'Sign elsewhere' }).click();
   await page.shoot('refund-elsewhere');
   expect(await page.findings()).toEqual([]);
@@ -278,7 +278,7 @@ test('a refund is signed elsewhere: the transaction is copied as text and pasted
   const signed = signPrepared(transaction, vendor.payout);
   await page.page.getByLabel('Signed transaction').fill(signed);
   await button(page, 'Submit').click();
-  await text(page, /^The refund is (paid|on its way)\.$/).waitFor();
+  await text(page, /^Refund (paid|sent)\.$/).waitFor();
 });
 
 test('prepaid units and a scope fit a phone in dark colours', async () => {
@@ -294,12 +294,12 @@ test('prepaid units and a scope fit a phone in dark colours', async () => {
   );
   const page = await opened({ width: 'phone', colours: 'dark' });
   await page.go(`/sales/${paid.settlement_id}`);
-  await text(page, '3 of 1,000 units consumed since, 997 left').waitFor();
+  await text(page, '3 of 1,000 units used, 997 left').waitFor();
   await page.shoot('settlement-prepaid');
   expect(await page.findings()).toEqual([]);
   expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   await button(page, 'Refund').click();
-  await text(page, 'no units can be consumed').waitFor();
+  await text(page, 'No units can be used').waitFor();
   await page.shoot('refund-prepare');
   expect(await page.findings()).toEqual([]);
 });
@@ -309,7 +309,7 @@ test('the page shows a payment that does not exist or belongs to another account
   const page = await opened({ person: await signInPerson(stack) });
   await page.go(`/sales/${paid.settlement_id}`);
   await page.page.getByRole('alert').getByText('not_found').waitFor();
-  await page.page.getByText('or to the other environment').waitFor();
+  await page.page.getByText('another account or environment').waitFor();
   await page.shoot('settlement-unknown');
   await page.page.getByRole('link', { name: 'All sales' }).click();
   await page.page.waitForURL(/\/sales$/);
@@ -321,7 +321,7 @@ test('the page shows a payment that does not exist or belongs to another account
   await own.page.getByRole('alert').getByText('forbidden').waitFor();
   // The remaining net amount is unknown then, so no refund is offered.
   expect(await button(own, 'Refund').count()).toBe(0);
-  expect(await region(own, 'Amounts').textContent()).toContain('its refunds are not known');
+  expect(await region(own, 'Amounts').textContent()).toContain('refunds are loading');
   await own.shoot('settlement-failing');
   expect(await own.findings()).toEqual([]);
 });

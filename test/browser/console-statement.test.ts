@@ -37,7 +37,7 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
   await page.go('/sales');
   await rows(page).nth(1).waitFor();
   await rows(page).getByText('partly refunded').waitFor();
-  const revenue = page.page.getByRole('region', { name: 'Revenue' });
+  const revenue = page.page.getByRole('region', { name: 'Net revenue' });
   // 2 × 2.50, less the fees of 0.0125 each and 1 USDC of refund.
   await revenue.getByText('3.975').first().waitFor();
   await page.page.getByLabel('Find').fill(first.tx_hash.slice(0, 20));
@@ -56,9 +56,9 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
   expect(csv).toContain(`"${second.settlement_id}"`);
   expect(csv).toMatch(/"2500000","2\.50","12500","1000000","1487500","1\.4875"/);
 
-  await page.page.getByRole('link', { name: 'Statement by month' }).click();
-  await button(page, 'Build the statement').click();
-  const months = page.page.getByRole('table', { name: 'Statement by month' });
+  await page.page.getByRole('link', { name: 'Monthly statement' }).click();
+  await button(page, 'Show').click();
+  const months = page.page.getByRole('table', { name: 'Monthly statement' });
   await months.getByText('3.975').waitFor();
   await page.shoot('statement');
   expect(await page.findings()).toEqual([]);
@@ -66,7 +66,7 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
 
   // The vendor learns that the payer could not pay, and the payer why.
   await page.go(`/sales/${first.settlement_id}`);
-  const declines = page.page.getByRole('region', { name: 'Declines of this quote' });
+  const declines = page.page.getByRole('region', { name: 'Declined attempts' });
   await declines.getByText('payer declined').waitFor();
   const own = await opened({ person: await signInPerson(stack, { email: payer.email }) });
   await own.go(`/payments/${first.settlement_id}`);

@@ -49,7 +49,7 @@ test('step by step, paid by the account’s wallet: 402, check, settle, delivery
   await allowSpending(api, person.token, wallet_id, wallet, 5_000_000n);
   await seen(page, /Ready:/);
   expect(await button(page, 'Call without paying').isDisabled()).toBe(true);
-  await page.page.getByLabel('Its key').fill(api_key);
+  await page.page.getByLabel('Service key').fill(api_key);
 
   await button(page, 'Call without paying').click();
   const first = region(page, /^1\. /);
@@ -70,7 +70,7 @@ test('step by step, paid by the account’s wallet: 402, check, settle, delivery
   await fifth.getByText('done').waitFor();
   expect(await fifth.textContent()).toMatch(/"replayed": false[\s\S]*"replayed": true/);
   expect(await fifth.textContent()).toContain('x-payment-replayed: true');
-  await seen(page, 'All steps are done');
+  await seen(page, 'Paid once, delivered once.');
   await page.shoot('try-done');
   expect(await page.findings()).toEqual([]);
 
@@ -105,15 +105,15 @@ test('all steps run at once, paid by a delegate key, with a key that the page cr
   await button(page, 'Create a new key').click();
   await page.shoot('try-new-key');
   await button(page, 'Create the key').click();
-  await seen(page, 'This is the service’s new key');
-  const made = await page.page.getByLabel('Its key').inputValue();
+  await seen(page, 'New service key');
+  const made = await page.page.getByLabel('Service key').inputValue();
   expect(made).toMatch(/^vendor_test_/);
   expect(made).not.toBe(api_key);
   await page.page.getByRole('button', { name: /Paid by/ }).click();
-  await page.page.getByRole('option', { name: 'a delegate key' }).click();
-  await page.page.getByRole('textbox', { name: 'Delegate key' }).fill(delegate.api_key);
+  await page.page.getByRole('option', { name: 'an agent key' }).click();
+  await page.page.getByRole('textbox', { name: 'Agent key' }).fill(delegate.api_key);
   await button(page, 'Run all steps').click();
-  await seen(page, 'All steps are done');
+  await seen(page, 'Paid once, delivered once.');
   await page.shoot('try-done');
   expect(await page.findings()).toEqual([]);
   expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
@@ -129,18 +129,18 @@ test('a failed step shows the reason (a key of another service, a payer without 
   const other = await createVendor(api, stack);
   const page = await opened({ person, colours: 'dark' });
   await page.go('/try');
-  await page.page.getByLabel('Its key').fill('vendor_live_x');
-  await seen(page, 'A service key of the test environment begins with vendor_test_.');
-  await page.page.getByLabel('Its key').fill(other.apiKey);
+  await page.page.getByLabel('Service key').fill('vendor_live_x');
+  await seen(page, 'Test service keys start with vendor_test_.');
+  await page.page.getByLabel('Service key').fill(other.apiKey);
   await button(page, 'Call without paying').click();
   await seen(page, /The API returned no quote/);
   await page.shoot('try-wrong-key');
   expect(await page.findings()).toEqual([]);
 
-  await page.page.getByLabel('Its key').fill(api_key);
+  await page.page.getByLabel('Service key').fill(api_key);
   await button(page, 'Run all steps').click();
   await region(page, /^3\. /).getByText('failed').waitFor();
-  await seen(page, 'Prepare the paying wallet');
+  await seen(page, 'Get the buyer’s wallet ready');
   await page.shoot('try-no-money');
   expect(await page.findings()).toEqual([]);
 
@@ -148,15 +148,15 @@ test('a failed step shows the reason (a key of another service, a payer without 
   const { wallet_id } = await linkWallet(api, person.token, person.accountId, wallet);
   await fund(api, person.token, wallet_id, 5_000_000n);
   await allowSpending(api, person.token, wallet_id, wallet, 5_000_000n);
-  await button(page, 'Run the rest').click();
-  await seen(page, 'All steps are done');
+  await button(page, 'Run the remaining steps').click();
+  await seen(page, 'Paid once, delivered once.');
 });
 
 test('in live nothing runs, and the page shows why', async () => {
   if (!('live' in stack.environments)) return;
   const page = await opened({ person: await signInPerson(stack, { environment: 'live' }) });
   await page.go('/try');
-  await seen(page, 'Only in the test environment');
+  await seen(page, 'Test mode only');
   await expect(button(page, 'Run all steps').count()).resolves.toBe(0);
   expect(await page.findings()).toEqual([]);
 });

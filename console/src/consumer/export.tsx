@@ -40,7 +40,7 @@ export const ExportCsv = ({
     const abort = new AbortController();
     running.current = abort;
     setError(null);
-    setProgress('Reading the first transactions…');
+    setProgress('Loading transactions…');
     try {
       await client.identity.noteExport({ of: 'transactions' }, { signal: abort.signal });
       const rows = await readAll(client, query, abort.signal, (count) =>
@@ -58,7 +58,7 @@ export const ExportCsv = ({
       // The file name contains the environment.
       const name = `quittance-${environment}-${new Date().toISOString().slice(0, 10)}.csv`;
       download(name, [csvHead(), ...lines]);
-      toast(`${rows.length.toLocaleString('en')} transactions are in ${name}.`);
+      toast(`${rows.length.toLocaleString('en')} transactions exported to ${name}.`);
     } catch (failure) {
       if (!abort.signal.aborted) setError(failure);
     } finally {
@@ -71,7 +71,7 @@ export const ExportCsv = ({
   const cancel = () => {
     running.current?.abort();
     setProgress(null);
-    toast('The export is cancelled; no file was made.');
+    toast('Export cancelled.');
   };
   return (
     <>
@@ -86,7 +86,7 @@ export const ExportCsv = ({
               {progress}
             </span>
             <Button size="small" onPress={cancel}>
-              Cancel the export
+              Cancel export
             </Button>
           </>
         )}

@@ -1,6 +1,13 @@
 import { Badge } from '../ui/index.ts';
 import { isPaid, type Settlement, type Stage, stageOf } from '../vendor/sales-figures.ts';
-import { CHAIN_WORDS, PARTLY_REFUNDED, REFUNDED, STAGE_WORDS, type Word } from './state-words.ts';
+import {
+  CHAIN_WORDS,
+  PARTLY_REFUNDED,
+  REFUND_WORDS,
+  REFUNDED,
+  STAGE_WORDS,
+  type Word,
+} from './state-words.ts';
 
 /** A word of the table as a badge. */
 export const State = ({ word: [text, tone] }: { word: Word }) => <Badge state={text} tone={tone} />;
@@ -17,6 +24,13 @@ export const ChainMark = ({ state }: { state: string }) => {
     </span>
   );
 };
+
+/** What became of a refund. */
+export const RefundWord = ({ status }: { status: string }) => (
+  <span className="unbroken">
+    <State word={REFUND_WORDS[status] ?? [status, 'none']} /> <ChainMark state={status} />
+  </span>
+);
 
 /** What became of a payment: its word, and whether it was refunded. */
 export const PaymentState = ({

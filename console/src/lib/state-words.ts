@@ -25,6 +25,17 @@ export const transferWord = (type: string, status: string): Word =>
   status === 'reversed' ? STAGE_WORDS.reversed : [TRANSFERS[type] ?? 'completed', 'good'];
 const TRANSFERS: Record<string, string> = { payment: 'paid', refund: 'refunded' };
 
+/** A refund, which its vendor signs. */
+export const REFUND_WORDS: Record<string, Word> = {
+  pending_signature: ['awaiting signature', 'wait'],
+  submitted: ['pending', 'wait'],
+  confirmed: ['refunded', 'good'],
+  finalized: ['refunded', 'good'],
+  failed: ['failed', 'bad'],
+  cancelled: ['cancelled', 'none'],
+  expired: ['expired', 'none'],
+};
+
 /** How certain the chain is, as a quiet mark beside the state. Nothing for a state without money. */
 export const CHAIN_WORDS: Record<string, string | undefined> = {
   confirmed: 'confirmed',

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import { Countdown } from '../lib/countdown.tsx';
 import { useItems } from '../lib/data.ts';
-import { Badge, Copyable, Money, Time } from '../ui/index.ts';
+import { RefundWord } from '../lib/payment-state.tsx';
+import { Copyable, Money, Time } from '../ui/index.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
 import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import './vendor.css';
@@ -140,7 +141,7 @@ const Detail = ({
   if (refund !== undefined)
     return (
       <Line>
-        <Money micro={refund.amount} /> <Badge state={refund.status} />
+        <Money micro={refund.amount} /> <RefundWord status={refund.status} />
         {refund.reason !== null && <> “{refund.reason}”</>}
       </Line>
     );

@@ -3,13 +3,12 @@ import { Link, useParams } from 'wouter';
 import { DeclinesOf } from '../consumer/declines.tsx';
 import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useItems, useRead } from '../lib/data.ts';
-import { ChainMark, PaymentState } from '../lib/payment-state.tsx';
+import { ChainMark, PaymentState, RefundWord } from '../lib/payment-state.tsx';
 import { CopyReceiptLink, useReceipt } from '../lib/receipt-link.tsx';
 import { shortId } from '../lib/short-id.ts';
 import { TransactionHash } from '../lib/transaction-hash.tsx';
 import {
   Ago,
-  Badge,
   Button,
   Columns,
   ConfirmDialog,
@@ -168,8 +167,8 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
 const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boolean }) => (
   <>
     {settlement.payment_attempt_id !== undefined && (
-      <Notice title="You made this payment yourself">
-        This is the vendor’s view. As the buyer, see{' '}
+      <Notice title="You are also the buyer">
+        This is the vendor’s view. For the buyer’s, see{' '}
         <Link href={`/payments/${settlement.settlement_id}`}>the payment</Link>.
       </Notice>
     )}
@@ -329,7 +328,7 @@ const Refunds = ({
 
 const RefundState = ({ refund: { status, pending_until, failure } }: { refund: Refund }) => (
   <>
-    <Badge state={status} />{' '}
+    <RefundWord status={status} />{' '}
     {status === 'pending_signature' && (
       <span className="quiet">
         for <Countdown until={pending_until} over="a moment" />
