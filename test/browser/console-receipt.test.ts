@@ -77,10 +77,10 @@ test('the receipt shows the payment, and the key and environment of both tokens,
       'of the test environment',
       'Final on chain.',
       'https://weather.example/report',
-      paid!.tx_hash,
       delegateId,
     ])
       expect(shown).toContain(each);
+    await page.page.getByTitle(paid!.tx_hash).last().waitFor();
     expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.shoot('receipt');
     expect(await page.findings()).toEqual([]);
@@ -89,6 +89,11 @@ test('the receipt shows the payment, and the key and environment of both tokens,
     expect(await page.page.getByRole('button').count()).toBe(0);
     expect(await page.page.getByRole('navigation').count()).toBe(0);
     await page.page.getByText('test environment').first().waitFor();
+    // On paper nothing can be copied, so all of it is printed.
+    const printed = await page.page.evaluate(
+      `getComputedStyle(document.querySelector('[title="${paid!.tx_hash}"]'), '::after').content`,
+    );
+    expect(printed).toBe(`"${paid!.tx_hash}"`);
     expect(
       await page.page.evaluate(
         'getComputedStyle(document.body).colorScheme + getComputedStyle(document.documentElement).backgroundColor',

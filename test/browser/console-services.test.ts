@@ -42,6 +42,7 @@ test('a service is created from an empty page, errors are shown first, and its k
   await button(page, 'Create a service').click();
   await page.page.getByLabel('Price per call').fill('0.0000001');
   await page.page.getByLabel('Payout address').fill('not an address');
+  await page.page.getByText('Advanced').click();
   await page.page.getByLabel('Redeem window').fill('29');
   const calls: string[] = [];
   page.page.on('request', (request) => calls.push(`${request.method()} ${request.url()}`));
@@ -121,6 +122,7 @@ test('only changed settings are sent', async () => {
   const sent: unknown[] = [];
   page.page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.postDataJSON()));
   await page.page.getByLabel('Price per call').fill('1.234567');
+  await page.page.getByText('Advanced').click();
   await page.page.getByLabel('Old key stays valid for').fill('48');
   await button(page, 'Save settings').click();
   await page.page.getByText('Settings saved.').waitFor();

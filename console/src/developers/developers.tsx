@@ -95,7 +95,8 @@ const CommandLine = () => (
         language="bash"
         text={[
           '# In the repository of Quittance; the package is not published yet:',
-          'npm install --global "$(npm pack ./cli --pack-destination /tmp | tail -1 | sed s,^,/tmp/,)"',
+          'npm pack ./cli --pack-destination /tmp',
+          'npm install --global /tmp/quittance-cli-*.tgz',
           `quittance login --url ${location.origin}`,
           'quittance listen --forward-to localhost:8080/hooks',
           'QUITTANCE_KEY=vendor_test_… quittance trigger settlement.redeemed --service …',

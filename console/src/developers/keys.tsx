@@ -21,7 +21,7 @@ export const Keys = () => {
             show: ({ name, service_id }) =>
               service_id === null ? (
                 <>
-                  <Link href="/delegates">{name}</Link> <span className="quiet">delegate</span>
+                  <Link href="/delegates">{name}</Link> <span className="quiet">agent</span>
                 </>
               ) : (
                 <>

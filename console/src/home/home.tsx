@@ -1,4 +1,4 @@
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useSession } from '../session/use-session.tsx';
 import { Button, ErrorNotice, Loading, Page } from '../ui/index.ts';
 import { Checklist } from './checklist.tsx';
@@ -22,6 +22,10 @@ const HomePage = () => {
   const [isAsked, setAsked] = useState(false);
   const role = chosen ?? (progress === null ? null : guessRole(progress));
   const isComplete = progress !== null && role !== null && nextOf(stepsOf(role, progress)) === undefined;
+  // What the account gets next must not change the list.
+  useEffect(() => {
+    if (chosen === null && role !== null) setRole(role);
+  });
   // It stays until the page is left, because its last step may still show a secret.
   const wasShown = useRef(false);
   if (progress !== null && !isComplete) wasShown.current = true;

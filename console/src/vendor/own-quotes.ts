@@ -9,7 +9,7 @@ export const TRIAL_SHOP = 'https://try.example';
 export const DEMO_SHOP = 'https://demo.example';
 
 /** Whether a quote came from the vendor's own code. */
-export const isFromServer = ({ scope }: { scope: { resource?: unknown } | null }): boolean => {
+export const isFromServer = ({ scope }: { scope: Readonly<Record<string, unknown>> | null }): boolean => {
   const resource = scope?.resource;
   if (typeof resource !== 'string') return true;
   return ![TRIAL_SHOP, DEMO_SHOP].some((own) => resource.startsWith(`${own}/`));

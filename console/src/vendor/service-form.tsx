@@ -136,7 +136,7 @@ export const ServiceForm = ({
           />
         </Columns>
         <Payout {...typed('payout')} first={first?.payout} />
-        <Advanced isOpen={wrong.window !== undefined || wrong.grace !== undefined}>
+        <Advanced isWrong={wrong.window !== undefined || wrong.grace !== undefined}>
           <Columns>
             <TextField
               {...typed('window')}
@@ -170,13 +170,17 @@ export const ServiceForm = ({
   );
 };
 
-/** What most services leave as it is. An error inside opens it. */
-const Advanced = ({ isOpen, children }: { isOpen: boolean; children: ReactNode }) => (
-  <details open={isOpen || undefined}>
-    <summary>Advanced</summary>
-    <Stack>{children}</Stack>
-  </details>
-);
+/** What most services leave as it is. An error inside opens it, and it stays open. */
+const Advanced = ({ isWrong, children }: { isWrong: boolean; children: ReactNode }) => {
+  const [wasWrong, setWasWrong] = useState(false);
+  if (isWrong && !wasWrong) setWasWrong(true);
+  return (
+    <details open={wasWrong || undefined}>
+      <summary>Advanced</summary>
+      <Stack>{children}</Stack>
+    </details>
+  );
+};
 
 const ANOTHER = 'another';
 

@@ -1,0 +1,10 @@
+import { expect, test } from '@jest/globals';
+import { DEMO_SHOP, isFromServer, TRIAL_SHOP } from './own-quotes.ts';
+
+test.each([
+  ['of a program without a scope', null, true],
+  ['with another scope', { report: 'today' }, true],
+  ['of a paywall', { resource: 'https://shop.example.com/report' }, true],
+  ['of a trial in the console', { resource: `${TRIAL_SHOP}/report` }, false],
+  ['of demo data', { resource: `${DEMO_SHOP}/data` }, false],
+])('a quote %s', (_name, scope, isServed) => expect(isFromServer({ scope })).toBe(isServed));
