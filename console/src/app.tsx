@@ -4,7 +4,7 @@ import type { PageEntry } from './page-entry.ts';
 import { Boundary } from './recover.tsx';
 import { AREAS, PUBLIC_PAGES } from './routes.ts';
 import { SignInPage } from './session/sign-in.tsx';
-import { session } from './session/store.ts';
+import { wasSignedIn } from './session/store.ts';
 import { DataOfAccount, useSession } from './session/use-session.tsx';
 import { Frame } from './ui/frame.tsx';
 import { Empty, LinkButton, Loading } from './ui/index.ts';
@@ -29,7 +29,7 @@ const SignedIn = () => {
   if (status === 'resuming') {
     return (
       // Somebody who was signed in sees the page's frame at once.
-      <Frame door={!session.wasSignedIn()}>
+      <Frame door={!wasSignedIn()}>
         <Loading>Signing you in…</Loading>
       </Frame>
     );

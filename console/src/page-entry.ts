@@ -2,7 +2,7 @@ import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { GUIDES } from './generated/guides.ts';
 
-export type GuideName = (typeof GUIDES)[number]['name'];
+type GuideName = (typeof GUIDES)[number]['name'];
 
 /** A page of the console. It is loaded when it is first opened. */
 export type PageEntry = {

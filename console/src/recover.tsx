@@ -6,8 +6,7 @@ import { Notice } from './ui/notice.tsx';
 /** How the browsers, and vite for a style, name a file of the console that did not load. */
 const NOT_LOADED = /dynamically imported module|importing a module script|Unable to preload CSS/i;
 /** Whether an error means that a part of the console did not load. */
-export const isNotLoaded = (error: unknown): boolean =>
-  error instanceof Error && NOT_LOADED.test(error.message);
+const isNotLoaded = (error: unknown): boolean => error instanceof Error && NOT_LOADED.test(error.message);
 
 const PROBE_MS = 3000;
 const RELOADED = 'quittance.reloaded';

@@ -3,7 +3,7 @@ import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** What every page has: documents, help, the command palette, and a way out of a lost connection. */
+/** What every page has: documents, help, the command palette, and recovery of a lost connection. */
 const stack = runningStack();
 // The errors of a page that cannot load its files are what the tests cause.
 const { opened } = consoleSuite(stack, {

@@ -2,7 +2,7 @@
  * Phrases that native readers stumbled over, each with what to write instead. The list grows: a
  * phrase that a reader has to read twice is added here, not only changed where it stands.
  */
-export const BANNED: readonly (readonly [phrase: RegExp, better: string])[] = [
+const BANNED: readonly (readonly [phrase: RegExp, better: string])[] = [
   [/\bgo(es|ing)? on\b/i, 'continue'],
   [/\bbegun\b/i, 'started'],
   [/\bmade\b/i, 'created, sent, paid'],

@@ -4,7 +4,7 @@ import { useItems } from '../lib/data.ts';
 import { ChainMark, State } from '../lib/payment-state.tsx';
 import { shortId } from '../lib/short-id.ts';
 import { transferWord } from '../lib/state-words.ts';
-import { Ago, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../ui/index.ts';
+import { Ago, type Column, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../ui/index.ts';
 import './activity.css';
 import { ActivityFilters, useFilters } from './activity-filters.tsx';
 import { queryOf } from './activity-query.ts';
@@ -78,41 +78,7 @@ const ActivityPage = () => {
                 </Empty>
               )
             }
-            columns={[
-              {
-                heading: 'When',
-                show: ({ created_at }) => (
-                  <span className="one-line">
-                    <Ago at={created_at} />
-                  </span>
-                ),
-              },
-              { heading: 'What', main: true, show: (row) => <What row={row} /> },
-              {
-                heading: 'By',
-                show: ({ delegate_id }) => (delegate_id === null ? null : shownName(delegate_id)),
-              },
-              {
-                heading: 'Status',
-                show: ({ type, status }) => (
-                  <span className="one-line">
-                    <State word={transferWord(type, status)} /> <ChainMark state={status} />
-                  </span>
-                ),
-              },
-              {
-                heading: 'Fee included',
-                align: 'end',
-                show: ({ fee_amount }) => (fee_amount === '0' ? null : <Money micro={fee_amount} />),
-              },
-              {
-                heading: 'Amount',
-                align: 'end',
-                show: ({ amount, direction }) => (
-                  <Money micro={direction === 'out' ? -BigInt(amount) : BigInt(amount)} sign />
-                ),
-              },
-            ]}
+            columns={columnsOf(shownName)}
           />
         </Stack>
       </Section>
@@ -120,6 +86,42 @@ const ActivityPage = () => {
   );
 };
 export default ActivityPage;
+
+const columnsOf = (shownName: (delegateId: string) => string): readonly Column<Transaction>[] => [
+  {
+    heading: 'When',
+    show: ({ created_at }) => (
+      <span className="one-line">
+        <Ago at={created_at} />
+      </span>
+    ),
+  },
+  { heading: 'What', main: true, show: (row) => <What row={row} /> },
+  {
+    heading: 'By',
+    show: ({ delegate_id }) => (delegate_id === null ? null : shownName(delegate_id)),
+  },
+  {
+    heading: 'Status',
+    show: ({ type, status }) => (
+      <span className="one-line">
+        <State word={transferWord(type, status)} /> <ChainMark state={status} />
+      </span>
+    ),
+  },
+  {
+    heading: 'Fee included',
+    align: 'end',
+    show: ({ fee_amount }) => (fee_amount === '0' ? null : <Money micro={fee_amount} />),
+  },
+  {
+    heading: 'Amount',
+    align: 'end',
+    show: ({ amount, direction }) => (
+      <Money micro={direction === 'out' ? -BigInt(amount) : BigInt(amount)} sign />
+    ),
+  },
+];
 
 /** The kind, linked to the object's page, and the service of a payment. */
 const What = ({ row: { type, direction, object_id, service_id } }: { row: Transaction }) => {

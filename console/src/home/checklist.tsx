@@ -17,8 +17,16 @@ const StepDialog = lazy(() => import('./step-dialogs.tsx'));
 const TEST_MONEY = '100000000';
 
 type Shown = 'wallet' | 'allowance' | 'service';
-/** The actions that are pages of their own. */
-const PAGES: Partial<Record<ActionId, string>> = { server: '/integrate', agent: '/delegates' };
+/**
+ * The pages of the other actions. Money comes by a deposit if it is real, and a first payment then is
+ * one of a buyer's program.
+ */
+const PAGES: Record<Exclude<ActionId, Shown>, string> = {
+  server: '/integrate',
+  agent: '/delegates',
+  money: '/deposits',
+  pay: '/integrate',
+};
 
 /**
  * The getting-started list of a role. Each step is done in place, and what is done is read from the
@@ -50,41 +58,6 @@ export const Checklist = ({
   const next = nextOf(steps);
   const wallet = wallets[0];
 
-  const buttonOf = (action: ActionId): ReactNode => {
-    const page = action === 'money' && !isTest ? '/deposits' : PAGES[action];
-    if (page !== undefined)
-      return (
-        <LinkButton to={page} size="small" variant="primary">
-          {action === 'money' ? 'Add money' : ACTION_TEXTS[action]}
-        </LinkButton>
-      );
-    if (action === 'pay')
-      // With real money a vendor's first sale is one of a buyer, and a buyer pays a vendor.
-      return isTest ? (
-        <PayButton role={role} sold={sold} />
-      ) : (
-        <LinkButton to="/integrate" size="small" variant="primary">
-          {ACTION_TEXTS.server}
-        </LinkButton>
-      );
-    if (action === 'money')
-      return (
-        <Button
-          variant="primary"
-          size="small"
-          busy={fund.isBusy && 'Waiting for the chain…'}
-          onPress={() => void fund.run(wallet!.wallet_id)}
-        >
-          {ACTION_TEXTS.money}
-        </Button>
-      );
-    return (
-      <Button variant="primary" size="small" onPress={() => setShown(action as Shown)}>
-        {ACTION_TEXTS[action]}
-      </Button>
-    );
-  };
-
   return (
     <Section
       title={`${HOME.started}: ${ROLE_TEXTS[role].title.toLowerCase().replace('api', 'API')}`}
@@ -104,7 +77,14 @@ export const Checklist = ({
       <ol className="steps">
         {steps.map((step) => (
           <StepLine key={step.id} step={step} isNext={step.id === next}>
-            {buttonOf(step.action)}
+            <StepButton
+              action={step.action}
+              fund={wallet && (() => void fund.run(wallet.wallet_id))}
+              isFunding={fund.isBusy}
+              onShow={setShown}
+            >
+              <PayButton role={role} sold={sold} />
+            </StepButton>
           </StepLine>
         ))}
       </ol>
@@ -122,6 +102,43 @@ export const Checklist = ({
         </Suspense>
       )}
     </Section>
+  );
+};
+
+/** The button of a step: what is left to do of it. */
+const StepButton = ({
+  action,
+  fund,
+  isFunding,
+  onShow,
+  children,
+}: {
+  action: ActionId;
+  /** Puts test money into the wallet. */
+  fund: (() => void) | undefined;
+  isFunding: boolean;
+  onShow: (dialog: Shown) => void;
+  /** The button that pays. */
+  children: ReactNode;
+}) => {
+  const isTest = useSession().environment === 'test';
+  if (action === 'wallet' || action === 'allowance' || action === 'service')
+    return (
+      <Button variant="primary" size="small" onPress={() => onShow(action)}>
+        {ACTION_TEXTS[action]}
+      </Button>
+    );
+  if (action === 'pay' && isTest) return children;
+  if (action === 'money' && isTest)
+    return (
+      <Button variant="primary" size="small" busy={isFunding && 'Waiting for the chain…'} onPress={fund}>
+        {ACTION_TEXTS.money}
+      </Button>
+    );
+  return (
+    <LinkButton to={PAGES[action]} size="small" variant="primary">
+      {action === 'money' ? 'Add money' : ACTION_TEXTS[action === 'pay' ? 'server' : action]}
+    </LinkButton>
   );
 };
 

@@ -2,7 +2,7 @@ import type { Stage } from '../vendor/sales-figures.ts';
 
 /** One word for each state of a payment, on every page. */
 
-export type Tone = 'good' | 'wait' | 'bad' | 'none';
+type Tone = 'good' | 'wait' | 'bad' | 'none';
 export type Word = readonly [text: string, tone: Tone];
 
 /** What became of a payment, for buyer and vendor. */
@@ -36,7 +36,7 @@ export const REFUND_WORDS: Record<string, Word> = {
   expired: ['expired', 'none'],
 };
 
-/** How certain the chain is, as a quiet mark beside the state. Nothing for a state without money. */
+/** How certain the chain is: a quiet mark beside the state. None for a state without money. */
 export const CHAIN_WORDS: Record<string, string | undefined> = {
   confirmed: 'confirmed',
   finalized: 'final',

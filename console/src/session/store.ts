@@ -29,8 +29,6 @@ type SignedIn = Output<'identity.verifyMagicLink'>;
 
 const REFRESH_PATH = '/v1/auth/refresh';
 const ENVIRONMENT_KEY = 'quittance.environment';
-/** Whether this browser had a sign-in when it was last used. It is a hint for the first picture. */
-const SIGNED_IN_KEY = 'quittance.signed-in';
 const channel = new BroadcastChannel('quittance-session');
 
 /** The claims of a token about its account and sign-in. The API checks every decision again. */
@@ -76,8 +74,6 @@ const createStore = () => {
 
   const set = (change: Partial<SessionState>) => {
     state = { ...state, ...change };
-    if (change.status === 'signed-in') localStorage.setItem(SIGNED_IN_KEY, 'yes');
-    if (change.status === 'signed-out') localStorage.removeItem(SIGNED_IN_KEY);
     for (const listener of listeners) listener();
   };
 
@@ -163,7 +159,6 @@ const createStore = () => {
       set({ status: 'signed-out', account: null });
       channel.postMessage(state.environment);
     },
-    wasSignedIn: (): boolean => localStorage.getItem(SIGNED_IN_KEY) === 'yes',
     /** The id of the sign-in, which changes with a fresh sign-in. Null when signed out. */
     signInId: (): string | null => (tokens === null ? null : claimsOf(tokens.access_token).sid),
     /** For manual calls of the API; valid for some minutes. Null when signed out. */
@@ -172,3 +167,13 @@ const createStore = () => {
 };
 
 export const session = createStore();
+
+const SIGNED_IN_KEY = 'quittance.signed-in';
+session.subscribe(() => {
+  const { status } = session.get();
+  if (status === 'signed-in') localStorage.setItem(SIGNED_IN_KEY, 'yes');
+  if (status === 'signed-out') localStorage.removeItem(SIGNED_IN_KEY);
+});
+
+/** Whether this browser had a sign-in when it was last used: a hint for the first picture. */
+export const wasSignedIn = (): boolean => localStorage.getItem(SIGNED_IN_KEY) === 'yes';

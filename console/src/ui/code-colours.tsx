@@ -4,7 +4,9 @@ import python from 'highlight.js/lib/languages/python';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { createLowlight } from 'lowlight';
 import type { ReactNode } from 'react';
-import type { Language } from './code.tsx';
+
+/** The languages that are coloured. */
+export type Language = 'bash' | 'json' | 'python' | 'typescript';
 
 /** It returns a tree instead of HTML, which the page's policy would refuse. */
 const lowlight = createLowlight({ bash, json, python, typescript });

@@ -1,13 +1,11 @@
 import { lazy, Suspense } from 'react';
 import { Button } from './button.tsx';
+import type { Language } from './code-colours.tsx';
 import { useCopy } from './show.tsx';
 import { Tabs } from './tabs.tsx';
 
 /** The highlighter is loaded with the first code. Until then the code is plain. */
 const Coloured = lazy(() => import('./code-colours.tsx'));
-
-/** The languages that are coloured. */
-export type Language = 'bash' | 'json' | 'python' | 'typescript';
 
 /**
  * Code, a request or an answer, verbatim. Long lines scroll, also by keyboard. `copy` is what the

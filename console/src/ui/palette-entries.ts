@@ -3,8 +3,8 @@ import type { AREAS } from '../routes.ts';
 
 /** What the command palette offers. Pure. */
 
-export type Entry = { to: string; text: string; note?: string };
-export type Group = { heading: string; entries: readonly Entry[] };
+type Entry = { to: string; text: string; note?: string };
+type Group = { heading: string; entries: readonly Entry[] };
 
 /** An id or a transaction, and the pages that show what it names. */
 const OBJECTS: readonly (readonly [RegExp, (id: string) => readonly Entry[]])[] = [

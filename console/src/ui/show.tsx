@@ -139,10 +139,10 @@ const useRoom = (text: string) => {
     const needed = whole.getBoundingClientRect().width;
     whole.remove();
     const button = code.nextElementSibling?.getBoundingClientRect().width ?? 0;
-    const look = () => setRoom(needed + button + GAP < box.getBoundingClientRect().width);
-    const observer = new ResizeObserver(look);
+    const measure = () => setRoom(needed + button + GAP < box.getBoundingClientRect().width);
+    const observer = new ResizeObserver(measure);
     observer.observe(box);
-    look();
+    measure();
     return () => observer.disconnect();
   }, [text]);
   return { element, hasRoom };

@@ -2,7 +2,7 @@ import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 
 /**
  * The programs that the console shows: each is one file that runs as copied, with the service and
- * this gateway filled in. Pure. test/browser/console-snippets.test.ts compiles and runs all of them.
+ * this gateway filled in. test/browser/console-snippets.test.ts compiles and runs all of them.
  */
 
 /** What is filled in. The keys are never: they are in the environment of the process. */

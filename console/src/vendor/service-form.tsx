@@ -136,23 +136,11 @@ export const ServiceForm = ({
           />
         </Columns>
         <Payout {...typed('payout')} first={first?.payout} />
-        <Advanced isWrong={wrong.window !== undefined || wrong.grace !== undefined}>
-          <Columns>
-            <TextField
-              {...typed('window')}
-              label="Redeem window"
-              hint={`How long your server may redeem a payment${seconds === null ? '' : `: ${formatDuration(seconds)}`}.`}
-              suffix="seconds"
-              numeric
-            />
-            <TextField
-              {...typed('grace')}
-              label="Old key stays valid for"
-              hint="After a rotation."
-              suffix="hours"
-              numeric
-            />
-          </Columns>
+        <Advanced
+          typed={typed}
+          isWrong={wrong.window !== undefined || wrong.grace !== undefined}
+          seconds={seconds}
+        >
           {isOther && draft.payout.trim() !== '' && (
             <Switch
               isSelected={draft.offCurve}
@@ -171,16 +159,46 @@ export const ServiceForm = ({
 };
 
 /** What most services leave as it is. An error inside opens it, and it stays open. */
-const Advanced = ({ isWrong, children }: { isWrong: boolean; children: ReactNode }) => {
+const Advanced = ({
+  typed,
+  isWrong,
+  seconds,
+  children,
+}: {
+  typed: (field: keyof Typed) => Pick<TextFieldProps, 'value' | 'error' | 'onChange'>;
+  isWrong: boolean;
+  /** The redeem window, if it is a number. */
+  seconds: number | null;
+  children: ReactNode;
+}) => {
   const [wasWrong, setWasWrong] = useState(false);
   if (isWrong && !wasWrong) setWasWrong(true);
   return (
     <details open={wasWrong || undefined}>
       <summary>Advanced</summary>
-      <Stack>{children}</Stack>
+      <Stack>
+        <Columns>
+          <TextField
+            {...typed('window')}
+            label="Redeem window"
+            hint={`How long your server may redeem a payment${seconds === null ? '' : `: ${formatDuration(seconds)}`}.`}
+            suffix="seconds"
+            numeric
+          />
+          <TextField
+            {...typed('grace')}
+            label="Old key stays valid for"
+            hint="After a rotation."
+            suffix="hours"
+            numeric
+          />
+        </Columns>
+        {children}
+      </Stack>
     </details>
   );
 };
+type TextFieldProps = Parameters<typeof TextField>[0];
 
 const ANOTHER = 'another';
 

@@ -75,7 +75,7 @@ const SettlementPage = () => {
 export default SettlementPage;
 
 const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote | undefined }) => {
-  const { settlement_id, service_id, net_amount, quote_amount, fee_amount } = settlement;
+  const { settlement_id, service_id, net_amount } = settlement;
   const name = useAllServices().services.find((service) => service.service_id === service_id)?.name;
   const refunds = useItems(
     ['refunds', settlement_id],
@@ -112,33 +112,13 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
     >
       <Notices settlement={settlement} isShut={isShut} />
       <Columns>
-        <Section title="Amounts">
-          <Stack>
-            <div>
-              <Money micro={isPaid ? BigInt(net_amount) - refunded : 0n} large />
-              <p className="quiet">
-                {!isPaid
-                  ? 'Received'
-                  : areKnown
-                    ? 'Net after fees and refunds'
-                    : 'Net after fees; refunds are loading'}
-              </p>
-            </div>
-            <Ledger
-              of={[
-                ['Gross', <Money key="gross" micro={quote_amount} />],
-                ['Fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
-                ['Net', <Money key="net" micro={net_amount} />],
-                [
-                  'Fee, billed separately',
-                  settlement.accrued_fee !== undefined && <Money micro={settlement.accrued_fee} />,
-                ],
-                ['Refunded', refunded > 0n && <Money micro={-refunded} />],
-                ['Reserved for refunds', reserved > 0n && <Money micro={-reserved} />],
-              ]}
-            />
-          </Stack>
-        </Section>
+        <Amounts
+          settlement={settlement}
+          refunded={refunded}
+          reserved={reserved}
+          isPaid={isPaid}
+          areKnown={areKnown}
+        />
         <Section title="Details">
           <Details settlement={settlement} refunded={refunded} paidBy={receipt?.claims.payer_address} />
         </Section>
@@ -160,6 +140,53 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
         isPaid={isPaid}
       />
     </Page>
+  );
+};
+
+/** What the customer paid, and what is left of it for the vendor. */
+const Amounts = ({
+  settlement,
+  refunded,
+  reserved,
+  isPaid,
+  areKnown,
+}: {
+  settlement: Settlement;
+  refunded: bigint;
+  reserved: bigint;
+  isPaid: boolean;
+  /** Whether all refunds are loaded. */
+  areKnown: boolean;
+}) => {
+  const { net_amount, quote_amount, fee_amount } = settlement;
+  return (
+    <Section title="Amounts">
+      <Stack>
+        <div>
+          <Money micro={isPaid ? BigInt(net_amount) - refunded : 0n} large />
+          <p className="quiet">
+            {!isPaid
+              ? 'Received'
+              : areKnown
+                ? 'Net after fees and refunds'
+                : 'Net after fees; refunds are loading'}
+          </p>
+        </div>
+        <Ledger
+          of={[
+            ['Gross', <Money key="gross" micro={quote_amount} />],
+            ['Fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
+            ['Net', <Money key="net" micro={net_amount} />],
+            [
+              'Fee, billed separately',
+              settlement.accrued_fee !== undefined && <Money micro={settlement.accrued_fee} />,
+            ],
+            ['Refunded', refunded > 0n && <Money micro={-refunded} />],
+            ['Reserved for refunds', reserved > 0n && <Money micro={-reserved} />],
+          ]}
+        />
+      </Stack>
+    </Section>
   );
 };
 
