@@ -88,7 +88,7 @@ test('the receipt shows the payment, and the key and environment of both tokens,
     await page.page.emulateMedia({ media: 'print' });
     expect(await page.page.getByRole('button').count()).toBe(0);
     expect(await page.page.getByRole('navigation').count()).toBe(0);
-    await page.page.getByText('test environment').first().waitFor();
+    await page.page.getByText('Test mode: no real money').first().waitFor();
     // On paper nothing can be copied, so all of it is printed.
     const printed = await page.page.evaluate(
       `getComputedStyle(document.querySelector('[title="${paid!.tx_hash}"]'), '::after').content`,

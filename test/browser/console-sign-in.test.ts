@@ -143,7 +143,7 @@ test('the page of a link to a new key names its owner and environment, and the c
   expect(page.page.url()).toBe(`${stack.console_url}/reveal`);
   expect(urls.filter((each) => each.includes(secret) && !each.includes('#'))).toEqual([]);
   expect(await page.page.textContent('main')).toContain(serviceId);
-  expect(await page.page.textContent('main')).toContain('(test)');
+  expect(await page.page.textContent('main')).toContain('Test mode: no real money');
   expect(await api('GET /v1/quotes', { token: apiKey })).toMatchObject({ status: 200 });
   expect(await page.findings()).toEqual([]);
 
@@ -275,11 +275,11 @@ test('test and live are distinct on every page, and each has a separate sign-in'
   const page = await opened({ person });
   await page.go('/account');
   const band = page.page.getByRole('banner');
-  expect(await band.textContent()).toContain('test environment');
+  expect(await band.textContent()).toContain('Test mode: no real money');
   if (!('live' in stack.environments)) return;
   await button(page, 'Switch to live').click();
   await heading(page, 'Sign in').waitFor();
-  expect(await band.textContent()).toContain('live environment');
+  expect(await band.textContent()).toContain('Live: real money');
   const since = Date.now();
   await page.page.getByLabel('E-mail').fill(email);
   await button(page, 'Mail me a link').click();

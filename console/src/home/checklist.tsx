@@ -18,8 +18,8 @@ const TEST_MONEY = '100000000';
 
 type Shown = 'wallet' | 'allowance' | 'service';
 /**
- * The pages of the other actions. Money comes by a deposit if it is real, and a first payment then is
- * one of a buyer's program.
+ * The pages of the other actions. Real money comes by a deposit, and the first payment with it is
+ * one of a program.
  */
 const PAGES: Record<Exclude<ActionId, Shown>, string> = {
   server: '/integrate',

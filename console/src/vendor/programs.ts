@@ -17,7 +17,7 @@ export type Filled = {
 export const FRAMEWORKS = ['express', 'fastify', 'hono', 'next'] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
 
-/** Quotes a text for TypeScript, Python and a shell. An id and an address have nothing to escape. */
+/** Quotes a text for TypeScript and a shell. An id and an address have nothing to escape. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, '')}'`;
 
 const paywall = ({ baseUrl, environment, serviceId }: Filled): string => `const paywall = createPaywall({
