@@ -168,7 +168,7 @@ test('a failing receiver has its answers and the next attempt in the log, and ge
   // With the filter it is among the delivered and not among the failed.
   await page.page.getByRole('button', { name: /^all deliveries/ }).click();
   await page.page.getByRole('option', { name: 'failed' }).click();
-  await seen(page, 'None is failed');
+  await seen(page, 'No failed deliveries');
 });
 
 test('an endpoint that answered 410 Gone is off, and the page shows why', async () => {

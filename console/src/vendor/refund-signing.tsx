@@ -50,7 +50,6 @@ export const SignRefund = ({
   const { refund_id, amount, payout_address, destination_address } = refund;
   const first = useRef<Prepared | null>(isPrepared(refund) ? refund : null);
   const [signing, setSigning] = useState<string | null>(null);
-  const wallets = useBrowserWallets();
   const prepare = async () => {
     const now = first.current ?? (await session.get().client.funding.submitRefund({ refund_id }));
     first.current = null;
@@ -105,7 +104,6 @@ export const SignRefund = ({
       <WhatIsSigned deed={deed} payoutAddress={payout_address} />
       {own === null && (
         <BrowserWallets
-          wallets={wallets}
           payout={payout_address}
           signing={signing}
           isSubmitting={submit.isBusy}
@@ -173,22 +171,20 @@ const useOwnWallet = (payoutAddress: string): Wallet | null => {
 };
 
 const BrowserWallets = ({
-  wallets,
   payout,
   signing,
   isSubmitting,
   onSign,
 }: {
-  wallets: readonly BrowserWallet[];
   payout: string;
   signing: string | null;
   isSubmitting: boolean;
   onSign: (wallet: BrowserWallet) => void;
-}) =>
-  wallets.length === 0 ? (
-    <Notice title="No wallet found in this browser">
-      Open this page in the browser that has the payout wallet, or sign elsewhere (below). The refund stays
-      open for 24 hours.
+}) => {
+  const wallets = useBrowserWallets();
+  return wallets.length === 0 ? (
+    <Notice title="No wallet in this browser">
+      Open this page in the browser that has the payout wallet, or sign elsewhere below. You have 24 hours.
     </Notice>
   ) : (
     <div className="wallet-list">
@@ -208,6 +204,7 @@ const BrowserWallets = ({
       ))}
     </div>
   );
+};
 
 /** For a wallet outside of the browser: a multisig, a hardware signer, a program. */
 const SignElsewhere = ({
