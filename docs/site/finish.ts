@@ -32,6 +32,7 @@ const withoutInline = (dist: string, htmlFiles: readonly string[]): void => {
           return `<script${attributes} src="/${name}"></script>`;
         },
       )
+      .replaceAll('/sitemap-index.xml', '/sitemap.xml')
       .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
       .replaceAll('</table>', '</table></div>')
       .replaceAll('<pre data-language=', '<pre tabindex="0" data-language=')

@@ -95,8 +95,8 @@ const answerParts = (document: Document, status: string, given: Answer): string[
 
 /** The error codes of an operation. The name of a shared answer lists them. */
 const errorLine = (operation: Operation): string[] => {
-  const codes = Object.values(operation.responses).flatMap(
-    ({ $ref = '' }) => ($ref.split('/').at(-1) ?? '').split('.').filter(Boolean),
+  const codes = Object.values(operation.responses).flatMap(({ $ref = '' }) =>
+    ($ref.split('/').at(-1) ?? '').split('.').filter(Boolean),
   );
   const links = [...new Set(codes)].map((code) => `[\`${code}\`](/docs/errors#${code})`);
   return links.length === 0 ? [] : [`**Errors**: ${links.join(', ')}`];
