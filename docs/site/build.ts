@@ -7,7 +7,8 @@ import starlight from '@astrojs/starlight';
 import { build } from 'astro';
 import { GUIDE_ORIGIN } from '../../shared/contract/guides.ts';
 import { finish } from './finish.ts';
-import { allPages, type Page, root, sidebar } from './pages.ts';
+import type { Page } from './page.ts';
+import { allPages, root, sidebar } from './pages.ts';
 
 const site = import.meta.dirname;
 const dist = path.resolve(process.argv[2] ?? path.join(site, 'dist'));
@@ -79,7 +80,7 @@ const buildWithStarlight = (pages: readonly Page[]): Promise<void> =>
         logo: { src: './public/favicon.svg', alt: '' },
         favicon: '/favicon.svg',
         customCss: ['./src/styles.css'],
-        // Its search is WebAssembly and writes markup. Ours needs no permission (src/scripts/search.ts).
+        // Its search is WebAssembly and writes markup. Ours needs no permission.
         pagefind: false,
         components: {
           Search: component('Search'),

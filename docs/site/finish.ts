@@ -5,8 +5,8 @@ import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { GUIDE_ORIGIN as ORIGIN } from '../../shared/contract/guides.ts';
-import type { Page } from './pages.ts';
+import { LOCAL_API as ORIGIN } from '../../shared/lib/local-api.ts';
+import type { Page } from './page.ts';
 import { sectionsOf } from './sections.ts';
 
 const ASSETS = 'docs/assets';
@@ -16,8 +16,8 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 
 /**
  * The strict policy of the gateway forbids inline scripts and styles. A script becomes a file at
- * the same place, so that it runs at the same time. A style becomes a class of one style sheet. Tables
- * and code take the focus, so that they scroll by keyboard too.
+ * the same place, so that it runs at the same time. A style becomes a class of one style sheet.
+ * Tables and code take the focus, so that they scroll by keyboard too.
  */
 const withoutInline = (dist: string, htmlFiles: readonly string[]): void => {
   const classes = new Map<string, string>();

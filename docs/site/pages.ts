@@ -2,7 +2,9 @@
 // reference made of docs/openapi.json, and the start page.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { GUIDE_GROUPS, GUIDES, GUIDE_ORIGIN as ORIGIN } from '../../shared/contract/guides.ts';
+import { GUIDE_GROUPS, GUIDES } from '../../shared/contract/guides.ts';
+import { LOCAL_API as ORIGIN } from '../../shared/lib/local-api.ts';
+import type { Page } from './page.ts';
 import { referencePages } from './reference.ts';
 
 export const root = path.resolve(import.meta.dirname, '../..');
@@ -10,20 +12,6 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 
 /** The address in what is generated from the contract. */
 const EXAMPLE_ORIGIN = 'https://api.quittance.example';
-
-export type Page = {
-  /** Its address without the leading slash. Empty for the start page. */
-  path: string;
-  title: string;
-  /** One sentence for search engines and lists. */
-  description: string;
-  /** What follows the title. */
-  markdown: string;
-  /** The file of the repository in which it is written, if it is written by hand. */
-  source?: string;
-  /** The deepest heading in "On this page". */
-  depth?: number;
-};
 
 const guidePath = (name: string): string => `docs/guides/${name}`;
 

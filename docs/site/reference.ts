@@ -1,6 +1,6 @@
 // The reference of the API as Markdown, made of the OpenAPI document: one page for each tag, one
 // section for each operation.
-import type { Page } from './pages.ts';
+import type { Page } from './page.ts';
 import { type Fields, fieldsOf, type OpenApi, type Schema, schemaAt } from './schema-fields.ts';
 
 type Content = Record<string, { schema?: Schema; example?: unknown }>;
@@ -15,7 +15,7 @@ type Operation = {
   responses: Record<string, Answer & { $ref?: string }>;
   'x-codeSamples'?: { lang: string; label: string; source: string }[];
 };
-export type Document = OpenApi & {
+type Document = OpenApi & {
   info: { description: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;

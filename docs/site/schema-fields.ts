@@ -22,12 +22,12 @@ export type Schema = {
   maxItems?: number;
 };
 export type OpenApi = { components: Record<string, Record<string, unknown>> };
-export type Field = { name: string; type: string; required: boolean; text: string };
+type Field = { name: string; type: string; required: boolean; text: string };
 export type Fields = Field[];
 
 const MAX_DEPTH = 3;
 
-/** A part of the document, through its reference if it has one. What stands beside it counts more. */
+/** A part of the document, through its reference. What stands beside the reference counts more. */
 export const schemaAt = <T extends object>(document: OpenApi, part: T & { $ref?: string }): T => {
   if (part.$ref === undefined) return part;
   const [, , kind, name] = part.$ref.split('/');
@@ -65,11 +65,11 @@ const bounds = ({ minimum, maximum, minLength, maxLength, minItems, maxItems }: 
 
 const textOf = (document: OpenApi, given: Schema): string => {
   const schema = schemaAt(document, given);
-  const facts = [
+  const limits = [
     ...bounds(schema),
     ...(schema.default === undefined ? [] : [`default ${literal(schema.default)}`]),
   ];
-  return [schema.description, facts.length === 0 ? undefined : `(${facts.join('; ')})`]
+  return [schema.description, limits.length === 0 ? undefined : `(${limits.join('; ')})`]
     .filter(Boolean)
     .join(' ');
 };

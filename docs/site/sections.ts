@@ -1,7 +1,7 @@
 // The sections of a built page, as the search shows them.
-import type { Page } from './pages.ts';
+import type { Page } from './page.ts';
 
-export type Section = { url: string; page: string; title: string; text: string };
+type Section = { url: string; page: string; title: string; text: string };
 
 /** Enough of a section to find it by, so that the texts of all sections load quickly. */
 const MAX_TEXT = 1200;

@@ -3,10 +3,7 @@
  * Markdown that the repository has.
  */
 
-/** The gateway of `npm start`, as the guides name it. A gateway shows its own address in its place. */
-export const GUIDE_ORIGIN = 'http://127.0.0.1:3000';
-
-export type Guide = {
+type Guide = {
   /** The last part of its address. */
   name: string;
   /** Its Markdown, from the root of the repository. */

@@ -20,7 +20,9 @@ export const listFiles = (): string[] =>
     maxBuffer: 1 << 26,
   })
     .split('\n')
-    .filter((file) => /^(services|shared|deploy|test|tools|bench|sdk|examples|console|mcp|cli)\//.test(file))
+    .filter((file) =>
+      /^(services|shared|deploy|test|tools|bench|sdk|examples|console|mcp|cli|docs\/site)\//.test(file),
+    )
     .filter((file) => existsSync(path.join(root, file)))
     .sort();
 
