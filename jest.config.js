@@ -36,7 +36,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: [
-        '<rootDir>/{services,shared,deploy,sdk,mcp,cli,console,tools,bench}/**/*.test.ts',
+        '<rootDir>/{services,shared,deploy,sdk,mcp,cli,console,tools,bench,docs}/**/*.test.ts',
         '<rootDir>/test/*.test.ts',
         '<rootDir>/test/fuzz/*.test.ts',
       ],

@@ -80,7 +80,8 @@ const buildWithStarlight = (pages: readonly Page[]): Promise<void> =>
         logo: { src: './public/favicon.svg', alt: '' },
         favicon: '/favicon.svg',
         customCss: ['./src/styles.css'],
-        // Its search is WebAssembly and writes markup. Ours needs no permission.
+        // Its search is WebAssembly and writes markup. Ours (src/scripts/search.ts) needs no
+        // permission.
         pagefind: false,
         components: {
           Search: component('Search'),
