@@ -60,7 +60,7 @@ test.each<[string, RecordEntry[], string]>([
         left: '1000000',
       }),
     ],
-    'stl_1: not paid. 2.50 USDC were refused at 2026-11-28 14:00 UTC (daily limit used up; 1.00 USDC of 5.00 USDC were left); no money moved.',
+    'stl_1: not paid. 2.50 USDC were refused at 2026-11-28 14:00 UTC (over the daily limit; 1.00 USDC of 5.00 USDC were left); no money moved.',
   ],
   [
     'waiting for its owner',

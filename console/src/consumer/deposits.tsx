@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction, useItems } from '../lib/data.ts';
-import { readingsOfAmount } from '../lib/money.ts';
+import { meaningsOfAmount } from '../lib/money.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
   Ago,
@@ -100,7 +100,7 @@ export default DepositsPage;
 const FIAT = /^(?!0+(\.0*)?$)(0|[1-9]\d{0,6})(\.\d{1,2})?$/;
 /** The typed amount as the API takes it, or null. */
 const fiatOf = (typed: string): string | null => {
-  const [reading, another] = readingsOfAmount(typed, { places: 2 });
+  const [reading, another] = meaningsOfAmount(typed, { places: 2 });
   return reading !== undefined && another === undefined && FIAT.test(reading) ? reading : null;
 };
 

@@ -23,6 +23,7 @@ export const SERVER_PACKAGES = [
 /** The development packages that the console and the documentation are built from. */
 export const PAGE_PACKAGES = [
   '@astrojs/starlight',
+  '@fontsource-variable/inter',
   '@simplewebauthn/browser',
   '@solana-program/token',
   '@solana/kit',
@@ -32,8 +33,11 @@ export const PAGE_PACKAGES = [
   '@wallet-standard/base',
   '@wallet-standard/features',
   'astro',
+  'highlight.js',
+  'lowlight',
   'lucide-react',
   'minisearch',
+  'qr',
   'react',
   'react-aria-components',
   'react-dom',

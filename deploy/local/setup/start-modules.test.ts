@@ -77,7 +77,14 @@ test('the packages of npm start are those that its programs, the commands beside
     ...globSync('docs/site/src/**/*.ts', { cwd: root }),
   ]);
   expect(new Set(SERVER_PACKAGES)).toEqual(new Set([...servers, ...PROGRAMS, ...TYPES]));
-  expect(new Set(PAGE_PACKAGES)).toEqual(new Set(forPages));
+  const ofStyles = globSync('{console,docs/site}/src/**/*.css', { cwd: root }).flatMap((file) =>
+    [...readFileSync(path.join(root, file), 'utf8').matchAll(/url\("?((?:@[\w-]+\/)?[\w-]+)\//g)].map(
+      ([, name]) => name!,
+    ),
+  );
+  const named = ofStyles.filter((name) => name in devDependencies!);
+  expect(named).toContain('@fontsource-variable/inter');
+  expect(new Set(PAGE_PACKAGES)).toEqual(new Set([...forPages, ...named]));
   expect([...SERVER_PACKAGES, ...PAGE_PACKAGES].filter((name) => name in dependencies!)).toEqual([]);
 });
 
