@@ -11,7 +11,12 @@ const budgets: Readonly<Record<string, Budget>> = {
   'deploy/compose/compose.release.test.ts': { seconds: 30, why: 'a whole stack without containers' },
   'deploy/image/image.release.test.ts': { seconds: 50, why: 'every program of the image, started' },
   'deploy/image/signals.release.test.ts': { seconds: 25, why: 'every program, ended by a signal' },
-  'sdk/build.release.test.ts': { seconds: 90, why: 'the compiler in three versions and four forms' },
+  'sdk/build.release.test.ts': {
+    seconds: 90,
+    why: 'every version of Node and of the compiler, in four forms',
+  },
+  'test/packages/clone.test.ts': { seconds: 40, why: 'a copy of what npm start installs' },
+  'test/packages/next.test.ts': { seconds: 40, why: 'a build of Next' },
   'deploy/local/stack/stack.release.test.ts': { seconds: 30, why: 'four starts of a stack' },
   'deploy/local/stack/stack.rolling.release.test.ts': {
     seconds: 110,

@@ -1,0 +1,1 @@
+export function ensureCommands(root: string): void;
