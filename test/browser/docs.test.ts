@@ -67,6 +67,7 @@ test('the search finds guides, calls and error codes, by keyboard', async () => 
   const { page } = await suite.opened();
   const input = page.getByRole('combobox', { name: 'Search the documentation' });
   for (const [query, result, at] of [
+    ['refund', /^Refunds Refunds/, '/docs/guides/refunds'],
     ['delegation_inac', /^Errors delegation_inactive/, '/docs/errors#delegation_inactive'],
     ['redeem a settlement', /^Sell an API Redeem a settlement/, '/docs/api/sell-an-api#redeem-a-settlement'],
     [

@@ -25,6 +25,8 @@ const load = async (): Promise<MiniSearch<Section>> => {
       prefix: true,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
       combineWith: 'AND',
+      // A page about a word comes before the sections that name it.
+      boostDocument: (url: string) => (url.includes('#') ? 1 : 1.5),
       tokenize: (text) => text.split(/[^\p{L}\p{N}_.]+/u).filter(Boolean),
     },
   });
