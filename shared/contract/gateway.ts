@@ -134,7 +134,8 @@ export const gateway = service({
             .url()
             .nullable()
             .meta({
-              description: 'The page that shows all mails, where none is delivered. Null: mails are delivered',
+              description:
+                'The page that shows all mails, where none is delivered. Null: mails are delivered',
               examples: ['http://127.0.0.1:8025'],
             }),
         })

@@ -100,8 +100,8 @@ export default DepositsPage;
 const FIAT = /^(?!0+(\.0*)?$)(0|[1-9]\d{0,6})(\.\d{1,2})?$/;
 /** The typed amount as the API takes it, or null. */
 const fiatOf = (typed: string): string | null => {
-  const [reading, another] = meaningsOfAmount(typed, { places: 2 });
-  return reading !== undefined && another === undefined && FIAT.test(reading) ? reading : null;
+  const [meaning, another] = meaningsOfAmount(typed, { places: 2 });
+  return meaning !== undefined && another === undefined && FIAT.test(meaning) ? meaning : null;
 };
 
 const Sandbox = () =>

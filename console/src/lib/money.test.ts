@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { exactUsdc, fieldUsdc, readingsOfAmount, typedUsdc } from './money.ts';
+import { exactUsdc, fieldUsdc, meaningsOfAmount, typedUsdc } from './money.ts';
 
 test('the text on hover has the micro-units', () => {
   expect(exactUsdc(1_234_500_000n)).toBe('1,234.50 USDC · 1234500000 micro-units');
@@ -67,8 +67,8 @@ test.each([
   ['1 5', 'fr-FR', []],
   ['0.0000001', 'en', []],
   ['0,0000001', 'de-DE', []],
-] as const)('%j typed in %s means %j', (typed, locale, readings) => {
-  expect(readingsOfAmount(typed, { locale })).toEqual(readings);
+] as const)('%j typed in %s means %j', (typed, locale, meanings) => {
+  expect(meaningsOfAmount(typed, { locale })).toEqual(meanings);
 });
 
 test.each([
@@ -76,8 +76,8 @@ test.each([
   ['1.500', 'de-DE', ['1500']],
   ['49,90', 'de-DE', ['49.90']],
   ['49.905', 'en', []],
-] as const)('%j in a currency with cents, typed in %s, means %j', (typed, locale, readings) => {
-  expect(readingsOfAmount(typed, { locale, places: 2 })).toEqual(readings);
+] as const)('%j in a currency with cents, typed in %s, means %j', (typed, locale, meanings) => {
+  expect(meaningsOfAmount(typed, { locale, places: 2 })).toEqual(meanings);
 });
 
 test.each([

@@ -5,7 +5,7 @@ export const exactUsdc = (micro: bigint): string => `${displayUsdc(micro)} · ${
 
 /**
  * Amounts as people type them in their own language: "0,05", "1.234,50", "1’234.50", "١٫٥". A text
- * with two meanings has two readings, and the field asks which one is meant.
+ * with two meanings is asked about by the field.
  */
 
 /** How a language writes numbers. */
@@ -45,7 +45,7 @@ const isGrouped = (whole: string, sign: string): boolean => {
 };
 
 /** What a text with one kind of sign means, without the signs of groups. */
-const readingsOf = (text: string, sign: '.' | ',', isGroupSign: boolean): string[] => {
+const meaningsOf = (text: string, sign: '.' | ',', isGroupSign: boolean): string[] => {
   const [whole = '', decimals = '', ...more] = text.split(sign);
   if (more.length > 0) return isGrouped(text, sign) ? [text.replaceAll(sign, '')] : [];
   const asDecimal = `${whole === '' ? '0' : whole}${decimals === '' ? '' : `.${decimals}`}`;
@@ -57,7 +57,7 @@ const readingsOf = (text: string, sign: '.' | ',', isGroupSign: boolean): string
  * Two: a comma, or what separates groups in the reader's language, stands before three digits.
  * @param places how many decimals the amount may have
  */
-export const readingsOfAmount = (
+export const meaningsOfAmount = (
   typed: string,
   { places = 6, locale }: { places?: number; locale?: string | undefined } = {},
 ): readonly string[] => {
@@ -70,26 +70,26 @@ export const readingsOfAmount = (
   const [dot, comma] = [compact.lastIndexOf('.'), compact.lastIndexOf(',')];
   const decimalSign = dot > comma ? '.' : ',';
   const groupSign = decimalSign === '.' ? ',' : '.';
-  let readings: string[];
+  let meanings: string[];
   if (dot !== -1 && comma !== -1) {
     const [whole = '', decimals = '', ...more] = compact.split(decimalSign);
-    readings =
+    meanings =
       more.length === 0 && isGrouped(whole, groupSign)
         ? [`${whole.replaceAll(groupSign, '')}.${decimals}`]
         : [];
-  } else if (dot === -1 && comma === -1) readings = [compact];
+  } else if (dot === -1 && comma === -1) meanings = [compact];
   else {
     // The console writes a full stop before decimals, so only some languages read it as a group.
     const isGroupSign = compact === text && (decimalSign === ',' || notation.group === '.');
-    readings = readingsOf(compact, decimalSign, isGroupSign);
+    meanings = meaningsOf(compact, decimalSign, isGroupSign);
   }
-  return readings.filter((each) => (each.split('.')[1] ?? '').length <= places);
+  return meanings.filter((each) => (each.split('.')[1] ?? '').length <= places);
 };
 
 /** The micro-units of a field's text. Null: it is no amount above zero, or it has two meanings. */
 export const typedUsdc = (typed: string, locale?: string): bigint | null => {
-  const readings = readingsOfAmount(typed, { locale });
-  return readings.length === 1 ? parseUsdc(readings[0]!) : null;
+  const meanings = meaningsOfAmount(typed, { locale });
+  return meanings.length === 1 ? parseUsdc(meanings[0]!) : null;
 };
 
 /**
@@ -98,7 +98,7 @@ export const typedUsdc = (typed: string, locale?: string): bigint | null => {
  */
 export const fieldUsdc = (micro: bigint | string, locale?: string): string => {
   const plain = plainUsdc(micro);
-  return readingsOfAmount(plain, { locale }).length === 1 ? plain : `${plain}0`;
+  return meaningsOfAmount(plain, { locale }).length === 1 ? plain : `${plain}0`;
 };
 
 /** The error of a field whose text is no amount. */

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react';
 import { displayUsdc, parseUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { fieldUsdc, readingsOfAmount } from '../lib/money.ts';
+import { fieldUsdc, meaningsOfAmount } from '../lib/money.ts';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { Row } from './layout.tsx';
@@ -16,16 +16,16 @@ type Props = Omit<
 };
 
 /**
- * A field for an amount, in the notation of the reader's language (`readingsOfAmount`). It shows
+ * A field for an amount, in the notation of the reader's language (`meaningsOfAmount`). It shows
  * how it reads an amount that is not typed as the console writes it. If the text has two meanings,
  * it asks which one is meant, and the form cannot be sent before.
  */
 export const AmountField = ({ currency, value, onChange, hint, error, ...rest }: Props) => {
-  const readings = readingsOfAmount(value, { places: currency === undefined ? 6 : 2 });
-  const shown = (reading: string) =>
-    currency === undefined ? displayUsdc(parseUsdc(reading) ?? 0n) : `${reading} ${currency}`;
+  const meanings = meaningsOfAmount(value, { places: currency === undefined ? 6 : 2 });
+  const shown = (meaning: string) =>
+    currency === undefined ? displayUsdc(parseUsdc(meaning) ?? 0n) : `${meaning} ${currency}`;
   const isPlain = /^\d+(\.\d+)?$/.test(value.trim());
-  const isAsked = readings.length > 1;
+  const isAsked = meanings.length > 1;
   return (
     <div className="field">
       <TextField
@@ -33,9 +33,9 @@ export const AmountField = ({ currency, value, onChange, hint, error, ...rest }:
         value={value}
         onChange={onChange}
         hint={
-          readings.length === 1 && !isPlain ? (
+          meanings.length === 1 && !isPlain ? (
             <>
-              <strong>{shown(readings[0]!)}</strong> {hint}
+              <strong>{shown(meanings[0]!)}</strong> {hint}
             </>
           ) : (
             hint
@@ -47,9 +47,9 @@ export const AmountField = ({ currency, value, onChange, hint, error, ...rest }:
       />
       {isAsked && (
         <Row>
-          {readings.map((reading) => (
-            <Button key={reading} size="small" onPress={() => onChange(fieldUsdc(parseUsdc(reading) ?? 0n))}>
-              {shown(reading)}
+          {meanings.map((meaning) => (
+            <Button key={meaning} size="small" onPress={() => onChange(fieldUsdc(parseUsdc(meaning) ?? 0n))}>
+              {shown(meaning)}
             </Button>
           ))}
         </Row>

@@ -66,24 +66,28 @@ const STYLE = {
 const element = (name: string, style: keyof typeof STYLE, content: string): string =>
   `<${name} style="${STYLE[style]}">${content}</${name}>`;
 
-/** How many sentences come before the button. The others are what to do if something is wrong. */
-const LEADING = 2;
-
-/** The mail with its title, its sentences and its button, as plain text and as HTML. */
+/**
+ * The mail with its title, what happened, its button and its advice, as plain text and as HTML. The
+ * subject of a notice also names the product, which the mail itself shows at its end.
+ */
 export const mailOf = ({
   to,
   environment,
   subject,
+  title = subject,
   sentences,
+  advice,
   link,
 }: {
   to: string;
   environment: Environment;
   subject: string;
+  title?: string;
   sentences: readonly string[];
+  advice: readonly string[];
   link: Link | null;
 }): Mail => {
-  const paragraphs = sentences.map((sentence) => element('p', 'sentence', escapeHtml(sentence)));
+  const paragraph = (sentence: string) => element('p', 'sentence', escapeHtml(sentence));
   const button =
     link === null
       ? []
@@ -95,16 +99,16 @@ export const mailOf = ({
           ),
         ];
   const content = [
-    element('h1', 'title', escapeHtml(subject)),
-    ...paragraphs.slice(0, LEADING),
+    element('h1', 'title', escapeHtml(title)),
+    ...sentences.map(paragraph),
     ...button,
-    ...paragraphs.slice(LEADING),
+    ...advice.map(paragraph),
     element('p', 'footer', footer(environment)),
   ].join('\n');
   const asText = [
-    ...sentences.slice(0, LEADING),
+    ...sentences,
     ...(link === null ? [] : [`${link.label}:\n${link.url}`]),
-    ...sentences.slice(LEADING),
+    ...advice,
     footer(environment),
     '',
   ];

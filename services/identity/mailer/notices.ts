@@ -180,7 +180,9 @@ const PAYMENTS: Notices = {
       `The money would go to ${details.pay_to}.`,
       ...(details.resource === undefined
         ? []
-        : [`The agent says it pays for ${quoted(shortened(details.resource))}. Nobody has verified this.`]),
+        : [
+            `The agent says it pays for ${quoted(shortened(details.resource)).trimEnd()}. Nobody has verified this.`,
+          ]),
       'If you do not expect this payment, deny it and rotate the key of the agent.',
     ],
   }),
@@ -264,8 +266,9 @@ export const noticeMail = (
 ): Mail | null => {
   const text = textOf(kind, details, now);
   if (text === null) return null;
-  const sentences = [...text.sentences, ...text.advice, ...clientSentences(details)];
-  return mailOf({ to, environment, subject: titled(text.subject), sentences, link });
+  const { subject, sentences } = text;
+  const advice = [...text.advice, ...clientSentences(details)];
+  return mailOf({ to, environment, subject: titled(subject), title: subject, sentences, advice, link });
 };
 
 /** One change of several that one mail reports. */
@@ -280,16 +283,8 @@ export const changesMail = (changes: readonly Change[], { to, environment, now }
     return what === undefined ? [] : [`${moment(at, now)}: ${what}`];
   });
   const more = changes.length - MAX_CHANGES;
-  return mailOf({
-    to,
-    environment,
-    subject: titled(`${changes.length} changes to your account`),
-    sentences: [
-      ...sentences,
-      ...(more > 0 ? [`And ${more} more. The console lists them under Account, Security events.`] : []),
-      NOT_YOU,
-      ...clientSentences(changes[0]?.details ?? {}),
-    ],
-    link,
-  });
+  if (more > 0) sentences.push(`And ${more} more. The console lists them under Account, Security events.`);
+  const title = `${changes.length} changes to your account`;
+  const advice = [NOT_YOU, ...clientSentences(changes[0]?.details ?? {})];
+  return mailOf({ to, environment, subject: titled(title), title, sentences, advice, link });
 };

@@ -27,7 +27,7 @@ export const signInMail = ({
     sentences: [
       `This link signs you in. It works once, for ${minutes} minutes.`,
       'Open it in the browser in which you requested it.',
-      'Did you not request it? Ignore this e-mail: nobody can sign in without the link.',
     ],
+    advice: ['Did you not request it? Ignore this e-mail: nobody can sign in without the link.'],
     link: { url: `${signInUrl}#token=${token}`, label: 'Sign in' },
   });
