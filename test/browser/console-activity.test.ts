@@ -73,7 +73,7 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   ]);
   await page.page.getByRole('tab', { name: 'By agent' }).click();
   await page.page.getByRole('table', { name: 'Spent by agent' }).getByText('Robot').waitFor();
-  await page.page.getByText('You').waitFor();
+  await page.page.getByRole('table', { name: 'Spent by agent' }).getByText('You', { exact: true }).waitFor();
   await page.shoot('activity-by-delegate');
   expect(await page.findings()).toEqual([]);
 
