@@ -153,7 +153,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   await button(page, 'New key for Research agent').click();
   await page.page.getByText('Revoke the current key now').click();
   await button(page, 'Create and show the key').click();
-  await page.page.getByText('The previous key is revoked.').waitFor();
+  await page.page.getByText('The old key is revoked.').waitFor();
   const [third] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
   expect((await own(second!)).status).toBe(401);
   await button(page, 'I saved it').click();

@@ -20,7 +20,7 @@ export const CloseAccount = () => {
   return (
     <Section
       title="Close account"
-      about="Ends the account for good. Download your data first. An account with open payments, or with money in a wallet that was created here, cannot be closed."
+      about="This cannot be reversed. Download your data first. An account with open payments, or with money in a wallet that was created here, cannot be closed."
     >
       <Button variant="danger" onPress={() => setAsking(true)}>
         Close account

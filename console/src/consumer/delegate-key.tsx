@@ -99,7 +99,7 @@ const NewKeyShown = ({
               The previous key works until <Time at={ends} />.
             </>
           ) : (
-            'The previous key is revoked.'
+            'The old key is revoked.'
           )}
         </p>
       </KeyShown>

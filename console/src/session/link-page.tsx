@@ -105,7 +105,7 @@ export default LinkPage;
 export const OpenTheLink = () => (
   <div className="section stack">
     <h1>Open the link from your e-mail</h1>
-    <p>A part of the link is missing. Copy all of it.</p>
+    <p>Part of the link is missing. Copy the whole link.</p>
     <LinkButton to="/" variant="primary">
       Go to sign-in
     </LinkButton>

@@ -57,7 +57,7 @@ const RevealPage = () => {
               The previous key works until <Time at={ends} />.
             </>
           ) : (
-            'The previous key is revoked.'
+            'The old key is revoked.'
           )}
         </p>
       </div>

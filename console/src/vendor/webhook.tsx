@@ -135,7 +135,8 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
         onClose={close}
         onConfirm={() => remove.runOrThrow(undefined)}
       >
-        It gets no more events, and its log is deleted. You can read the events themselves for 30 days.
+        No more events are sent to this endpoint, and its log is deleted. The events stay readable for 30
+        days.
       </ConfirmDialog>
       {rotated !== null && <SecretDialog answer={rotated} onClose={() => setRotated(null)} />}
     </Stack>

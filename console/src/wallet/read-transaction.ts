@@ -125,7 +125,7 @@ const deedOf = async (
       usdc(accounts.mint.address, data.decimals);
       ours(accounts.source.address, accounts.owner.address);
       if (data.amount !== wanted.allowance) refuse('the allowance differs');
-      if (accounts.delegate.address === owner.address) refuse('it allows nobody to spend');
+      if (accounts.delegate.address === owner.address) refuse('it lets the wallet itself spend');
       const deed: Deed = {
         kind: 'approve',
         allowance: data.amount,

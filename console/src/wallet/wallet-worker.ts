@@ -43,7 +43,7 @@ const operations = {
    * Proves that the new key belongs to this account (docs/spec/decisions.md, Wallets).
    */
   prove: async ({ accountId }: { accountId: string }) => {
-    if (made === null) throw new Error('no key was made');
+    if (made === null) throw new Error('no key was created');
     return proofBy(made.keys.privateKey, accountId, made.address);
   },
   /** A backup with one more passkey, and a proof that the caller holds the key. */
