@@ -58,11 +58,11 @@ test('a payment that waits is shown with amount and payee, and is approved with 
 
   const { approval_id, repeat } = await ask(vendor, agent);
   await page.go('/');
-  await page.page.getByText('A payment waits for your approval').waitFor();
+  await page.page.getByText('1 payment needs your approval').waitFor();
   await page.page.getByRole('link', { name: /Approvals\s*1 waiting/ }).waitFor();
   await page.shoot('home-approval');
   expect(await page.findings()).toEqual([]);
-  await page.page.getByRole('link', { name: 'Approve or deny' }).click();
+  await page.page.getByRole('link', { name: 'Review', exact: true }).click();
   await page.page.getByRole('table', { name: 'Payments to approve' }).waitFor();
   await page.page.getByRole('cell', { name: 'Research agent' }).first().waitFor();
   await page.shoot('approvals');
@@ -230,15 +230,15 @@ test('an outgoing payment: signed while it may be used, paid once it is on the c
     route.fulfill({ json: { data: [signed], next_cursor: null } }),
   );
   await page.go(`/payments/${paid.settlement_id}`);
-  await page.page.getByText('signed, may still be used').waitFor();
-  await page.page.getByText('The vendor may still use it.').waitFor();
-  await page.page.getByText('the payer’s own word').waitFor();
+  await page.page.getByText('Signed, not on chain yet.').waitFor();
+  await page.page.getByText('The vendor can still use it.').waitFor();
+  await page.page.getByText('as the buyer reported').waitFor();
   await page.page.getByText(ADDRESS).waitFor();
   expect(await page.page.getByRole('heading', { name: 'Tokens' }).count()).toBe(0);
   await page.shoot('receipt-outgoing');
   expect(await page.findings()).toEqual([]);
   answer = { ...payment, status: 'issued', chain_status: 'confirmed' };
-  await page.page.getByText('Paid to a vendor of x402').waitFor();
+  await page.page.getByText('Paid to an x402 vendor').waitFor();
 
   await page.go('/activity');
   await page.page.getByRole('table', { name: 'Signed payments' }).waitFor();

@@ -65,11 +65,11 @@ test('a wallet of the console is offered as payout address, and signs a refund w
   const rows = page.page.getByRole('table', { name: 'Refunds of this payment' }).getByRole('row');
   await rows
     .nth(2)
-    .getByText(/✓ (confirmed|final)/)
+    .getByText(/^(confirmed|final)$/)
     .waitFor();
   await rows
     .nth(1)
-    .getByText(/✓ (confirmed|final)/)
+    .getByText(/^(confirmed|final)$/)
     .waitFor();
   expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(2_000_000n);
 });

@@ -295,7 +295,7 @@ test('test and live are distinct on every page, and each has a separate sign-in'
   // Both environments stay signed in.
   await button(page, 'Switch to test').click();
   await heading(page, 'Account').waitFor();
-  await page.page.getByText(person.accountId.slice(0, 20)).waitFor();
+  await page.page.getByTitle(person.accountId).waitFor();
 });
 
 test('all pages are reachable and fit a phone in dark colours', async () => {

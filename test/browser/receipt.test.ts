@@ -200,7 +200,7 @@ test.each<[string, (opened: ConsolePage) => Promise<unknown>, string]>([
   [
     'a page without WebCrypto',
     ({ page }) => page.addInitScript("Object.defineProperty(crypto, 'subtle', { value: undefined })"),
-    'by https only',
+    'over https only',
   ],
 ])('%s: the receipt is not verified, and nothing of it is shown', async (_name, prepare, message) => {
   const opened = await withKeys();

@@ -200,15 +200,15 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
       </Notice>
     )}
     {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
-      <Notice tone="wait" title="Paid, awaiting delivery">
+      <Notice tone="wait" title={isShut ? 'Paid, refunded before delivery' : 'Paid, awaiting delivery'}>
         {isShut ? (
           'The whole net amount is refunded or reserved for a refund, so it cannot be redeemed.'
         ) : (
           <>
             Your server has <Countdown until={settlement.redeem_expires_at} over="a moment" /> to redeem it.
+            After that the money stays with you.
           </>
-        )}{' '}
-        After that the money stays with you.
+        )}
       </Notice>
     )}
     {settlement.rail !== 'quittance' && settlement.status === 'issued' && isSettlementPaid(settlement) && (

@@ -135,8 +135,7 @@ const EndpointDetails = ({ endpoint }: { endpoint: Endpoint }) => {
         onClose={close}
         onConfirm={() => remove.runOrThrow(undefined)}
       >
-        No more events are sent to this endpoint, and its log is deleted. The events stay readable for 30
-        days.
+        This endpoint gets no more events, and its log is deleted. Events stay readable for 30 days.
       </ConfirmDialog>
       {rotated !== null && <SecretDialog answer={rotated} onClose={() => setRotated(null)} />}
     </Stack>

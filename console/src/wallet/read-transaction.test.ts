@@ -107,7 +107,7 @@ test.each<[string, Wanted, TransactionInstruction[], RegExp]>([
   ['another source', toWallet, [send({ source: account(stranger) })], /another token account/],
   ['another token', toWallet, [send({ of: otherMint, to: account(payee, otherMint) })], /another token/],
   ['other decimals', allow, [approve({ decimals: 5 })], /another token/],
-  ['oneself as delegate', allow, [approve({ to: owner })], /allows nobody to spend/],
+  ['oneself as delegate', allow, [approve({ to: owner })], /lets the wallet itself spend/],
   ['an approval and a transfer', allow, [send(), approve()], /calls another program/],
   ['a transfer after the approval', allow, [approve(), send()], /moves money/],
   ['two approvals', allow, [approve({ to: stranger }), approve()], /calls another program/],
