@@ -79,8 +79,9 @@ test('the receipt shows the payment, and the key and environment of both tokens,
       'https://weather.example/report',
     ])
       expect(shown).toContain(each);
-    // Whole where there is room, else by its ends: always in its title.
-    for (const id of [delegateId, paid!.tx_hash]) await page.page.getByTitle(id).last().waitFor();
+    // Whole where there is room, else by its ends and in its title.
+    for (const id of [delegateId, paid!.tx_hash])
+      await page.page.getByText(id).or(page.page.getByTitle(id)).last().waitFor();
     expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.shoot('receipt');
     expect(await page.findings()).toEqual([]);
