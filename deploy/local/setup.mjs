@@ -2,13 +2,13 @@
 // second if nothing is missing. It runs on the Node of a fresh machine (20 or newer) before
 // node_modules exists, so it imports nothing from there.
 //   --start        what `npm start` needs, instead of all packages
-//   --no-servers   neither servers nor the console
+//   --no-servers   neither servers nor the pages
 //   --keep-used    no packages while a stack runs from the present ones
 import { repositoryRoot } from './servers/binaries.mjs';
 import { ensureCommands } from './setup/commands.mjs';
-import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
 import { exitOnSignals } from './setup/npm.mjs';
+import { ensurePages } from './setup/pages.mjs';
 import { extractPrometheus } from './setup/prometheus.mjs';
 import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
@@ -19,12 +19,13 @@ const withServers = !given('--no-servers');
 
 exitOnSignals();
 
-const modulesAndConsole = async () => {
+const modulesAndPages = async () => {
   await ensureNodeModules(repositoryRoot, say, {
     forStart: given('--start'),
     keepUsed: given('--keep-used'),
   });
-  if (withServers) await ensureConsole(say);
+  ensureCommands(repositoryRoot);
+  if (withServers) await ensurePages(say);
 };
 
 try {

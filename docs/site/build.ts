@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path';
 import starlight from '@astrojs/starlight';
 import { build } from 'astro';
-import { GUIDE_ORIGIN } from '../../shared/contract/guides.ts';
+import { LOCAL_API } from '../../shared/lib/local-api.ts';
 import { finish } from './finish.ts';
 import type { Page } from './page.ts';
 import { allPages, root, sidebar } from './pages.ts';
@@ -67,7 +67,7 @@ const buildWithStarlight = (pages: readonly Page[]): Promise<void> =>
     root: stage,
     configFile: false,
     logLevel: 'error',
-    site: GUIDE_ORIGIN,
+    site: LOCAL_API,
     trailingSlash: 'never',
     outDir: dist,
     build: { assets: 'docs/assets', inlineStylesheets: 'never' },
@@ -80,8 +80,7 @@ const buildWithStarlight = (pages: readonly Page[]): Promise<void> =>
         logo: { src: './public/favicon.svg', alt: '' },
         favicon: '/favicon.svg',
         customCss: ['./src/styles.css'],
-        // Its search is WebAssembly and writes markup. Ours (src/scripts/search.ts) needs no
-        // permission.
+        // Its search is WebAssembly and writes markup. Ours needs no permission.
         pagefind: false,
         components: {
           Search: component('Search'),

@@ -5,7 +5,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { GUIDE_ORIGIN as ORIGIN } from '../../shared/contract/guides.ts';
+import { LOCAL_API as ORIGIN } from '../../shared/lib/local-api.ts';
 import type { Page } from './page.ts';
 import { sectionsOf } from './sections.ts';
 

@@ -1,4 +1,4 @@
-/** A page of the documentation before it is built. */
+/** A page of the documentation, from which Starlight's content is written. */
 export type Page = {
   /** Its address without the leading slash. Empty for the start page. */
   path: string;

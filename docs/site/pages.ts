@@ -2,7 +2,8 @@
 // reference made of docs/openapi.json, and the start page.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { GUIDE_GROUPS, GUIDES, GUIDE_ORIGIN as ORIGIN } from '../../shared/contract/guides.ts';
+import { GUIDE_GROUPS, GUIDES } from '../../shared/contract/guides.ts';
+import { LOCAL_API as ORIGIN } from '../../shared/lib/local-api.ts';
 import type { Page } from './page.ts';
 import { referencePages } from './reference.ts';
 

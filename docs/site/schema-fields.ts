@@ -27,7 +27,7 @@ export type Fields = Field[];
 
 const MAX_DEPTH = 3;
 
-/** A part of the document, through its reference if it has one. What is beside it counts more. */
+/** A part of the document, through its reference. What stands beside the reference counts more. */
 export const schemaAt = <T extends object>(document: OpenApi, part: T & { $ref?: string }): T => {
   if (part.$ref === undefined) return part;
   const [, , kind, name] = part.$ref.split('/');
@@ -65,11 +65,11 @@ const bounds = ({ minimum, maximum, minLength, maxLength, minItems, maxItems }: 
 
 const textOf = (document: OpenApi, given: Schema): string => {
   const schema = schemaAt(document, given);
-  const details = [
+  const limits = [
     ...bounds(schema),
     ...(schema.default === undefined ? [] : [`default ${literal(schema.default)}`]),
   ];
-  return [schema.description, details.length === 0 ? undefined : `(${details.join('; ')})`]
+  return [schema.description, limits.length === 0 ? undefined : `(${limits.join('; ')})`]
     .filter(Boolean)
     .join(' ');
 };

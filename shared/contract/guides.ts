@@ -3,9 +3,6 @@
  * Markdown that the repository has.
  */
 
-/** The gateway of `npm start`, as the guides name it. Any gateway puts its own address there. */
-export const GUIDE_ORIGIN = 'http://127.0.0.1:3000';
-
 type Guide = {
   /** The last part of its address. */
   name: string;

@@ -57,7 +57,7 @@ test('a new vendor sells the first call with at most eleven clicks and four fiel
   await done(page, 'Create a service').waitFor();
 
   await button(page, 'Create a wallet').click();
-  await makeWallet(page, 'Create it with a passkey');
+  await makeWallet(page, 'Create with a passkey');
   // The test money comes with the wallet.
   await button(page, 'Allow 50 USDC').click();
   await button(page, 'Sign with your passkey').click();

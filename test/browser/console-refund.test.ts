@@ -49,7 +49,7 @@ test('a wallet of the console is offered as payout address, and signs a refund w
   const refund = async (amount: string) => {
     await button(page, 'Refund').click();
     await page.page.getByRole('textbox', { name: 'Amount' }).fill(amount);
-    await button(page, 'Continue').click();
+    await button(page, 'Review and sign').click();
     await page.page.getByText(`${amount}0 USDC`).first().waitFor();
   };
   await refund('1.5');
@@ -82,8 +82,8 @@ test('a payout address elsewhere is still signed elsewhere', async () => {
   const page = await opened({ person: await signInPerson(stack, { email }) });
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
-  await button(page, 'Continue').click();
-  await page.page.getByText('No wallet found in this browser').waitFor();
+  await button(page, 'Review and sign').click();
+  await page.page.getByText('No wallet in this browser').waitFor();
   await page.page.getByText('Sign elsewhere', { exact: true }).waitFor();
   expect(await button(page, 'Sign with your passkey').count()).toBe(0);
 });

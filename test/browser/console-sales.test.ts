@@ -323,7 +323,7 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
 
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
-  await button(page, 'Continue').click();
+  await button(page, 'Review and sign').click();
   const refund = page.page.getByRole('dialog', { name: 'Sign the refund' });
   await refund.getByText('Sign elsewhere', { exact: true }).click();
   expect(await refund.textContent()).toContain(chain.tokenAccount(consumer.wallet.publicKey).toBase58());

@@ -123,11 +123,11 @@ test('a partial refund is prepared, refused in the wallet, signed and paid, and 
   await page.page.getByLabel('Reason').fill('The report was empty');
   await page.shoot('refund-prepare');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Continue').click();
+  await button(page, 'Review and sign').click();
   await button(page, 'Sign with Payout Wallet').waitFor();
   // The shown values were read from the transaction.
   const dialog = page.page.getByRole('dialog', { name: 'Sign the refund' });
-  expect(await dialog.textContent()).toMatch(/1\.00 USDC from your payout address back to the buyer/);
+  expect(await dialog.textContent()).toMatch(/Refund 1\.00 USDC from your payout address to the payer/);
   expect(await dialog.textContent()).toContain(consumer.wallet.publicKey.toBase58());
   await page.shoot('refund-sign');
   expect(await page.findings()).toEqual([]);
@@ -193,7 +193,7 @@ test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string },
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
   await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
-  await button(page, 'Continue').click();
+  await button(page, 'Review and sign').click();
   const refused = page.page.getByRole('alert');
   const signing = button(page, 'Sign with Payout Wallet');
   await refused.or(signing).first().waitFor();
@@ -221,16 +221,16 @@ test('a waiting refund is signed later by the right account only, or cancelled',
       }),
     { times: 1 },
   );
-  await button(page, 'Continue').click();
-  await page.page.getByRole('heading', { name: 'Is it still you?' }).waitFor();
+  await button(page, 'Review and sign').click();
+  await page.page.getByRole('heading', { name: 'Confirm it is you' }).waitFor();
   await page.shoot('refund-step-up');
   expect(await page.findings()).toEqual([]);
   await page.page
     .getByRole('dialog', { name: 'Confirm it is you' })
     .getByRole('button', { name: 'Cancel' })
     .click();
-  await text(page, 'You did not sign in again, so nothing was done.').waitFor();
-  await button(page, 'Continue').click();
+  await text(page, 'You did not confirm, so nothing was changed.').waitFor();
+  await button(page, 'Review and sign').click();
   await button(page, 'Sign with Wrong Wallet').click();
   await text(page, 'does not show this address').waitFor();
   expect(wrong.asked).toBe(0);
@@ -262,8 +262,8 @@ test('a refund is signed elsewhere: the transaction is copied as text and pasted
   const page = await opened();
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
-  await button(page, 'Continue').click();
-  await text(page, 'No wallet found in this browser').waitFor();
+  await button(page, 'Review and sign').click();
+  await text(page, 'No wallet in this browser').waitFor();
   await page.page.locator('summary', { hasText: 'Sign elsewhere' }).click();
   await page.shoot('refund-elsewhere');
   expect(await page.findings()).toEqual([]);

@@ -143,7 +143,7 @@ test('the page of a link to a new key names its owner and environment, and the c
   expect(page.page.url()).toBe(`${stack.console_url}/reveal`);
   expect(urls.filter((each) => each.includes(secret) && !each.includes('#'))).toEqual([]);
   expect(await page.page.textContent('main')).toContain(serviceId);
-  expect(await page.page.textContent('main')).toContain('Test mode: no real money');
+  expect(await page.page.textContent('main')).toContain('(test)');
   expect(await api('GET /v1/quotes', { token: apiKey })).toMatchObject({ status: 200 });
   expect(await page.findings()).toEqual([]);
 

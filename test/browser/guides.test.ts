@@ -3,7 +3,7 @@ import { GUIDES } from '../../shared/contract/guides.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The documentation in real Chromium: no error, readable on a phone and in the dark. */
+/** The pages of the documentation in Chromium: no error, readable on a phone and in the dark. */
 const stack = runningStack();
 const { origin } = new URL(stack.console_url);
 const suite = consoleSuite(stack);

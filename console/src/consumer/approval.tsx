@@ -89,13 +89,13 @@ const ApprovalDetails = ({ approval }: { approval: Approval }) => {
               [
                 'Agent',
                 <span key="delegate">
-                  {name ?? 'revoked'} <Copyable text={delegate_id} short label="the delegate’s id" />
+                  {name ?? 'revoked'} <Copyable text={delegate_id} short label="the id of the agent" />
                 </span>,
               ],
               [
                 'Service',
                 service_id !== null && (
-                  <Copyable key="service" text={service_id} short label="the service’s id" />
+                  <Copyable key="service" text={service_id} short label="the id of the service" />
                 ),
               ],
               ['Requested', <Time key="asked" at={approval.created_at} seconds />],

@@ -150,9 +150,9 @@ const Rights = ({ delegate }: { delegate: Delegate }) => {
         ],
         ['Expires', <Time key="until" at={expires_at} never="never" />],
         [
-          'Made',
-          <span key="made">
-            <Time at={created_at} date /> as <Copyable text={delegate_id} short label={`the id of ${name}`} />
+          'Created',
+          <span key="created">
+            <Time at={created_at} date /> · <Copyable text={delegate_id} short label={`the id of ${name}`} />
           </span>,
         ],
       ]}

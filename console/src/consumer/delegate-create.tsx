@@ -3,7 +3,6 @@ import { COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { shortId } from '../lib/short-id.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Notice, Select, Stack } from '../ui/index.ts';
 import { nameOf } from '../wallet/select-wallet.tsx';
 import { DelegateFields, useTyped } from './delegate-fields.tsx';
@@ -53,7 +52,7 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
               onChange={setWalletId}
               options={wallets.map(({ wallet_id, label, address, balance }) => [
                 wallet_id,
-                `${label ?? shortId(address)} (${displayUsdc(balance)})`,
+                `${nameOf({ label, address })} (${displayUsdc(balance)})`,
               ])}
             />
           )}

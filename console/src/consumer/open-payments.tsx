@@ -21,7 +21,7 @@ export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => strin
   return (
     <Section
       title="Signed, not on chain yet"
-      about="Payments to other x402 vendors. The amount stays held until the payment is on chain or has expired."
+      about="Payments to outside vendors (x402). The amounts are held until the payment is on chain or has expired."
     >
       <Table
         label="Signed payments"
@@ -45,8 +45,8 @@ export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => strin
               <Link href={`/payments/${settlement_id}`}>{service_name}</Link>
             ),
           },
-          { heading: 'By', show: ({ delegate_id }) => (delegate_id == null ? null : nameOf(delegate_id)) },
-          { heading: 'Status', show: () => <Badge state="pending" tone="wait" /> },
+          { heading: 'Agent', show: ({ delegate_id }) => (delegate_id == null ? null : nameOf(delegate_id)) },
+          { heading: 'Status', show: () => <Badge state="signed, may still be used" tone="wait" /> },
           {
             heading: 'Amount',
             align: 'end',

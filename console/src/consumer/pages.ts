@@ -12,7 +12,7 @@ export const consumerPages: readonly PageEntry[] = [
   {
     path: '/delegates',
     guide: 'quickstart-agent',
-    nav: 'Delegates',
+    nav: 'Agents',
     icon: Bot,
     load: () => import('./delegates.tsx'),
   },

@@ -144,8 +144,8 @@ const WalletCard = ({ wallet, isFirst, onDeed }: CardProps) => {
                 <Money micro={allowed} /> <Badge state={status} />
               </span>,
             ],
-            ['Can be paid now', isAllowed && allowed > balance && <Money micro={balance} />],
-            ['Address', <Copyable key="address" text={wallet.address} label={`address of ${name}`} />],
+            ['Payable now', isAllowed && allowed > balance && <Money micro={balance} />],
+            ['Address', <Copyable key="address" text={wallet.address} label={`address of ${name}`} block />],
           ]}
         />
         <p className="quiet">{MEANING[status]}</p>

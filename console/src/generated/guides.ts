@@ -1,6 +1,10 @@
 // Written by `npm run generate` out of shared/contract/guides.ts; do not edit.
 export const GUIDES = [
   {
+    "name": "concepts",
+    "title": "How it works"
+  },
+  {
     "name": "quickstart-vendor",
     "title": "Sell an API"
   },
@@ -17,6 +21,10 @@ export const GUIDES = [
     "title": "Test"
   },
   {
+    "name": "faq",
+    "title": "Questions"
+  },
+  {
     "name": "authentication",
     "title": "Authentication"
   },
@@ -29,6 +37,14 @@ export const GUIDES = [
     "title": "Handle errors"
   },
   {
+    "name": "crash-recovery",
+    "title": "Crashes"
+  },
+  {
+    "name": "refunds",
+    "title": "Refunds"
+  },
+  {
     "name": "webhooks",
     "title": "Webhooks"
   },
@@ -37,16 +53,24 @@ export const GUIDES = [
     "title": "Events"
   },
   {
-    "name": "limits",
-    "title": "Limits and fees"
-  },
-  {
     "name": "receipts",
     "title": "Receipts"
   },
   {
+    "name": "proxies-and-browsers",
+    "title": "Proxies and browsers"
+  },
+  {
+    "name": "limits",
+    "title": "Limits and fees"
+  },
+  {
     "name": "going-live",
     "title": "Go live"
+  },
+  {
+    "name": "close-account",
+    "title": "Close an account"
   },
   {
     "name": "versioning",
@@ -65,7 +89,31 @@ export const GUIDES = [
     "title": "TypeScript SDK"
   },
   {
+    "name": "cli",
+    "title": "Command line"
+  },
+  {
+    "name": "mcp",
+    "title": "MCP server"
+  },
+  {
     "name": "x402",
     "title": "x402"
+  },
+  {
+    "name": "self-hosting",
+    "title": "Self-hosting"
+  },
+  {
+    "name": "deployment",
+    "title": "Compose"
+  },
+  {
+    "name": "kubernetes",
+    "title": "Kubernetes"
+  },
+  {
+    "name": "operations",
+    "title": "Operations"
   }
 ] as const;

@@ -53,7 +53,7 @@ export const SignRefund = ({
   const prepare = async () => {
     const now = first.current ?? (await session.get().client.funding.submitRefund({ refund_id }));
     first.current = null;
-    if (!isPrepared(now)) throw new Error('This refund was already submitted.');
+    if (!isPrepared(now)) throw new Error('This refund has already been submitted.');
     return now;
   };
   const wanted = { kind: 'transfer', amount: BigInt(amount), destination: destination_address } as const;
@@ -142,7 +142,7 @@ const WhatIsSigned = ({ deed, payoutAddress }: { deed: TransferDeed; payoutAddre
   return (
     <>
       <p>
-        <Money micro={deed.amount} large /> from your payout address back to the buyer.
+        Refund <Money micro={deed.amount} large /> from your payout address to the payer.
       </p>
       <Properties
         of={[
@@ -226,8 +226,8 @@ const SignElsewhere = ({
       <summary>Sign elsewhere</summary>
       <Stack>
         <p className="quiet">
-          The transaction in base64, valid for about a minute. Sign it with the payout key and paste the
-          result below.
+          The transaction in base64, valid for about a minute. Sign it with the key of the payout address,
+          then paste it below.
         </p>
         <Copyable block text={prepared.transaction} label="transaction to sign" />
         <p className="quiet">

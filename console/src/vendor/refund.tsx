@@ -97,8 +97,8 @@ const Prepare = ({
     <form onSubmit={submit} noValidate>
       <Stack>
         <p>
-          <Money micro={left} /> can be refunded. It comes from your payout wallet and moves once that wallet
-          signs.
+          <Money micro={left} /> of the net amount can be refunded. Your payout wallet pays and signs it;
+          nothing moves before.
         </p>
         <AmountField
           label="Amount"
@@ -112,8 +112,8 @@ const Prepare = ({
           autoFocus
         />
         <TextField
-          label="Reason"
-          hint="Optional. The buyer sees it."
+          label="Reason (optional)"
+          hint="The payer sees it."
           value={reason}
           onChange={setReason}
           maxLength={200}
@@ -128,7 +128,7 @@ const Prepare = ({
         <DialogActions>
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" busy={prepare.isBusy && 'Preparing the refund…'}>
-            Continue{' '}
+            Review and sign
           </Button>
         </DialogActions>
       </Stack>

@@ -52,7 +52,7 @@ export const ForWallet = ({
 
 /** The display name of a wallet: its label, or the ends of its address. */
 export const nameOf = ({ label, address }: Pick<Wallet, 'label' | 'address'>): string =>
-  label ?? shortId(address);
+  label ?? `Wallet ${shortId(address)}`;
 
 /** Selects one of the account's wallets, and shows their balances. */
 export const WalletSelect = ({

@@ -159,8 +159,9 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
           </p>
           <Properties
             of={[
-              ['Instead of', delegate !== null && <Money micro={wallet.delegation.allowance} />],
-              ['Spender', <Copyable key="to" block text={deed.delegate} label="delegate’s address" />],
+              ['Replaces', delegate !== null && <Money micro={wallet.delegation.allowance} />],
+              // Whole, because an address is forged by its beginning and its end.
+              ['Spender', <Copyable key="to" text={deed.delegate} label="spender’s address" block />],
             ]}
           />
           {delegate !== null && delegate !== deed.delegate && (
@@ -182,7 +183,7 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
           <Properties
             of={[
               ['To', <code key="to">{deed.destination}</code>],
-              ['Token account', <Copyable key="at" block text={deed.tokenAccount} label="token account" />],
+              ['Token account', <Copyable key="at" text={deed.tokenAccount} label="token account" block />],
             ]}
           />
         </>

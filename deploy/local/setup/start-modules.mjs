@@ -17,6 +17,7 @@ export const SERVER_PACKAGES = [
   'postal-mime',
   'smtp-server',
   'typescript',
+  'undici',
   'uplot',
 ];
 

@@ -16,7 +16,15 @@ import { localOrigin, type RunningEnvironment } from './service-environment.ts';
 import { programs, serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
-import { chainSpec, mailSpec, mailUrls, onrampsSpec, tracesSpec } from './tool-specs.ts';
+import {
+  chainSpec,
+  dashboardsSpec,
+  mailSpec,
+  mailUrls,
+  onrampsSpec,
+  prometheusSpec,
+  tracesSpec,
+} from './tool-specs.ts';
 
 const host = '127.0.0.1';
 

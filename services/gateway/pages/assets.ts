@@ -12,6 +12,7 @@ export const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 export type Asset = { type: string; plain: Buffer; br: Buffer; gzip: Buffer };

@@ -24,41 +24,6 @@ const RECEIPT_HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 };
 
-const TYPES: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-};
-
-type Asset = { type: string; plain: Buffer; br: Buffer; gzip: Buffer };
-
-/**
- * Loads all files into memory, by their path below /console/. They have some hundred kB, and so the
- * path of a request never reaches the file system.
- */
-const load = (folder: string): Map<string, Asset> => {
-  if (!existsSync(path.join(folder, 'index.html'))) return new Map();
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const read = (name: string) => readFileSync(path.join(folder, name));
-  return new Map(
-    names.flatMap((name) => {
-      const type = TYPES[path.extname(name)];
-      if (type === undefined) return [];
-      return [[name, { type, plain: read(name), br: read(`${name}.br`), gzip: read(`${name}.gz`) }]];
-    }),
-  );
-};
-
-const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, plain, br, gzip }: Asset) => {
-  const accepted = request.headers['accept-encoding'];
-  void reply.type(type).header('vary', 'accept-encoding');
-  if (acceptsCoding('br', accepted)) return reply.header('content-encoding', 'br').send(br);
-  if (acceptsCoding('gzip', accepted)) return reply.header('content-encoding', 'gzip').send(gzip);
-  return reply.send(plain);
-};
-
 /**
  * GET /console and everything below: the built files, and for any other path the page, whose script
  * shows the view of that path. A file under /assets/ has its hash in its name and never changes.

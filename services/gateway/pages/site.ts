@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
-import { GUIDE_ORIGIN } from '../../../shared/contract/guides.ts';
+import { LOCAL_API } from '../../../shared/lib/local-api.ts';
 import { type Asset, createPageLimit, IMMUTABLE, loadAssets, sendAsset, TYPES } from './assets.ts';
 
 /**
@@ -52,7 +52,7 @@ const compressed = async (type: string, plain: Buffer): Promise<Asset> => {
 const documentOf = (file: string, type: string, publicUrl: string): Document => {
   let made: Promise<Asset> | undefined;
   return () => {
-    made ??= compressed(type, Buffer.from(readFileSync(file, 'utf8').replaceAll(GUIDE_ORIGIN, publicUrl)));
+    made ??= compressed(type, Buffer.from(readFileSync(file, 'utf8').replaceAll(LOCAL_API, publicUrl)));
     return made;
   };
 };
