@@ -103,5 +103,5 @@ test('a delegate above its daily limit: the refusal, the list, the events and th
     ({ length }) => length > 0,
   );
   expect(mails).toHaveLength(1);
-  expect(mails[0]!.text).toContain('Of its daily limit 2.00 USDC of 2.00 USDC are left until ');
+  expect(mails[0]!.text).toContain('Daily limit of the agent: 2.00 USDC of 2.00 USDC are left until ');
 });

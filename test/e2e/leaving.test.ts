@@ -168,7 +168,8 @@ test('an account with payments on both sides closes when nothing is open, and is
   };
   await keepTheirs();
 
-  // The grace passes.
+  // The grace passes. Mails that collect changes went out with the closure.
+  await waitUntil(async () => !(await tablesWith([PERSONAL.email])).includes('identity.mails'));
   expect(await tablesWith([PERSONAL.email, PERSONAL.display_name])).toEqual(['identity.accounts']);
   expect(await tablesWith([PERSONAL.service])).toContain('identity.services');
   expect(await tablesWith([PERSONAL.delegate])).toContain('identity.delegates');

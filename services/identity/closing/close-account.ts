@@ -12,7 +12,7 @@ import { abandonClosing, beginClosing, closeAccountRow, lockAccount } from '../a
 import { deleteDelegatesOf } from '../delegates/store.ts';
 import { deleteDeviceSignInsOf } from '../devices/store/device_sign_ins.ts';
 import { revokeKeysOfAccount } from '../keys/store/keys.ts';
-import { insertNotice } from '../mails/store.ts';
+import { insertNotice, releaseChanges } from '../mails/store.ts';
 import { deletePasskeysOf } from '../passkeys/store/passkeys.ts';
 import type { Peers } from '../peers.ts';
 import { endServicesOf } from '../services/store.ts';
@@ -57,6 +57,7 @@ const closeNow = async (tx: Db, accountId: string, erasureDays: number) => {
   const at = isoTime(times.closed_at);
   const erase_at = isoTime(times.erase_at);
   await insertNotice(tx, { account_id: accountId, kind: 'account_closed', details: { at, erase_at } });
+  await releaseChanges(tx, email);
   // The sign-ins come first, in the order of every change that locks them with their delegates.
   const sessions = await revokeSessions(tx, accountId, 'all');
   await endServicesOf(tx, accountId);
