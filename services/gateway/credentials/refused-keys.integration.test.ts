@@ -96,13 +96,16 @@ test('neither good keys nor credentials that are refused without a query are cou
   const answers = await Promise.all(keys.map((key) => call(from, key)));
   expect(answers.map(({ status }) => status)).toEqual(Array(2 * ATTEMPTS).fill(200));
   const malformed = (key: string) => `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
-  const queries = services.queriedHashes.length;
+  // The good keys are read again ahead.
+  const good = new Set(keys.map(keyHash));
+  const queries = () => services.queriedHashes.filter((hash) => !good.has(hash)).length;
+  const before = queries();
   for (const wrong of [() => malformed(guess()), () => 'a.b.c', () => 'none']) {
     expect(await Promise.all(Array.from({ length: ATTEMPTS }, () => call(from, wrong())))).toEqual(
       Array(ATTEMPTS).fill({ status: 401, code: 'unauthorized', retryAfter: null }),
     );
   }
-  expect(services.queriedHashes).toHaveLength(queries);
+  expect(queries()).toBe(before);
   expect((await call(from, guess())).status).toBe(401);
   await useUp('203.0.113.11');
   // At an address without attempts left, the answer to both is the same.
