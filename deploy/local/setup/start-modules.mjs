@@ -77,9 +77,15 @@ export function reduce(manifest, lock, { own, names }) {
   const packages = Object.fromEntries(
     Object.entries(lock.packages)
       .filter(([at]) => reached.has(at))
-      .map(([at, { dev: _dev, ...locked }]) => [at, locked]),
+      .map(([at, { dev: _dev, ...locked }]) => [at, withoutUnneeded(locked)]),
   );
   return { manifest: { name, version, dependencies, optionalDependencies, overrides }, packages };
+}
+
+/** npm refuses a lock file that lacks what one of its packages asks for, optional packages too. */
+function withoutUnneeded({ optionalDependencies, ...locked }) {
+  const needed = Object.entries(optionalDependencies ?? {}).filter(([name]) => !NOT_NEEDED.test(name));
+  return needed.length === 0 ? locked : { ...locked, optionalDependencies: Object.fromEntries(needed) };
 }
 
 /** The places of all packages that these names lead to, as Node finds them. */

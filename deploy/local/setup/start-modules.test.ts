@@ -92,8 +92,8 @@ test('each part of the lock file has each package with all that it leads to, and
   for (const { manifest, packages } of partsForStart(read('package.json'), read('package-lock.json'))) {
     const places = Object.keys(packages);
     for (const name of Object.keys(manifest.dependencies)) expect(places).toContain(`node_modules/${name}`);
-    for (const [at, { dependencies = {} }] of Object.entries(packages))
-      for (const name of Object.keys(dependencies))
+    for (const [at, { dependencies = {}, optionalDependencies = {} }] of Object.entries(packages))
+      for (const name of Object.keys({ ...dependencies, ...optionalDependencies }))
         expect([at, name, places.some((place) => place.endsWith(`node_modules/${name}`))]).toEqual([
           at,
           name,
