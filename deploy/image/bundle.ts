@@ -36,7 +36,7 @@ const ASSETS = [
   'services/*/limits/*.lua',
   '{services,shared}/*/migrations/*.sql',
   'shared/db/*.sql',
-  'console/dist/**/*.{html,js,css,svg,br,gz}',
+  'console/dist/**/*.{html,js,css,svg,woff2,br,gz}',
   'docs/site/dist/**/*.{html,js,css,svg,md,txt,xml,json,br,gz}',
 ];
 

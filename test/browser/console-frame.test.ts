@@ -29,6 +29,13 @@ test('every page links its guide and the documents, which exist', async () => {
     expect([path, (await fetch(`${stack.gateway_url}${path}`)).status]).toEqual([path, 200]);
 });
 
+test('the type face of the console is loaded from its own origin', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  await page.go('/');
+  const faces = "document.fonts.load('16px Inter').then((faces) => faces.map(({ status }) => status))";
+  expect(await page.page.evaluate(faces)).toEqual(['loaded']);
+});
+
 test('Ctrl-K leads to pages, guides and objects by their ids, with the keyboard alone', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   const { keyboard } = page.page;

@@ -75,6 +75,10 @@ test('a new vendor sells the first call with at most eleven clicks and four fiel
   await revenue.getByText('Today').waitFor();
   // 0.05 USDC less the fee of 0.01: net, as in the list below.
   expect(await revenue.textContent()).toMatch(/Today0\.04 USDC30 days0\.04 USDC/);
+  // The axis has its steps in order, each with its own number.
+  const steps = revenue.locator('svg text').filter({ hasText: /^\d+\.\d\d$/ });
+  await steps.nth(4).waitFor();
+  expect(await steps.allTextContents()).toEqual(['0.00', '0.01', '0.02', '0.03', '0.04']);
   const latest = page.page.getByRole('region', { name: 'Latest sales' });
   await latest.getByText('delivered').waitFor();
   expect(await latest.textContent()).toContain('+0.04 USDC');

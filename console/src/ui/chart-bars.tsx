@@ -21,6 +21,8 @@ const Bars = ({ points, parts }: { points: readonly Point[]; parts?: readonly [s
   const ticks = ticksOf(
     points.reduce((most, point) => (heightOf(point) > most ? heightOf(point) : most), 0n),
   );
+  // By the value, because Recharts numbers the ticks that it shows.
+  const labels = new Map(ticks.map((tick) => [toUsdc(tick), formatUsdc(tick)]));
   return (
     <ResponsiveContainer width="100%" height="100%">
       <BarChart
@@ -45,7 +47,9 @@ const Bars = ({ points, parts }: { points: readonly Point[]; parts?: readonly [s
           axisLine={false}
           ticks={ticks.map(toUsdc)}
           domain={[0, toUsdc(ticks.at(-1)!)]}
-          tickFormatter={(_value, at) => formatUsdc(ticks[at]!)}
+          // All of them: Recharts would leave some out where there is little room.
+          interval={0}
+          tickFormatter={(value: number) => labels.get(value) ?? ''}
         />
         <Tooltip
           formatter={text as never}

@@ -1,4 +1,7 @@
-type Packages = Record<string, { dependencies?: Record<string, string> }>;
+type Packages = Record<
+  string,
+  { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> }
+>;
 type Part = { manifest: { dependencies: Record<string, string> }; packages: Packages };
 export const SERVER_PACKAGES: readonly string[];
 export const PAGE_PACKAGES: readonly string[];
