@@ -125,7 +125,7 @@ const insertChange = async (
     where account_id = ${account_id} and email is not null and mail_key_events and event_key = ${group}`);
 };
 
-/** Makes the mail that still collects changes due, because nothing of a closed account is kept back. */
+/** Makes a mail that collects changes due: nothing of a closed account is kept back. */
 export const releaseChanges = async (db: Db, email: string): Promise<void> => {
   await db.query(sql.typeAlias('void')`
     update mails set next_attempt_at = app_now() where kind = 'changes' and to_address = ${email}`);
