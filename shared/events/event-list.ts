@@ -9,6 +9,9 @@ import { contextOf } from '../lib/trace.ts';
  */
 type Entry = { payload: unknown; traceparent?: string };
 
+/** The events of one message. It stays far below the size that the server accepts. */
+export const MAX_EVENTS = 50;
+
 type Row = { payload: unknown; traceparent: string | null };
 
 /** The events of a row: one, or those of a row that is a list already. */

@@ -5,7 +5,7 @@ import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { GaugeCollector } from '../lib/metrics.ts';
 import { activeTraceparent } from '../lib/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
-import { listOf } from './event-list.ts';
+import { listOf, MAX_EVENTS } from './event-list.ts';
 
 /**
  * The outbox. A message is committed with the change that it reports, and the relay publishes it
@@ -84,8 +84,6 @@ export const insertMessages = (messages: Fragment): Fragment => sql.fragment`
   ${messages}
   returning outbox_id, subject, msg_id, payload, traceparent`;
 
-/** The events of one row. Its message stays far below the size that the server accepts. */
-const MAX_EVENTS = sql.literalValue('50');
 const isEvent = sql.fragment`subject like ${sql.literalValue(`${EVENT_PREFIX}%`)}`;
 
 /**
@@ -104,7 +102,7 @@ const inRows = (messages: Fragment): Fragment => sql.fragment`
     case when count(*) = 1 then min(traceparent) end as traceparent
   from (select *, row_number() over (partition by subject order by position) - 1 as nth from (${messages}) as each)
     as numbered
-  group by subject, case when ${isEvent} then (nth / ${MAX_EVENTS})::text else msg_id end`;
+  group by subject, case when ${isEvent} then (nth / ${sql.literalValue(String(MAX_EVENTS))})::text else msg_id end`;
 
 /**
  * The inserts of events of one subject by one statement, as few rows.

@@ -7,7 +7,7 @@ import { type Db, type Pool, sql } from '../db/pool.ts';
 import { currentPauseMs, noteActivity, rest } from '../lib/activity.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
-import { countEvents, eventList } from './event-list.ts';
+import { countEvents, eventList, MAX_EVENTS } from './event-list.ts';
 import { type OutboxRow, outboxRow } from './outbox.ts';
 
 /**
@@ -25,8 +25,6 @@ const SWEEP_EVERY_MS = 1000;
 const SWEEP_BATCH = 100;
 /** The lease of a row for the sweep that claimed it. */
 const LEASE_MS = 15_000;
-/** The events of one message. It stays far below the size that the server accepts. */
-const MAX_EVENTS = 50;
 /** A sweep stops well before its lease ends, so that no other replica publishes the same rows. */
 const SWEEP_FOR_MS = 5000;
 

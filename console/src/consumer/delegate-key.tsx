@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
+import { OldKeyEnds } from '../lib/old-key-ends.tsx';
 import {
   Button,
   Code,
@@ -11,7 +12,6 @@ import {
   Notice,
   Stack,
   Switch,
-  Time,
   toast,
 } from '../ui/index.ts';
 import type { Delegate } from './delegate-form.ts';
@@ -85,7 +85,6 @@ const NewKeyShown = ({
   made: Rotated;
   onClose: () => void;
 }) => {
-  const ends = made.previous_key_expires_at;
   return (
     <Dialog title={`New key of “${name}”`} isOpen isFixed wide onClose={onClose}>
       <KeyShown
@@ -93,15 +92,7 @@ const NewKeyShown = ({
         perPayment={limits.per_payment}
         onClose={onClose}
       >
-        <p className="quiet">
-          {ends !== null && new Date(ends) > new Date() ? (
-            <>
-              The previous key works until <Time at={ends} />.
-            </>
-          ) : (
-            'The old key is revoked.'
-          )}
-        </p>
+        <OldKeyEnds at={made.previous_key_expires_at} />
       </KeyShown>
     </Dialog>
   );

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react';
 import { type Output, UnauthorizedError } from '../../../sdk/src/main.ts';
+import { OldKeyEnds } from '../lib/old-key-ends.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { Copyable, Time } from '../ui/show.tsx';
+import { Copyable } from '../ui/show.tsx';
 import { LinkIsGone, OpenTheLink } from './link-page.tsx';
 import { mailedLink } from './mailed-link.ts';
 import { useSession } from './use-session.tsx';
@@ -45,21 +46,12 @@ const RevealPage = () => {
   };
   if (error instanceof UnauthorizedError) return <LinkIsGone />;
   if (made !== null) {
-    const ends = made.previous_key_expires_at;
     return (
       <div className="section stack">
         <h1>Your new key</h1>
         <Copyable block label="the key" text={made.api_key} />
         <p>You will not see this key again.</p>
-        <p className="quiet">
-          {ends !== null && new Date(ends) > new Date() ? (
-            <>
-              The previous key works until <Time at={ends} />.
-            </>
-          ) : (
-            'The old key is revoked.'
-          )}
-        </p>
+        <OldKeyEnds at={made.previous_key_expires_at} />
       </div>
     );
   }

@@ -27,6 +27,7 @@ const BUILDS = [
       'mcp/README.md',
       'CHANGELOG.md',
       'shared/contract/guides.ts',
+      'shared/lib/local-api.ts',
       'console/src/icon.svg',
     ],
   },
