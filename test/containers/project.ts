@@ -20,6 +20,9 @@ const OTHER_NAME = `quittance-containers-${process.pid}`;
 
 const GENERATED = '.local/compose';
 
+/** The port of the page of NATS that counts its messages, inside the containers' network. */
+export const NATS_MONITOR_PORT = 8222;
+
 /**
  * A Compose file that publishes the same ports at free ports of this machine, which an engine that
  * is not only ours shares with other programs.
@@ -34,6 +37,20 @@ export const portsOverride = (composeYaml: string): string => {
   });
   return `services:\n${published.join('')}`;
 };
+
+/**
+ * A Compose file that adds what `counts.test.ts` reads: the messages of NATS and the RPC calls of
+ * chain-submitter. Its payments exceed the limits of requests, so those are raised. The WAL has no
+ * full pages, because their number depends on the moment of the last checkpoint.
+ */
+const countedOverride = (folder: string): string => `services:
+  postgres: { command: [postgres, -c, max_connections=400, -c, full_page_writes=off] }
+  nats: { command: [--config, /etc/nats/quittance.conf, --http_port, "${NATS_MONITOR_PORT}"] }
+  chain-submitter: { environment: { OTEL_METRICS_EXPORTER: prometheus } }
+  gateway:
+    environment: { LIMITS_FILE: /etc/quittance/limits.json }
+    volumes: ["${path.join(folder, '.local/limits.json')}:/etc/quittance/limits.json:ro"]
+`;
 
 /**
  * Copies what git tracks or would add: the commands run as in a fresh clone, and the checkout
@@ -57,7 +74,10 @@ export const createProject = (
   for (const [name, text] of Object.entries(composeFiles(generated)))
     writeFileSync(path.join(generated, name), text, { mode: 0o600 });
   const main = path.join(folder, 'deploy/compose.yaml');
-  const compose = ['compose', '--file', main];
+  const counted = path.join(folder, '.local/counted.yaml');
+  writeFileSync(path.join(folder, '.local/limits.json'), JSON.stringify({ scale: 1000 }));
+  writeFileSync(counted, countedOverride(folder));
+  const compose = ['compose', '--file', main, '--file', counted];
   if (isOwn) return { folder, compose };
   const override = path.join(folder, '.local/ports.yaml');
   writeFileSync(override, portsOverride(readFileSync(main, 'utf8')));
