@@ -56,6 +56,8 @@ export const recordsOf = ({ pool, logger, relay, clock }: ServiceBase): Records 
 export type Service = {
   serving: Serving;
   consuming: Consuming[];
+  /** Its lanes, and what takes over messages for them. */
+  taking?: { stop: () => Promise<void> }[];
   jobs: Periodic[];
   gauges?: GaugeCollector[];
 };
@@ -109,8 +111,8 @@ export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Ba
   await health.close();
 };
 
-const stopIntake = ({ serving, consuming }: Service) =>
-  Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]);
+const stopIntake = ({ serving, consuming, taking = [] }: Service) =>
+  Promise.all([serving, ...consuming, ...taking].map((each) => each.stop()));
 
 const stopJobs = ({ jobs }: Service) => Promise.all(jobs.map((job) => job.stop()));
 

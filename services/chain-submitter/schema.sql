@@ -56,6 +56,14 @@ CREATE INDEX intents_incoming_by_vendor ON intents USING btree (((request ->> 'a
 CREATE INDEX intents_incoming_failed ON intents USING btree (((request ->> 'source_account'::text)), created_at) WHERE ((kind = 'incoming'::text) AND (status = 'failed'::text) AND (signature IS NOT NULL));
 CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
 
+create table lanes (
+  lane integer not null,
+  replica_id text collate "C",
+  moved_at timestamp with time zone default app_now() not null,
+  constraint lanes_pkey PRIMARY KEY (lane),
+  constraint lanes_lane_check CHECK (lane >= 0 AND lane < 16)
+);
+
 create table operator_actions (
   action_id bigint not null,
   at timestamp with time zone default app_now() not null,
@@ -133,6 +141,13 @@ create table refund_cosignatures (
   refund_id text collate "C" not null,
   created_at timestamp with time zone default app_now() not null,
   constraint refund_cosignatures_pkey PRIMARY KEY (settlement_id)
+);
+
+create table replicas (
+  replica_id text collate "C" not null,
+  load real not null,
+  expires_at timestamp with time zone not null,
+  constraint replicas_pkey PRIMARY KEY (replica_id)
 );
 
 create table settings (

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { recordsOf, type Service, type ServiceBase } from '../../shared/boot.ts';
+import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
-import { acceptJobs } from '../../shared/events/consume.ts';
+import { acceptJobs, takeHandedOver } from '../../shared/events/consume.ts';
+import { startLanes, whileOwned } from '../../shared/lanes/lanes.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { expireInFlight } from './broadcast/expiry.ts';
@@ -34,6 +36,7 @@ import { createGroupCommit } from './ledger/group-commit.ts';
 import { createHints } from './ledger/hints.ts';
 import type { Network } from './ledger/model/network.ts';
 import { releaseLapsedReservations } from './ledger/store/grants.ts';
+import { createWaiters, handingToWaiters } from './ledger/waiters.ts';
 import { createCosigning } from './limits/cosigning.ts';
 import { getCaps } from './limits/get-caps.ts';
 import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
@@ -92,8 +95,10 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
   const limits = limitsOf(config);
   const limited = { pool, clock: clock.now, network, limits };
   const workerId = randomUUID();
+  const waiters = createWaiters();
   const executing = {
     ...recordsOf(base),
+    relay: handingToWaiters(base.relay, waiters),
     ...chain,
     workerId,
     environment: config.ENVIRONMENT,
@@ -111,6 +116,7 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
     incomingCommit: createIncomingCommit(pool, limits, workerId),
     inFlight: createInFlightTransactions(),
     hints: createHints(),
+    waiters,
   };
   return { ...executing, executor: createExecutor(executing) };
 };
@@ -170,6 +176,18 @@ const gaugesOf = ({ pool, limits, network, lamportsOf }: Deps, config: Config) =
   collectFeePayer(() => lamportsOf(network.feePayer)),
 ];
 
+/** Takes the jobs of a lane from the replicas that have accepted the payments, and wait for them. */
+const takeSettles = (bus: Bus, lane: number, deps: Deps) => {
+  const pay = settle(deps);
+  return takeHandedOver(bus, { service: 'chain-submitter', name: 'settle', receiver: lane }, 'settlement', {
+    schema: chainSubmitter.jobs.settle.payload,
+    handle: (job, replicaId) => {
+      if (replicaId !== undefined) deps.waiters.add(job.settlement_id, replicaId);
+      return pay(job);
+    },
+  });
+};
+
 /** Starts chain-submitter. */
 export const createService = async (base: ServiceBase, config: Config, chain: Chain): Promise<Service> => {
   const { bus, pool, quarantine } = base;
@@ -177,6 +195,8 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
   const worker = await startLoops(deps, config);
   const jobs = { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) };
   const consuming = [acceptJobs(bus, chainSubmitter, jobs, quarantine)];
+  const lanes = startLanes(base);
+  const taking = [lanes, whileOwned(lanes, (lane) => takeSettles(bus, lane, deps))];
   const operating = operatorHandlers({
     pool,
     consuming,
@@ -186,6 +206,7 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
   return {
     serving: serve(bus, chainSubmitter, { ...operations(deps, config), ...operating }),
     consuming,
+    taking,
     jobs: [worker],
     gauges: gaugesOf(deps, config),
   };

@@ -138,6 +138,14 @@ create table intake (
   constraint intake_only_row_check CHECK (only_row)
 );
 
+create table lanes (
+  lane integer not null,
+  replica_id text collate "C",
+  moved_at timestamp with time zone default app_now() not null,
+  constraint lanes_pkey PRIMARY KEY (lane),
+  constraint lanes_lane_check CHECK (lane >= 0 AND lane < 16)
+);
+
 create table operator_actions (
   action_id bigint not null,
   at timestamp with time zone default app_now() not null,
@@ -206,6 +214,13 @@ create table refund_reservations (
   constraint refund_reservations_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
 );
 CREATE INDEX refund_reservations_by_settlement ON refund_reservations USING btree (settlement_id);
+
+create table replicas (
+  replica_id text collate "C" not null,
+  load real not null,
+  expires_at timestamp with time zone not null,
+  constraint replicas_pkey PRIMARY KEY (replica_id)
+);
 
 create table restores (
   restored_at timestamp with time zone default app_now() not null,

@@ -1,10 +1,12 @@
 import { recordsOf, type Service, type ServiceBase } from '../../shared/boot.ts';
 import { serve } from '../../shared/bus/serve.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { chainSubmitter, identity, settlement, wallet } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, type HourlyLimits, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
-import { subscribe } from '../../shared/events/consume.ts';
+import { subscribe, takeHandedOver } from '../../shared/events/consume.ts';
+import { startLanes } from '../../shared/lanes/lanes.ts';
 import { cachedValue } from '../../shared/lib/cached.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -165,6 +167,13 @@ export const createService = (
 ): Service & { deps: Deps } => {
   const { bus, pool, quarantine } = base;
   const deps = createDeps(base, config, peers, changed);
+  const lanes = startLanes(base);
+  const outcomes = {
+    schema: chainSubmitter.events.settleProgressed,
+    handle: (progress: Progress) => deps.applyProgress(progress),
+  };
+  const own = { service: 'settlement', name: 'settleProgressed', receiver: bus.replicaId } as const;
+  const taking = [lanes, takeHandedOver(bus, own, 'chain-submitter', outcomes)];
   const consuming = [
     subscribe(bus, chainSubmitter, { settleProgressed: deps.applyProgress }, quarantine),
     subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
@@ -179,8 +188,9 @@ export const createService = (
   });
   return {
     deps,
-    serving: serve(bus, settlement, { ...operations(deps), ...operating }),
+    serving: serve(bus, settlement, { ...operations(deps), ...operating }, { lanes }),
     consuming,
+    taking,
     jobs: startJobs(deps, { ...TIMING, ...changed }),
     gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, deps.caps.limits)],
   };

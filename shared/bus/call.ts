@@ -1,10 +1,12 @@
 import { SpanKind } from '@opentelemetry/api';
-import { NatsError, ErrorCode as NatsErrorCode } from 'nats';
+import { type Msg, type MsgHdrs, NatsError, ErrorCode as NatsErrorCode } from 'nats';
 import type { z } from 'zod';
 import type { Client } from '../contract/client.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
 import { type BusUser, type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
+import { laneOf } from '../lanes/lane.ts';
+import { count } from '../lib/metrics.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, openReply, type RequestEnvelope } from './envelope.ts';
 import { inBusSpan, requestHeader, traceHeaders } from './trace.ts';
@@ -22,9 +24,33 @@ const unavailable = () =>
     { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
   );
 
+/** A service whose replicas own lanes. */
+type LaneOwner = 'settlement' | 'chain-submitter';
+type Addressee = { responder: BusUser; subject: string; lane?: number | undefined };
+
+/**
+ * Asks the owner of the lane. A lane without an owner has no subscriber, so nobody has got the
+ * request, and any replica is asked.
+ */
+const ask = async (
+  bus: Bus,
+  { responder, subject, lane }: Addressee,
+  ...rest: [Uint8Array, { timeoutMs: number; headers: MsgHdrs }]
+): Promise<Msg> => {
+  if (lane !== undefined) {
+    try {
+      return await bus.replies.request({ responder, subject: subjects.lane(subject, lane) }, ...rest);
+    } catch (error) {
+      if (!(error instanceof NatsError) || error.code !== NatsErrorCode.NoResponders) throw error;
+      count('quittance_lane_fallbacks_total', 1, { to: responder as LaneOwner, kind: 'call' });
+    }
+  }
+  return bus.replies.request({ responder, subject }, ...rest);
+};
+
 const request = (
   bus: Bus,
-  to: { responder: BusUser; subject: string },
+  to: Addressee,
   envelope: RequestEnvelope,
   timeoutMs: number,
   headers: Record<string, string> = {},
@@ -32,7 +58,7 @@ const request = (
   inBusSpan({ operation: 'request', destination: to.subject, kind: SpanKind.CLIENT }, async () => {
     if (!bus.connected) throw unavailable();
     try {
-      const reply = await bus.replies.request(to, encode(envelope), {
+      const reply = await ask(bus, to, encode(envelope), {
         timeoutMs,
         headers: traceHeaders({ ...requestHeader(), ...headers }),
       });
@@ -103,7 +129,12 @@ export const forward = async (
   },
 ): Promise<unknown> => {
   const envelope = { input, principal, client, idempotency_key: idempotencyKey };
-  const to = { responder: contract.name, subject: subjects.rpc(contract.name, name) };
+  const isOfLane = contract.hasLanes === true && principal.kind !== 'none';
+  const to = {
+    responder: contract.name,
+    subject: subjects.rpc(contract.name, name),
+    lane: isOfLane ? laneOf(principal.account_id) : undefined,
+  };
   const { ok, replayed } = await request(bus, to, envelope, timeoutMs, headers);
   if (replayed === true) onReplay?.();
   return ok;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   ErrorCode,
   type JetStreamClient,
@@ -24,6 +25,8 @@ export type Bus = {
   user: BusUser;
   /** The name of the operator whose connection it is. */
   operator: string | undefined;
+  /** The name of this process, by which others reach it and no other replica. */
+  replicaId: string;
   nc: NatsConnection;
   js: JetStreamClient;
   replies: Replies;
@@ -112,6 +115,7 @@ export const connectBus = async (options: {
   const bus: Bus = {
     user,
     operator,
+    replicaId: randomBytes(9).toString('hex'),
     nc,
     js: nc.jetstream(),
     replies: createReplies(nc, inbox),

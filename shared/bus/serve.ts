@@ -13,7 +13,9 @@ import {
   isForOperators,
   isRefusedWhenFrozen,
   type ServiceContract,
+  subjects,
 } from '../contract/service.ts';
+import { type Lanes, whileOwned } from '../lanes/lanes.ts';
 import { withClient } from '../lib/call-client.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
@@ -153,14 +155,15 @@ const operatorOf = ({ subject }: Msg): string => subject.split('.')[1]!;
 const subscribeTo = (
   bus: Bus,
   contract: ServiceContract,
-  kind: CallKind,
+  { kind, lane }: { kind: CallKind; lane: number | undefined },
   accept: (msg: Msg) => void,
 ): Subscription => {
   const { name } = contract;
   const fixed = kind === 'op' ? [] : answeredInboxes(contract, kind);
   const inboxesOf = (msg: Msg) =>
     kind === 'op' ? [`${replyInbox('operator', name, operatorOf(msg))}.`] : fixed;
-  return bus.nc.subscribe(kind === 'op' ? `op.*.${name}.*` : `${kind}.${name}.*`, {
+  const subject = kind === 'op' ? `op.*.${name}.*` : `${kind}.${name}.*`;
+  return bus.nc.subscribe(lane === undefined ? subject : subjects.lane(subject, lane), {
     queue: contract.name,
     callback: (error, msg) => {
       if (error !== null) bus.logger.error({ err: error }, 'subscription failed');
@@ -186,18 +189,25 @@ export type Serving = { stop: () => Promise<void> };
  * @param now epoch milliseconds of the clock for the age of a sign-in: the database's clock if
  *   there is one
  * @param calls answers calls with an Idempotency-Key, for a service with such operations
+ * @param lanes those whose calls reach this replica first
  */
 export const serve = <S extends ServiceContract>(
   bus: Bus,
   contract: S,
   handlers: Handlers<S>,
-  { now = systemClock, calls: keyed }: { now?: Clock; calls?: IdempotentCalls } = {},
+  {
+    now = systemClock,
+    calls: keyed,
+    lanes,
+  }: { now?: Clock; calls?: IdempotentCalls; lanes?: Pick<Lanes, 'onChange'> } = {},
 ): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
   const log = createCallLog(bus.logger);
 
   const handle = async (kind: CallKind, msg: Msg, operations: Record<string, Operation>) => {
-    const name = msg.subject.slice(msg.subject.lastIndexOf('.') + 1);
+    const tokens = msg.subject.split('.');
+    // A lane may follow the name.
+    const name = tokens[kind === 'op' ? 3 : 2]!;
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     const handler = byName[name];
     const startedAt = performance.now();
@@ -216,7 +226,7 @@ export const serve = <S extends ServiceContract>(
       reply = await inBusSpan(
         {
           operation: 'process',
-          destination: msg.subject,
+          destination: kind === 'rpc' ? subjects.rpc(contract.name, name) : msg.subject,
           kind: SpanKind.SERVER,
           received: contextOfHeaders(msg.headers),
         },
@@ -237,20 +247,28 @@ export const serve = <S extends ServiceContract>(
     log(kind, line, failure);
   };
 
-  const subscribe = (kind: CallKind, operations: Record<string, Operation>): Subscription[] =>
+  const subscribe = (kind: CallKind, operations: Record<string, Operation>, lane?: number): Subscription[] =>
     Object.keys(operations).length === 0
       ? []
-      : [subscribeTo(bus, contract, kind, (msg) => track(bus, handle(kind, msg, operations)))];
+      : [subscribeTo(bus, contract, { kind, lane }, (msg) => track(bus, handle(kind, msg, operations)))];
   const { operators, services } = byCaller(contract.internal);
   const subscriptions = [
     ...subscribe('rpc', contract.operations),
     ...subscribe('int', services),
     ...subscribe('op', operators),
   ];
+  const drain = async (those: readonly Subscription[]): Promise<void> =>
+    void (await Promise.all(those.map((subscription) => subscription.drain())));
+  const ofLanes =
+    lanes &&
+    whileOwned(lanes, (lane) => {
+      const own = subscribe('rpc', contract.operations, lane);
+      return { stop: () => drain(own) };
+    });
 
   return {
     stop: async () => {
-      await Promise.all(subscriptions.map((subscription) => subscription.drain()));
+      await Promise.all([drain(subscriptions), ofLanes?.stop()]);
       await Promise.allSettled(bus.inFlight);
     },
   };

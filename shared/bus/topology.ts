@@ -99,11 +99,22 @@ export const natsRights = (): Record<Program, Rights> => {
     ]),
   ) as Record<Program, { publish: Set<string>; subscribe: Set<string> }>;
 
-  for (const { name, operations, internal, events, jobs, subscribesLive = [] } of contractList) {
+  for (const {
+    name,
+    operations,
+    internal,
+    events,
+    jobs,
+    subscribesLive = [],
+    handedOver = [],
+    hasLanes,
+  } of contractList) {
     const own = rights[name];
     if (name !== 'gateway' && Object.keys(operations).length > 0) {
-      rights.gateway.publish.add(`rpc.${name}.*`);
-      own.subscribe.add(`rpc.${name}.*`);
+      for (const subject of [`rpc.${name}.*`, ...(hasLanes === true ? [`rpc.${name}.*.*`] : [])]) {
+        rights.gateway.publish.add(subject);
+        own.subscribe.add(subject);
+      }
       own.publish.add(`${replyInbox('gateway', name)}.>`);
     }
     if (Object.values(internal).some(isForOperators)) {
@@ -119,8 +130,21 @@ export const natsRights = (): Record<Program, Rights> => {
       }
     }
     for (const event of Object.keys(events)) own.publish.add(subjects.event(name, event));
-    for (const [job, { producers }] of Object.entries(jobs)) {
-      for (const producer of producers) rights[producer].publish.add(subjects.job(name, job));
+    const handOver = (what: string, from: ServiceName): void => {
+      const subject = subjects.handedOver(name, what, '*');
+      rights[from].publish.add(subject);
+      own.subscribe.add(subject);
+      own.publish.add(`${replyInbox(from, name)}.>`);
+    };
+    for (const [job, one] of Object.entries(jobs)) {
+      for (const producer of one.producers) {
+        rights[producer].publish.add(subjects.job(name, job));
+        if (one.handedOver === true) handOver(job, producer);
+      }
+    }
+    for (const each of handedOver) {
+      const [source, event] = each.split('.') as [ServiceName, string];
+      handOver(event, source);
     }
     for (const each of subscribesLive) {
       const [source, event] = each.split('.') as [ServiceName, string];

@@ -20,4 +20,5 @@ export const chainSubmitter = service({
   events,
   jobs,
   consumes: [],
+  hasLanes: true,
 });

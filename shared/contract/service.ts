@@ -284,7 +284,13 @@ export const OperatorName = z
   .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must have 1 to 32 characters of a-z 0-9 -, a letter first');
 
 /** A unit of work on the work-queue stream, published by the named services. */
-type Job = { summary: string; producers: readonly ServiceName[]; payload: z.ZodType };
+type Job = {
+  summary: string;
+  producers: readonly ServiceName[];
+  payload: z.ZodType;
+  /** True if a producer hands the job over to the owner of the payer's lane, and stores it only if none answers. */
+  handedOver?: true;
+};
 
 export type ServiceContract = {
   name: Program;
@@ -304,6 +310,16 @@ export type ServiceContract = {
    * events that it missed.
    */
   subscribesLive?: readonly `${ServiceName}.${string}`[];
+  /**
+   * Those of `consumes` that the publisher hands over to the replica that waits for them, and
+   * stores only if it does not answer.
+   */
+  handedOver?: readonly `${ServiceName}.${string}`[];
+  /**
+   * True if its replicas own lanes (docs/adr/0070). The calls of an account and the jobs that are
+   * handed over go to the owner of the account's lane.
+   */
+  hasLanes?: true;
 };
 
 /**
@@ -353,6 +369,15 @@ export const subjects = {
    * reads the row.
    */
   wake: (service: BusUser, key: string) => `wake.${service}.${key}`,
+  /** A call that the owner of a lane answers. */
+  lane: (subject: string, lane: number) => `${subject}.${lane}`,
+  /**
+   * Core NATS, answered: a job for the owner of a lane, or events for a replica. What nobody
+   * answers is published to its stream.
+   * @param receiver a lane or a replica
+   */
+  handedOver: (service: BusUser, name: string, receiver: number | string) =>
+    `hand.${service}.${name}.${receiver}`,
 };
 
 export const EVENT_PREFIX = 'evt.';

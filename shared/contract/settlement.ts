@@ -24,4 +24,6 @@ export const settlement = service({
   events,
   jobs: {},
   consumes: ['chain-submitter.settleProgressed', 'wallet.delegationChanged', 'identity.accountErased'],
+  handedOver: ['chain-submitter.settleProgressed'],
+  hasLanes: true,
 });

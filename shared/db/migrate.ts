@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { contracts } from '../contract/index.ts';
-import { type HttpOperation, SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
+import {
+  type HttpOperation,
+  SERVICE_NAMES,
+  type ServiceContract,
+  type ServiceName,
+} from '../contract/service.ts';
 import { MIGRATION_TABLES, roleName, schemaName } from './names.ts';
 
 /**
@@ -37,6 +42,11 @@ const migrateSchema = async (
 /** Whether a call of the service accepts an Idempotency-Key. */
 const hasIdempotentCalls = (service: ServiceName): boolean =>
   Object.values<HttpOperation>(contracts[service].operations).some(({ idempotency }) => idempotency);
+
+const hasLanes = (service: ServiceName): boolean => {
+  const contract: ServiceContract = contracts[service];
+  return contract.hasLanes === true;
+};
 
 /** Tables of a schema whose rows the service does not change. */
 const NOT_CHANGED = ['operator_actions', ...MIGRATION_TABLES];
@@ -122,6 +132,8 @@ export const migrateEnvironment = async ({
         const dir = 'shared/idempotency/migrations';
         await migrateSchema(adminUrl, schema, dir, 'migrations_idempotency');
       }
+      if (hasLanes(service))
+        await migrateSchema(adminUrl, schema, 'shared/lanes/migrations', 'migrations_lanes');
       const own = `services/${service}/migrations`;
       if (existsSync(folder(own))) await migrateSchema(adminUrl, schema, own, 'migrations');
       await makeAuditTable(admin, schema, role);

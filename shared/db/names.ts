@@ -5,9 +5,15 @@ export const schemaName = (service: ServiceName): string => service.replaceAll('
 
 /**
  * The tables of node-pg-migrate in the schema of a service, each for one folder of migrations: the
- * tables of every service, those of services with idempotent calls, and the service's own.
+ * tables of every service, those of services with idempotent calls or with lanes, and the service's
+ * own.
  */
-export const MIGRATION_TABLES = ['migrations_shared', 'migrations_idempotency', 'migrations'] as const;
+export const MIGRATION_TABLES = [
+  'migrations_shared',
+  'migrations_idempotency',
+  'migrations_lanes',
+  'migrations',
+] as const;
 
 /**
  * The login role of a service. Its name includes the database, because roles belong to the server.

@@ -7,7 +7,7 @@ import { contextOf } from '../lib/trace.ts';
  * A message has one payload, or a list of events of its subject that were published together, each
  * with the trace of its commit. A payload is an object, so a list is recognised by its form.
  */
-type Entry = { payload: unknown; traceparent?: string };
+export type Entry = { payload: unknown; traceparent?: string };
 
 /** The events of one message. It stays far below the size that the server accepts. */
 export const MAX_EVENTS = 50;

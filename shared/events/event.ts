@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Receiver } from '../bus/hand-over.ts';
 import {
   EACH_TIME,
   EVENT_IDENTITY,
@@ -23,6 +24,8 @@ export type Message = {
    * The trace of the message, for a statement that serves several calls. Default: the active trace.
    */
   traceparent?: string | null;
+  /** Who is asked to take it over before it is published. Nothing depends on it. */
+  receiver?: Receiver;
 };
 
 const split = (name: string) => name.split('.') as [BusUser, string];

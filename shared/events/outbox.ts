@@ -5,7 +5,8 @@ import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { GaugeCollector } from '../lib/metrics.ts';
 import { activeTraceparent } from '../lib/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
-import { listOf, MAX_EVENTS } from './event-list.ts';
+import { eventList, listOf, MAX_EVENTS } from './event-list.ts';
+import type { Part } from './hand-over.ts';
 
 /**
  * The outbox. A message is committed with the change that it reports, and the relay publishes it
@@ -20,7 +21,10 @@ export const outboxRow = z.object({
   payload: z.unknown(),
   traceparent: z.string().nullable(),
 });
-export type OutboxRow = z.infer<typeof outboxRow>;
+export type OutboxRow = z.infer<typeof outboxRow> & {
+  /** Who is asked to take over which part of the row before it is published. */
+  parts?: readonly Part[];
+};
 
 /** These rows as the JSON column `jsonb_agg(to_jsonb(...))` of a statement with other results. */
 export const outboxColumn = z.array(
@@ -48,8 +52,9 @@ export const insertedRows = (
 ): OutboxRow[] =>
   sent.map(({ outbox_id, positions }) => {
     const rows = positions.map((position) => {
-      const { subject, msgId, payload, traceparent = activeTraceparent() } = messages[position]!;
-      return { outbox_id, subject, msg_id: msgId, payload, traceparent };
+      const { subject, msgId, payload, traceparent = activeTraceparent(), receiver } = messages[position]!;
+      const row = { outbox_id, subject, msg_id: msgId, payload, traceparent };
+      return receiver === undefined ? row : { ...row, parts: [{ receiver, entries: eventList([row]) }] };
     });
     const [first] = rows as [OutboxRow, ...OutboxRow[]];
     return rows.length === 1 ? first : { ...first, ...listOf(rows), outbox_id };

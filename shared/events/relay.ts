@@ -8,6 +8,7 @@ import { currentPauseMs, noteActivity, rest } from '../lib/activity.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
 import { countEvents, eventList, MAX_EVENTS } from './event-list.ts';
+import { createHandOver } from './hand-over.ts';
 import { type OutboxRow, outboxRow } from './outbox.ts';
 
 /**
@@ -21,6 +22,12 @@ import { type OutboxRow, outboxRow } from './outbox.ts';
  * are published again, and the stream drops the repeats.
  */
 const DELETE_AFTER_MS = 1200;
+/**
+ * A row whose receiver has not answered after this time gets a lease of its own, before the sweep
+ * may publish it.
+ */
+const UNANSWERED_AFTER_MS = 400;
+const UNANSWERED_LEASE_MS = 4000;
 const SWEEP_EVERY_MS = 1000;
 const SWEEP_BATCH = 100;
 /** The lease of a row for the sweep that claimed it. */
@@ -57,6 +64,12 @@ const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
 
 const deleteRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`);
+
+/** Renews the leases of rows whose receivers have not answered. */
+const extendRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update outbox set next_at = app_now() + make_interval(secs => ${UNANSWERED_LEASE_MS / 1000}::float8)
+    where outbox_id = any(${sql.array(ids, 'int8')})`);
 
 /** Releases claimed rows that were not tried or did not reach the bus. */
 const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
@@ -179,26 +192,77 @@ const createDeletion = (pool: Pool, logger: Logger) => {
   };
 };
 
+/**
+ * Keeps the sweep from rows whose receivers have not answered yet, which happens under load. A
+ * statement for all of them, and none while they answer soon.
+ */
+const createLeases = (pool: Pool, logger: Logger) => {
+  const extendAt = new Map<OutboxRow, number>();
+  let timer: NodeJS.Timeout | undefined;
+  const extend = async (): Promise<void> => {
+    const now = performance.now();
+    const due = [...extendAt].filter(([, at]) => at <= now).map(([row]) => row);
+    for (const row of due) extendAt.set(row, now + UNANSWERED_LEASE_MS / 2);
+    if (due.length > 0)
+      await extendRows(
+        pool,
+        due.map((row) => row.outbox_id),
+      );
+  };
+  const tick = (): void => {
+    timer = undefined;
+    extend().catch((error: unknown) => logger.warn({ err: error }, 'outbox rows not leased again'));
+    if (extendAt.size > 0) timer = setTimeout(tick, UNANSWERED_AFTER_MS);
+  };
+  return {
+    add: (row: OutboxRow): void => {
+      extendAt.set(row, performance.now() + UNANSWERED_AFTER_MS);
+      timer ??= setTimeout(tick, UNANSWERED_AFTER_MS);
+    },
+    delete: (row: OutboxRow): void => void extendAt.delete(row),
+  };
+};
+
 /** Starts publishing a service's outbox. Any number of replicas may run it. */
 export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
   const stopped = new AbortController();
   const sending = new Set<Promise<void>>();
   const deletion = createDeletion(pool, logger);
+  const leases = createLeases(pool, logger);
+  const handOver = createHandOver(bus);
   const sweep = createSweep(pool, bus, () => stopped.signal.aborted);
   let ofTurn: OutboxRow[] = [];
   let waiting: OutboxRow[] = [];
   let batching: Promise<void> | undefined;
 
-  const publishAll = (all: readonly OutboxRow[]) => {
+  const track = (work: Promise<void>) => {
+    const tracked: Promise<void> = work.finally(() => sending.delete(tracked));
+    sending.add(tracked);
+  };
+
+  const publishRows = (all: readonly OutboxRow[]) => {
     for (const rows of messagesOf(all)) {
-      const work = send(bus, rows)
+      const published = send(bus, rows)
         .then(() => deletion.add(rows))
         .catch((error: unknown) => {
           noteActivity();
           logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep');
-        })
-        .finally(() => sending.delete(work));
-      sending.add(work);
+        });
+      track(published);
+    }
+  };
+
+  const publishAll = (all: readonly OutboxRow[]) => {
+    publishRows(all.filter(({ parts }) => parts === undefined));
+    for (const { row, taken } of handOver(all.filter(({ parts }) => parts !== undefined))) {
+      leases.add(row);
+      track(
+        taken.then((isTaken) => {
+          leases.delete(row);
+          if (isTaken) deletion.add([row]);
+          else publishRows([row]);
+        }),
+      );
     }
   };
 

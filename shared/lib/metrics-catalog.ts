@@ -169,6 +169,18 @@ export const METRICS = {
     'What open attempts hold of the balances of their wallets.',
   ),
   quittance_holding_wallets: gauge('{wallet}', ['settlement'], {}, 'Wallets with a hold.'),
+  quittance_lanes_moved_total: counter(
+    '{lane}',
+    ['settlement', 'chain-submitter'],
+    { change: ['taken', 'lost'] },
+    'Lanes that a replica took, and lanes that another one took from it. An owner that died loses nothing itself.',
+  ),
+  quittance_lane_fallbacks_total: counter(
+    '{item}',
+    ['gateway', 'settlement', 'chain-submitter'],
+    { to: ['settlement', 'chain-submitter'], kind: ['call', 'message'] },
+    'What no owner of a lane answered: calls that any replica got, and jobs and outcomes that the stream got.',
+  ),
   quittance_redispatches_total: counter(
     '{job}',
     ['settlement', 'wallet', 'funding'],

@@ -1,4 +1,5 @@
 import { event, job, type Message } from '../../../shared/events/event.ts';
+import { laneOf } from '../../../shared/lanes/lane.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { Attempt } from './store/accept-attempts.ts';
 import type { Terms } from './store/settlements.ts';
@@ -18,8 +19,8 @@ export const END_BATCH_WINDOW_MS = 100;
  * a repeated id even after the first message was consumed (rule 6). chain-submitter's inbox does
  * not use the dispatch.
  */
-export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
-  job(
+export const settleJob = (row: DispatchRow, trace: Trace = {}): Message => ({
+  ...job(
     'chain-submitter.settle',
     {
       account_id: row.account_id,
@@ -31,7 +32,9 @@ export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
       payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
     },
     { dispatch: row.dispatch_count, ...trace },
-  );
+  ),
+  receiver: { service: 'chain-submitter', name: 'settle', receiver: laneOf(row.account_id) },
+});
 
 export const acceptedEvent = ({ claims, ...attempt }: Attempt, trace: Trace): Message =>
   event(

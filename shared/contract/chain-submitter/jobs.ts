@@ -15,6 +15,7 @@ export const jobs = {
   settle: {
     summary: 'Pay a quote',
     producers: ['settlement'],
+    handedOver: true,
     payload: z.strictObject({
       account_id: AccountId,
       payment_attempt_id: PaymentAttemptId,

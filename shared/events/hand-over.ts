@@ -1,0 +1,69 @@
+import { ErrorCode, NatsError } from 'nats';
+import type { Bus } from '../bus/connect.ts';
+import { handOver, type Receiver, receiverSubject } from '../bus/hand-over.ts';
+import { count } from '../lib/metrics.ts';
+import { type Entry, MAX_EVENTS } from './event-list.ts';
+import type { OutboxRow } from './outbox.ts';
+
+/** The messages of a row that one receiver takes over. */
+export type Part = { receiver: Receiver; entries: readonly Entry[] };
+
+/**
+ * A receiver that did not answer is asked no more for this time. It may be paused, and the server
+ * would go on to pass requests to it.
+ */
+const AVOIDED_FOR_MS = 5000;
+
+const errorCodeOf = (error: unknown): string | undefined =>
+  error instanceof NatsError ? error.code : undefined;
+
+/**
+ * Hands rows over to their receivers. Messages of one turn for one receiver are one request.
+ * @returns a function of rows with parts; whether all parts of each row were taken over
+ */
+export const createHandOver = (bus: Bus) => {
+  const avoidedUntil = new Map<string, number>();
+
+  const handOne = async (receiver: Receiver, entries: readonly Entry[]): Promise<boolean> => {
+    const subject = receiverSubject(receiver);
+    const until = avoidedUntil.get(subject);
+    if (until !== undefined && performance.now() < until) return false;
+    avoidedUntil.delete(subject);
+    try {
+      await handOver(bus, receiver, entries, entries[0]!.traceparent ?? null);
+      return true;
+    } catch (error) {
+      if (errorCodeOf(error) === ErrorCode.Timeout)
+        avoidedUntil.set(subject, performance.now() + AVOIDED_FOR_MS);
+      count('quittance_lane_fallbacks_total', entries.length, {
+        to: receiver.service,
+        kind: 'message',
+      });
+      return false;
+    }
+  };
+
+  const handAll = async (receiver: Receiver, entries: readonly Entry[]): Promise<boolean> => {
+    const requests: Promise<boolean>[] = [];
+    for (let at = 0; at < entries.length; at += MAX_EVENTS)
+      requests.push(handOne(receiver, entries.slice(at, at + MAX_EVENTS)));
+    return (await Promise.all(requests)).every((isTaken) => isTaken);
+  };
+
+  return (rows: readonly OutboxRow[]): { row: OutboxRow; taken: Promise<boolean> }[] => {
+    const bySubject = new Map<string, { receiver: Receiver; entries: Entry[] }>();
+    for (const { receiver, entries } of rows.flatMap(({ parts = [] }) => parts)) {
+      const subject = receiverSubject(receiver);
+      const found = bySubject.get(subject);
+      if (found === undefined) bySubject.set(subject, { receiver, entries: [...entries] });
+      else found.entries.push(...entries);
+    }
+    const taken = new Map(
+      [...bySubject].map(([subject, { receiver, entries }]) => [subject, handAll(receiver, entries)]),
+    );
+    return rows.map((row) => {
+      const ofRow = row.parts!.map(({ receiver }) => taken.get(receiverSubject(receiver))!);
+      return { row, taken: Promise.all(ofRow).then((all) => all.every((isTaken) => isTaken)) };
+    });
+  };
+};

@@ -1,0 +1,113 @@
+import { performance } from 'node:perf_hooks';
+import type { Bus } from '../bus/connect.ts';
+import type { Pool } from '../db/pool.ts';
+import type { Logger } from '../lib/logger.ts';
+import { count } from '../lib/metrics.ts';
+import { everyMs } from '../lib/periodic.ts';
+import { lanesToTake } from './model.ts';
+import { deleteReplica, renewReplica, takeLanes } from './store.ts';
+
+const RENEW_EVERY_MS = 1000;
+/** The load is a mean of so many renewals, so that one long turn makes no owner busy. */
+const RENEWALS_OF_LOAD = 3;
+
+/**
+ * The lanes of a replica. Ownership only decides who is asked first, so that payments share
+ * statements. It is never a lock: another replica may believe that it owns the same lane, and any
+ * replica handles any call and any job (docs/design/settle.md, Lanes).
+ */
+export type Lanes = {
+  /** Calls the listener with the owned lanes now, and after each change. */
+  onChange: (listener: (owned: ReadonlySet<number>) => void) => void;
+  /** Gives the lanes up at once. */
+  stop: () => Promise<void>;
+};
+
+/** The share of the time in which the event loop worked, as a mean of the last calls. */
+const createLoadMeter = (): (() => number) => {
+  let last = performance.eventLoopUtilization();
+  const loads: number[] = [];
+  return () => {
+    const now = performance.eventLoopUtilization();
+    loads.push(performance.eventLoopUtilization(now, last).utilization);
+    last = now;
+    if (loads.length > RENEWALS_OF_LOAD) loads.shift();
+    return loads.reduce((sum, load) => sum + load, 0) / loads.length;
+  };
+};
+
+/** Takes part in the lanes of a service, as an owner or as a stand-by. */
+export const startLanes = ({
+  pool,
+  logger,
+  bus: { replicaId },
+}: {
+  pool: Pool;
+  logger: Logger;
+  bus: Pick<Bus, 'replicaId'>;
+}): Lanes => {
+  const listeners: ((owned: ReadonlySet<number>) => void)[] = [];
+  const loadOf = createLoadMeter();
+  let owned: ReadonlySet<number> = new Set();
+
+  const own = (lanes: readonly number[]): void => {
+    const lost = [...owned].filter((lane) => !lanes.includes(lane)).length;
+    const taken = lanes.filter((lane) => !owned.has(lane)).length;
+    if (lost + taken === 0) return;
+    owned = new Set(lanes);
+    count('quittance_lanes_moved_total', taken, { change: 'taken' });
+    count('quittance_lanes_moved_total', lost, { change: 'lost' });
+    logger.info({ owned: lanes.length, taken, lost }, 'lanes moved');
+    for (const listener of listeners) listener(owned);
+  };
+
+  const renew = async (nextWithinMs: number): Promise<void> => {
+    const self = { replica_id: replicaId, load: loadOf() };
+    const state = await renewReplica(pool, self, nextWithinMs);
+    const wanted = lanesToTake(state, self);
+    const taken = wanted.length === 0 ? [] : await takeLanes(pool, replicaId, wanted);
+    const kept = state.lanes.filter(({ replica_id }) => replica_id === replicaId).map(({ lane }) => lane);
+    own([...kept, ...taken]);
+  };
+
+  const periodic = everyMs(RENEW_EVERY_MS, 'lanes', renew, logger);
+  return {
+    onChange: (listener) => {
+      listeners.push(listener);
+      listener(owned);
+    },
+    stop: async () => {
+      await periodic.stop();
+      await deleteReplica(pool, replicaId).catch((error: unknown) =>
+        logger.warn({ err: error }, 'lanes not given up, they lapse'),
+      );
+    },
+  };
+};
+
+/**
+ * Keeps something running for each owned lane.
+ * @param start what runs for a lane
+ */
+export const whileOwned = (
+  { onChange }: Pick<Lanes, 'onChange'>,
+  start: (lane: number) => { stop: () => Promise<void> },
+): { stop: () => Promise<void> } => {
+  const running = new Map<number, { stop: () => Promise<void> }>();
+  let isStopped = false;
+  onChange((owned) => {
+    if (isStopped) return;
+    for (const [lane, one] of running) {
+      if (owned.has(lane)) continue;
+      running.delete(lane);
+      void one.stop();
+    }
+    for (const lane of owned) if (!running.has(lane)) running.set(lane, start(lane));
+  });
+  return {
+    stop: async () => {
+      isStopped = true;
+      await Promise.all([...running.values()].map(({ stop }) => stop()));
+    },
+  };
+};
