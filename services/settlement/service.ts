@@ -173,7 +173,6 @@ export const createService = (
     handle: (progress: Progress) => deps.applyProgress(progress),
   };
   const own = { service: 'settlement', name: 'settleProgressed', receiver: bus.replicaId } as const;
-  const taking = [lanes, takeHandedOver(bus, own, 'chain-submitter', outcomes)];
   const consuming = [
     subscribe(bus, chainSubmitter, { settleProgressed: deps.applyProgress }, quarantine),
     subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
@@ -190,8 +189,12 @@ export const createService = (
     deps,
     serving: serve(bus, settlement, { ...operations(deps), ...operating }, { lanes }),
     consuming,
-    taking,
-    jobs: startJobs(deps, { ...TIMING, ...changed }),
+    taking: [lanes],
+    // Calls that are still answered wait for their outcomes.
+    jobs: [
+      ...startJobs(deps, { ...TIMING, ...changed }),
+      takeHandedOver(bus, own, 'chain-submitter', outcomes),
+    ],
     gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, deps.caps.limits)],
   };
 };

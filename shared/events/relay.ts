@@ -24,7 +24,7 @@ import { type OutboxRow, outboxRow } from './outbox.ts';
 const DELETE_AFTER_MS = 1200;
 /**
  * A row whose receiver has not answered after this time gets a lease of its own, before the sweep
- * may publish it.
+ * may publish it. A process that stops waits no longer, and publishes it.
  */
 const UNANSWERED_AFTER_MS = 400;
 const UNANSWERED_LEASE_MS = 4000;
@@ -198,26 +198,30 @@ const createDeletion = (pool: Pool, logger: Logger) => {
  */
 const createLeases = (pool: Pool, logger: Logger) => {
   const extendAt = new Map<OutboxRow, number>();
-  let timer: NodeJS.Timeout | undefined;
+  let running = false;
   const extend = async (): Promise<void> => {
     const now = performance.now();
     const due = [...extendAt].filter(([, at]) => at <= now).map(([row]) => row);
     for (const row of due) extendAt.set(row, now + UNANSWERED_LEASE_MS / 2);
-    if (due.length > 0)
-      await extendRows(
-        pool,
-        due.map((row) => row.outbox_id),
-      );
+    if (due.length === 0) return;
+    await extendRows(
+      pool,
+      due.map((row) => row.outbox_id),
+    ).catch((error: unknown) => logger.warn({ err: error }, 'outbox rows not leased again'));
   };
-  const tick = (): void => {
-    timer = undefined;
-    extend().catch((error: unknown) => logger.warn({ err: error }, 'outbox rows not leased again'));
-    if (extendAt.size > 0) timer = setTimeout(tick, UNANSWERED_AFTER_MS);
+  const run = async (): Promise<void> => {
+    while (extendAt.size > 0) {
+      await sleep(UNANSWERED_AFTER_MS);
+      await extend();
+    }
+    running = false;
   };
   return {
     add: (row: OutboxRow): void => {
       extendAt.set(row, performance.now() + UNANSWERED_AFTER_MS);
-      timer ??= setTimeout(tick, UNANSWERED_AFTER_MS);
+      if (running) return;
+      running = true;
+      void run();
     },
     delete: (row: OutboxRow): void => void extendAt.delete(row),
   };
@@ -226,44 +230,48 @@ const createLeases = (pool: Pool, logger: Logger) => {
 /** Starts publishing a service's outbox. Any number of replicas may run it. */
 export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
   const stopped = new AbortController();
-  const sending = new Set<Promise<void>>();
+  const sending = new Set<Promise<unknown>>();
   const deletion = createDeletion(pool, logger);
   const leases = createLeases(pool, logger);
   const handOver = createHandOver(bus);
   const sweep = createSweep(pool, bus, () => stopped.signal.aborted);
+  const givenUp = new Promise<false>((resolve) => {
+    const giveUp = () => void setTimeout(resolve, UNANSWERED_AFTER_MS, false);
+    stopped.signal.addEventListener('abort', giveUp, { once: true });
+  });
   let ofTurn: OutboxRow[] = [];
   let waiting: OutboxRow[] = [];
   let batching: Promise<void> | undefined;
 
-  const track = (work: Promise<void>) => {
-    const tracked: Promise<void> = work.finally(() => sending.delete(tracked));
+  const track = (work: Promise<unknown>) => {
+    const tracked: Promise<unknown> = work.finally(() => sending.delete(tracked));
     sending.add(tracked);
   };
 
-  const publishRows = (all: readonly OutboxRow[]) => {
-    for (const rows of messagesOf(all)) {
-      const published = send(bus, rows)
-        .then(() => deletion.add(rows))
-        .catch((error: unknown) => {
-          noteActivity();
-          logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep');
-        });
-      track(published);
-    }
+  const publishRows = (all: readonly OutboxRow[]) =>
+    Promise.all(
+      messagesOf(all).map((rows) =>
+        send(bus, rows)
+          .then(() => deletion.add(rows))
+          .catch((error: unknown) => {
+            noteActivity();
+            logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep');
+          }),
+      ),
+    );
+
+  const handOverRow = async (row: OutboxRow, taken: Promise<boolean>): Promise<void> => {
+    leases.add(row);
+    const isTaken = await Promise.race([taken, givenUp]);
+    leases.delete(row);
+    if (isTaken) deletion.add([row]);
+    else await publishRows([row]);
   };
 
   const publishAll = (all: readonly OutboxRow[]) => {
-    publishRows(all.filter(({ parts }) => parts === undefined));
-    for (const { row, taken } of handOver(all.filter(({ parts }) => parts !== undefined))) {
-      leases.add(row);
-      track(
-        taken.then((isTaken) => {
-          leases.delete(row);
-          if (isTaken) deletion.add([row]);
-          else publishRows([row]);
-        }),
-      );
-    }
+    track(publishRows(all.filter(({ parts }) => parts === undefined)));
+    for (const { row, taken } of handOver(all.filter(({ parts }) => parts !== undefined)))
+      track(handOverRow(row, taken));
   };
 
   const publishTurn = () => {

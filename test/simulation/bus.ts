@@ -1,3 +1,4 @@
+import type { Part } from '../../shared/events/hand-over.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import type { Relay } from '../../shared/events/relay.ts';
 import { type Outbox, Unavailable } from './database.ts';
@@ -17,7 +18,8 @@ const HEARD = [
   'evt.chain-submitter.refundProgressed',
 ];
 
-type Handle = (payload: never) => Promise<void>;
+/** @param from the replica that handed the payload over */
+type Handle = (payload: never, from?: string) => Promise<void>;
 type Message = { subject: string; payload: unknown; deliveries: number };
 export type Bus = ReturnType<typeof createBus>;
 
@@ -99,6 +101,40 @@ export const createBus = (harness: Harness) => {
         if (!away || random.chance(0.5)) store(row, onStored);
         if (away) throw new Unavailable('the server did not answer');
       }),
+    /**
+     * Hands a row over. An owner of a lane is any process that can handle it, because several may
+     * believe that they own it. One that is paused goes on with it later.
+     * @returns whether all of it was taken over, as far as the sender learns
+     */
+    handOver: async (process: Process, { subject, parts = [] }: OutboxRow): Promise<boolean> => {
+      const handOne = ({ receiver: { receiver }, entries }: Part): Promise<boolean> => {
+        const able = [...consumers].filter(
+          ([one, handlers]) =>
+            one.alive && handlers.has(subject) && (typeof receiver === 'number' || one.name === receiver),
+        );
+        if (isUnavailable() || able.length === 0) return Promise.resolve(false);
+        const [taker, handlers] = random.pick(able);
+        const taking = new Promise<boolean>((resolve) => {
+          const handle = async () => {
+            const payloads = JSON.parse(JSON.stringify(entries)) as typeof entries;
+            const done = payloads.map((entry) =>
+              handlers.get(subject)!(entry.payload as never, process.name).catch((error: unknown) => {
+                if (isMistake(error)) harness.fault(error);
+                throw error;
+              }),
+            );
+            const outcomes = await Promise.allSettled(done);
+            // The answer may be lost.
+            if (isUnavailable() || random.chance(harness.faults.lostAnswer)) return;
+            resolve(outcomes.every(({ status }) => status === 'fulfilled'));
+          };
+          harness.inside(taker, random.between(1, 20), () => void handle());
+        });
+        const gaveUp = harness.sleep(process, ACK_WAIT_MS).then(() => false);
+        return Promise.race([taking, gaveUp]);
+      };
+      return (await Promise.all(parts.map(handOne))).every((isTaken) => isTaken);
+    },
     consume: (process: Process, handlers: Record<string, Handle>) =>
       consumers.set(process, new Map(Object.entries(handlers))),
     isEmpty: () => stored.size === 0,
@@ -118,8 +154,8 @@ export const createBus = (harness: Harness) => {
 };
 
 /**
- * The effect of shared/events/relay.ts on committed rows: publish immediately, delete, and sweep
- * what is left.
+ * The effect of shared/events/relay.ts on committed rows: hand over or publish immediately, delete,
+ * and sweep what is left. The sweep publishes also what waits for an answer.
  */
 export const createRelay = (
   harness: Harness,
@@ -133,7 +169,8 @@ export const createRelay = (
       .catch(() => {});
   const send = async (row: OutboxRow, batchWindowMs: number) => {
     if (batchWindowMs > 0) await harness.sleep(process, batchWindowMs);
-    await bus.publish(process, row);
+    const isTaken = row.parts !== undefined && (await bus.handOver(process, row));
+    if (!isTaken) await bus.publish(process, row);
     await harness.sleep(process, DELETE_AFTER_MS);
     await remove(row.outbox_id);
   };

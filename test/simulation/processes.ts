@@ -11,6 +11,10 @@ import { sweep } from '../../services/chain-submitter/execution/sweep.ts';
 import { createGroupCommit } from '../../services/chain-submitter/ledger/group-commit.ts';
 import { createHints } from '../../services/chain-submitter/ledger/hints.ts';
 import { upsertWorker } from '../../services/chain-submitter/ledger/store/workers.ts';
+import {
+  createWaiters as createProgressWaiters,
+  handingToWaiters,
+} from '../../services/chain-submitter/ledger/waiters.ts';
 import type { OwnBudgets } from '../../services/chain-submitter/limits/own-budgets.ts';
 import { observeWallet } from '../../services/chain-submitter/reads/observe-wallet.ts';
 import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
@@ -79,9 +83,10 @@ export const startSubmitter = (
   const pool = isPublishedFirst
     ? publishFirst(harness, { bus, chain, announced, process }, connected)
     : connected;
+  const waiting = createProgressWaiters();
   const parts = {
     pool,
-    relay: createRelay(harness, { bus, outbox, process }),
+    relay: handingToWaiters(createRelay(harness, { bus, outbox, process }), waiting),
     clock: () => EPOCH + harness.now() + process.skewMs,
     logger: loggerOf(harness, process),
     workerId: process.name,
@@ -135,7 +140,13 @@ export const startSubmitter = (
     every(harness, process, SECOND_MS, () => expireInFlight(deps));
     every(harness, process, SECOND_MS, () => rebroadcast(deps));
     every(harness, process, POLL_MS, () => pollDue(deps, polls));
-    bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
+    const settle = settleJob(deps);
+    bus.consume(process, {
+      'job.chain-submitter.settle': (job: Parameters<typeof settle>[0], from?: string) => {
+        if (from !== undefined) waiting.add(job.settlement_id, from);
+        return settle(job);
+      },
+    });
   };
   void start();
   return {

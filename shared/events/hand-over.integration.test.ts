@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { createTestDatabase } from '../../test/support/database.ts';
+import type { TestDatabase } from '../../test/support/database-handle.ts';
+import { waitUntil } from '../../test/support/wait.ts';
+import { type Bus, connectBus } from '../bus/connect.ts';
+import type { Progress } from '../contract/chain-submitter.ts';
+import { chainSubmitter } from '../contract/index.ts';
+import { connectPool, type Pool } from '../db/pool.ts';
+import { newId } from '../lib/id.ts';
+import { createLogger } from '../lib/logger.ts';
+import { takeHandedOver } from './consume.ts';
+import { event } from './event.ts';
+import { eventList } from './event-list.ts';
+import { insertOutbox, type OutboxRow } from './outbox.ts';
+import { startRelay } from './relay.ts';
+
+const logger = createLogger('chain-submitter', 'silent');
+let database: TestDatabase;
+let testBus: TestBus;
+let admin: pg.Pool;
+let pool: Pool;
+let sender: Bus;
+
+beforeAll(async () => {
+  [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
+  admin = new pg.Pool({
+    connectionString: database.adminUrl,
+    options: '-c search_path=chain_submitter,public',
+    max: 2,
+  });
+  pool = await connectPool(database.url('chain-submitter'), { max: 4 });
+  sender = await testBus.as('chain-submitter');
+});
+afterEach(async () => void (await admin.query('delete from outbox')));
+afterAll(async () => {
+  await pool?.end();
+  await admin?.end();
+  await testBus?.stop();
+  await database?.drop();
+});
+
+const receiverOf = (receiver: string) =>
+  ({ service: 'settlement', name: 'settleProgressed', receiver }) as const;
+
+const progress = (): Progress => ({
+  object_id: newId('stl'),
+  status: 'failed',
+  generation: 0,
+  tx_hash: null,
+  slot: null,
+  failure: null,
+});
+
+/** Commits outcomes, each for one of the receivers. */
+const commit = async (payloads: readonly Progress[], receivers: readonly string[]): Promise<OutboxRow[]> => {
+  const messages = payloads.map((payload) => event('chain-submitter.settleProgressed', payload));
+  const rows = await insertOutbox(pool, messages);
+  return rows.map((row, index) => ({
+    ...row,
+    parts: [{ receiver: receiverOf(receivers[index % receivers.length]!), entries: eventList([row]) }],
+  }));
+};
+
+const take = async (receiver: string, handle: (payload: Progress) => Promise<void>) => {
+  const bus = await testBus.as('settlement');
+  const source = { schema: chainSubmitter.events.settleProgressed, handle };
+  const taking = takeHandedOver(bus, receiverOf(receiver), 'chain-submitter', source);
+  await bus.nc.flush();
+  return taking;
+};
+
+const until = (good: () => Promise<boolean>) => waitUntil(good, { withinMs: 20_000, everyMs: 20 });
+const left = async () =>
+  (
+    await admin.query<{ next_in: number }>(
+      'select extract(epoch from next_at - public.app_now())::float8 as next_in from outbox',
+    )
+  ).rows;
+const stored = async (): Promise<number> => {
+  const bus = await connectBus({
+    url: testBus.url,
+    user: 'settlement',
+    seed: testBus.seedOf('admin'),
+    logger,
+  });
+  const { state } = await (await bus.nc.jetstreamManager()).streams.info('EVENTS');
+  await bus.nc.close();
+  return state.messages;
+};
+
+test('outcomes go to the replicas that wait for them, and no stream stores them', async () => {
+  const [ofA, ofB]: [Progress[], Progress[]] = [[], []];
+  const takings = [
+    await take('a', async (payload) => void ofA.push(payload)),
+    await take('b', async (payload) => void ofB.push(payload)),
+  ];
+  const relay = startRelay(pool, sender, logger);
+  const before = await stored();
+  const payloads = Array.from({ length: 120 }, progress);
+  relay.dispatch(await commit(payloads, ['a', 'b']));
+  await until(async () => (await left()).length === 0);
+  expect(ofA).toEqual(payloads.filter((_, index) => index % 2 === 0));
+  expect(ofB).toEqual(payloads.filter((_, index) => index % 2 === 1));
+  expect(await stored()).toBe(before);
+  await relay.stop();
+  for (const taking of takings) await taking.stop();
+});
+
+test('what nobody takes over, or a receiver fails to handle, is published to the stream', async () => {
+  const taking = await take('c', async () => {
+    throw new Error('not now');
+  });
+  const relay = startRelay(pool, sender, logger);
+  const before = await stored();
+  relay.dispatch(await commit([progress(), progress()], ['c', 'gone']));
+  await until(async () => (await left()).length === 0);
+  expect(await stored()).toBe(before + 2);
+  await relay.stop();
+  await taking.stop();
+});
+
+test('a row with two receivers is published whole if one of them is gone', async () => {
+  const taken: Progress[] = [];
+  const taking = await take('d', async (payload) => void taken.push(payload));
+  const relay = startRelay(pool, sender, logger);
+  const before = await stored();
+  const [first, second] = (await commit([progress(), progress()], ['d', 'gone'])) as [OutboxRow, OutboxRow];
+  relay.dispatch([{ ...first, parts: [...first.parts!, ...second.parts!] }]);
+  await until(async () => (await left()).length === 1);
+  expect(taken).toHaveLength(1);
+  expect(await stored()).toBe(before + 1);
+  await relay.stop();
+  await taking.stop();
+});
+
+test('the sweep leaves a row to its slow receiver, and a stopping process publishes it', async () => {
+  let release = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const taking = await take('e', () => waiting);
+  const relay = startRelay(pool, sender, logger);
+  const before = await stored();
+  relay.dispatch(await commit([progress()], ['e']));
+  // Inserted with two seconds, and leased again before they are over.
+  await until(async () => (await left()).some(({ next_in }) => next_in > 2.5));
+  expect(await stored()).toBe(before);
+  await relay.stop();
+  expect(await stored()).toBe(before + 1);
+  expect(await left()).toEqual([]);
+  release();
+  await taking.stop();
+});
