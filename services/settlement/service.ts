@@ -35,6 +35,7 @@ import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
 import type { Peers } from './peers.ts';
 import { receiptOperations } from './receipts/operations.ts';
 import { refundOperations } from './refunds/operations.ts';
+import { createAcceptedEvents, publishAccepted } from './settlements/accepted-events.ts';
 import { expireSettlements } from './settlements/expire-settlements.ts';
 import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
 import { settlementOperations } from './settlements/operations.ts';
@@ -117,6 +118,7 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
     ...withLostSince(peers, lostSince),
     isPaused,
     terms: createTermsCache(),
+    accepted: createAcceptedEvents(),
     recordDecline: createRecordDecline(records),
     caps: createHourlyCaps(createBudgets(pool, records.clock), capLimits),
     group: createIncomingGroupCommit(pool, terms.credit),
@@ -147,6 +149,7 @@ const startJobs = (deps: Deps, { jobsEveryMs, purgeEveryMs }: Timing) => {
   const { pool, logger } = deps;
   return [
     everyMs(jobsEveryMs, 'expireSettlements', expireSettlements(deps), logger),
+    everyMs(jobsEveryMs, 'publishAccepted', publishAccepted(deps), logger),
     everyMs(jobsEveryMs, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(jobsEveryMs, 'resumeIncoming', resumeIncoming(deps), logger),
     everyMs(jobsEveryMs, 'resumeOutgoing', resumeOutgoing(deps), logger),

@@ -25,6 +25,10 @@ import { denyApproval } from '../../services/settlement/approvals/deny-approval.
 import { recordApproval } from '../../services/settlement/approvals/record-approval.ts';
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
+import {
+  createAcceptedEvents,
+  publishAccepted,
+} from '../../services/settlement/settlements/accepted-events.ts';
 import { consume } from '../../services/settlement/settlements/consume.ts';
 import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
@@ -239,6 +243,7 @@ export const startSettlement = (
     quarantine: async ({ reason }) => harness.fail('no event contradicts a record', reason),
     waiting,
     terms: createTermsCache(),
+    accepted: createAcceptedEvents(),
     // A decline is no record of money, and no other statement reads it.
     recordDecline: async () => {},
     caps: {
@@ -259,6 +264,7 @@ export const startSettlement = (
     },
   };
   every(harness, process, 2 * SECOND_MS, expireSettlements(deps));
+  every(harness, process, SECOND_MS, publishAccepted(deps));
   every(harness, process, 2 * SECOND_MS, resumeSettlements(deps));
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': onSettleProgressed(deps) });
   return {

@@ -383,7 +383,15 @@ export const createSettlementTables = (harness: Harness) => {
         return [];
       },
     ),
-    model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
+    model<{ json: string }>(/^\s*insert into outbox.*join settlements/s, 'json', ({ json }) => {
+      const events = JSON.parse(json) as { payload: { settlement_id: string } }[];
+      const isPending = ({ payload }: (typeof events)[number]) =>
+        settlements.get(payload.settlement_id)?.status === 'pending';
+      return outbox.insert(JSON.stringify(events.filter(isPending)));
+    }),
+    model<{ json: string }>(/^\s*insert into outbox(?!.*join settlements)/s, 'json', ({ json }) =>
+      outbox.insert(json),
+    ),
   ];
 
   return {

@@ -2336,7 +2336,7 @@ export type QuoteRecordPage = {
     next_cursor: NextCursor;
 };
 /**
- * @description pending: not paid. settling: a payment is under way. settled: paid. expired: not paid in time
+ * @description pending: not paid. settling: a payment is under way for at least two seconds. settled: paid. expired: not paid in time
  * @enum {string}
  */
 export type QuoteStatus = "pending" | "settling" | "settled" | "expired";

@@ -5,15 +5,15 @@ import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Payer } from '../payers/store.ts';
 import { acceptHolding, type HoldingDeps, recordAccepted } from './accept.ts';
-import { acceptedEvent, settleJob } from './events.ts';
+import type { AcceptedEvents } from './accepted-events.ts';
+import { settleJob } from './events.ts';
 import { QUITTANCE } from './quittance-rail.ts';
 import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
 import type { ComparedLimit } from './store/limits.ts';
 
-export type AcceptDeps = HoldingDeps & Pick<Records, 'pool' | 'relay'>;
+export type AcceptDeps = HoldingDeps & Pick<Records, 'pool' | 'relay'> & { accepted: AcceptedEvents };
 
-const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
-  const traceparent = activeTraceparent();
+const jobOf = (attempt: Attempt, payer: Payer, now: number): Message => {
   const { claims } = attempt;
   // chain-submitter queries every provider for an old payment. One whose record was lost is old.
   const createdAt = attempt.isPaid === true ? Date.parse(claims.issued_at) : now;
@@ -29,7 +29,7 @@ const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
     generation: 0,
     created_at: createdAt,
   };
-  return [settleJob(job, { traceparent }), acceptedEvent(attempt, { traceparent })];
+  return settleJob(job, { traceparent: activeTraceparent() });
 };
 
 /** The decision about an attempt, and the limit that refused it. */
@@ -42,11 +42,11 @@ export const createAccept = (deps: AcceptDeps): Accept => {
   return async (attempt, options) => {
     const amountMicro = parseMicro(attempt.claims.quote_amount);
     const evaluation = await acceptHolding(deps, { ...options, amountMicro }, ({ payer, isOverCap, at }) =>
-      evaluate({ attempt, messages: messagesOf(attempt, payer, at), isOverCap }),
+      evaluate({ attempt, messages: [jobOf(attempt, payer, at)], isOverCap }),
     );
     if (evaluation === null) return { decision: 'conflict', compared: null };
     if (evaluation.decision === 'accepted') {
-      await recordAccepted(deps, QUITTANCE, attempt);
+      deps.accepted.hold(await recordAccepted(deps, QUITTANCE, attempt));
       deps.relay.dispatch(evaluation.outbox);
     }
     return evaluation;

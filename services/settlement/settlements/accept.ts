@@ -7,6 +7,7 @@ import type { Payer } from '../payers/store.ts';
 import { acceptWithinCaps } from './hourly-caps.ts';
 import type { Rail } from './rail.ts';
 import { OF_WALLET } from './store/refusals.ts';
+import type { Terms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 /**
@@ -18,15 +19,20 @@ const MAX_CONFLICTS = 5;
 type Accepting = { clock: Clock; terms: TermsCache };
 export type HoldingDeps = Accepting & PayerRefresher & { caps: HourlyCaps };
 
-/** Completes the acceptance of a payment of any rail, after its commit. */
+/**
+ * Completes the acceptance of a payment of any rail, after its commit.
+ * @returns its terms
+ */
 export const recordAccepted = async <Attempt>(
   { terms, clock }: Accepting,
   { termsOf }: Pick<Rail<Attempt, never>, 'termsOf'>,
   attempt: Attempt,
-): Promise<void> => {
+): Promise<Terms> => {
   await failpoint('settlement.afterAccept');
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
-  terms.add(termsOf(attempt, clock()));
+  const own = termsOf(attempt, clock());
+  terms.add(own);
+  return own;
 };
 
 /** What a payment of a wallet here is accepted with. */

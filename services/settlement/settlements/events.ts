@@ -1,7 +1,6 @@
 import { event, job, type Message } from '../../../shared/events/event.ts';
 import { laneOf } from '../../../shared/lanes/lane.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import type { Attempt } from './store/accept-attempts.ts';
 import type { Terms } from './store/settlements.ts';
 import type { DispatchRow } from './store/stalled.ts';
 import { partiesOf, paymentOf } from './view.ts';
@@ -36,22 +35,10 @@ export const settleJob = (row: DispatchRow, trace: Trace = {}): Message => ({
   receiver: { service: 'chain-submitter', name: 'settle', receiver: laneOf(row.account_id) },
 });
 
-export const acceptedEvent = ({ claims, ...attempt }: Attempt, trace: Trace): Message =>
+export const acceptedEvent = (terms: Terms, trace: Trace = {}): Message =>
   event(
     'settlement.accepted',
-    {
-      settlement_id: attempt.settlementId,
-      quote_id: claims.quote_id,
-      rail: 'quittance',
-      payer_address: null,
-      account_id: attempt.accountId,
-      delegate_id: attempt.delegateId,
-      wallet_id: attempt.walletId,
-      service_id: claims.service_id,
-      vendor_account_id: claims.vendor_account_id,
-      quote_amount: claims.quote_amount,
-      fee_amount: claims.fee_amount,
-    },
+    { settlement_id: terms.settlement_id, quote_id: terms.quote_id, ...partiesOf(terms) },
     trace,
   );
 

@@ -15,6 +15,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { type PayerRefresher, refreshPayer } from '../payers/payer.ts';
 import { findPayer } from '../payers/store.ts';
 import type { ServiceTerms } from '../terms.ts';
+import type { AcceptedEvents } from './accepted-events.ts';
 import { confirmedEvents, failedEvents } from './events.ts';
 import {
   type Confirmation,
@@ -36,6 +37,7 @@ type Deps = PayerRefresher &
     quarantine: Quarantine;
     waiting: Waiting;
     terms: TermsCache;
+    accepted: AcceptedEvents;
   };
 
 /**
@@ -198,6 +200,7 @@ const confirmed = async (
   }
   deps.relay.dispatch(row.outbox);
   if (row.was === 'pending') {
+    deps.accepted.drop(settlementId);
     if (terms.service_id === PLATFORM_SERVICE_ID) await redeemFees(deps, row);
     // The caller waits at the replica that accepted the payment.
     const isHere = deps.terms.find(settlementId) !== undefined;
@@ -235,6 +238,7 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
     count('quittance_settlement_failures_total', 1, { error_code: code });
   }
   deps.terms.delete(settlementId);
+  deps.accepted.drop(settlementId);
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
   // The last snapshot showed more than the chain holds. Without a new one the next attempt would

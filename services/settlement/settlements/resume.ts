@@ -1,5 +1,6 @@
 import type { Records } from '../../../shared/boot.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Db } from '../../../shared/db/pool.ts';
 import type { Message } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -13,17 +14,25 @@ export type JobResumeDeps = Pick<Records, 'pool' | 'relay'>;
 /**
  * Dispatches the job of each payment of a rail without progress again (rule 16). The queue may
  * lose, delay or repeat a job; this database has the record.
+ * @param messagesOf the jobs, and what else is to be published of these payments
  */
 export const resumeByJob =
-  <Claimed>({ pool, relay }: JobResumeDeps, rail: Stalling<Claimed>, jobOf: (payment: Claimed) => Message) =>
+  <Claimed>(
+    { pool, relay }: JobResumeDeps,
+    rail: Stalling<Claimed>,
+    messagesOf: (tx: Db, stalled: readonly Claimed[]) => Promise<readonly Message[]>,
+  ) =>
   async (): Promise<boolean> => {
-    const rows = await pool.transaction(async (tx) => {
+    const { stalled, rows } = await pool.transaction(async (tx) => {
       const stalled = await claimStalled(tx, rail, BATCH);
-      return stalled.length === 0 ? [] : insertOutbox(tx, stalled.map(jobOf));
+      return {
+        stalled,
+        rows: stalled.length === 0 ? [] : await insertOutbox(tx, await messagesOf(tx, stalled)),
+      };
     });
-    count('quittance_redispatches_total', rows.length);
+    count('quittance_redispatches_total', stalled.length);
     relay.dispatch(rows);
-    return rows.length > 0;
+    return stalled.length > 0;
   };
 
 export type ClosingResumeDeps = Pick<Records, 'pool' | 'logger'> & { applyProgress: ApplyProgress };

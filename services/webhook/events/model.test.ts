@@ -134,11 +134,15 @@ test.each([
   ),
   row('settlement.accepted', whole, ['vendor quote.settling']),
   row('settlement.issued', { ...quoted, tx_hash, issued_at: at }, [
+    'vendor quote.settling',
     'vendor quote.settled',
     ...both('settlement.issued'),
   ]),
   row('settlement.finalized', { ...quoted, tx_hash }, both('settlement.finalized')),
-  row('settlement.failed', { ...quoted, code: 'insufficient_funds' }, both('settlement.failed')),
+  row('settlement.failed', { ...quoted, code: 'insufficient_funds' }, [
+    'vendor quote.settling',
+    ...both('settlement.failed'),
+  ]),
   row('settlement.reversed', { ...quoted, redeemed: true }, both('settlement.reversed')),
   row('settlement.redeemed', { ...quoted, redeemed_at: at, redeem_id: 'r' }, both('settlement.redeemed')),
   row('settlement.expired', { ...quoted, redeem_expires_at: at }, both('settlement.expired')),

@@ -144,8 +144,10 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
       event_key: `quote.expired:${quote_id}`,
     },
   ],
+  // Published only of a payment that takes long, so the events below have the same.
   'settlement.accepted': (event) => quoteEvents('quote.settling', event),
   'settlement.issued': (event) => [
+    ...quoteEvents('quote.settling', event),
     ...quoteEvents('quote.settled', event),
     ...paymentEvents('settlement.issued', event, {
       both: { tx_hash: event.tx_hash, issued_at: event.issued_at },
@@ -153,8 +155,10 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   ],
   'settlement.finalized': (event) =>
     paymentEvents('settlement.finalized', event, { both: { tx_hash: event.tx_hash } }),
-  'settlement.failed': (event) =>
-    paymentEvents('settlement.failed', event, { both: { failure_code: event.code } }),
+  'settlement.failed': (event) => [
+    ...quoteEvents('quote.settling', event),
+    ...paymentEvents('settlement.failed', event, { both: { failure_code: event.code } }),
+  ],
   'settlement.reversed': (event) =>
     paymentEvents('settlement.reversed', event, { both: { redeemed: event.redeemed } }),
   'settlement.redeemed': (event) =>

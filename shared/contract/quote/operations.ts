@@ -19,7 +19,7 @@ import { operation } from '../service.ts';
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
   id: 'QuoteStatus',
   description:
-    'pending: not paid. settling: a payment is under way. settled: paid. expired: not paid in time',
+    'pending: not paid. settling: a payment is under way for at least two seconds. settled: paid. expired: not paid in time',
 });
 /**
  * Arbitrary metadata, which the token signs. The bound of 4096 bytes applies to the signed JSON, so

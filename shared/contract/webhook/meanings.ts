@@ -2,7 +2,8 @@ import type { EventType } from './operations.ts';
 
 /** When an account gets an event, in the API's document and in the guides. */
 export const MEANINGS: Record<EventType, string> = {
-  'quote.settling': 'A buyer is paying your quote.',
+  'quote.settling':
+    'A buyer is paying your quote. Sent after two seconds, or with the end of the payment if that comes earlier.',
   'quote.settled': 'Your quote is paid.',
   'quote.expired': 'Your quote was not paid and can no longer be paid. Sent five minutes after its expiry.',
   'settlement.issued': 'A payment is confirmed, and can be redeemed.',
