@@ -33,22 +33,30 @@ const schemas = new Map(
     ]),
 );
 
-/** A column that contains a state, with the states in the predicates of partial indexes. */
-type Column = { states: readonly string[]; indexes?: Readonly<Record<string, readonly string[]>> };
+/**
+ * A column that contains a state, with the states in the predicates of partial indexes, and in the
+ * generated columns that other indexes depend on.
+ */
+type Column = {
+  states: readonly string[];
+  indexes?: Readonly<Record<string, readonly string[]>>;
+  generated?: Readonly<Record<string, readonly string[]>>;
+};
 
 const isPaying = statuses.states.filter((state) => state !== 'failed');
 const COLUMNS: Readonly<Record<string, Column>> = {
   'settlement.settlements.status': {
     states: statuses.states,
-    indexes: {
-      settlements_by_quote: isPaying,
-      settlements_by_external_id: isPaying,
-      settlements_to_expire: statuses.from('elapse'),
+    generated: {
+      paying_quote_id: isPaying,
+      paying_external_id: isPaying,
+      // A payment that is pending may be issued without a change of the column.
+      expires_from: ['pending', ...statuses.from('elapse')],
     },
   },
   'settlement.settlements.chain_status': {
     states: chainStatuses.states,
-    indexes: { settlements_under_way: chainStatuses.open },
+    generated: { under_way_since: chainStatuses.open },
   },
   'chain-submitter.intents.status': {
     states: intents.states,
@@ -171,6 +179,17 @@ test.each(Object.entries(COLUMNS))(
     expect(Object.fromEntries(partial)).toEqual(Object.fromEntries(expected));
   },
 );
+
+test.each(Object.entries(COLUMNS))('%s: its generated columns contain these states', (key, column) => {
+  const [service, name, columnName] = key.split('.') as [string, string, string];
+  const { definition } = tables.find((table) => table.name === `${service}.${name}`)!;
+  const generated = [...definition.matchAll(/^ {2}(\w+) [^\n]*? generated always as \((.*?)\) stored/gms)];
+  const states = generated.flatMap(([, other, text]) =>
+    conditions(text!, columnName, column.states).map((named) => [other, sorted(named)] as const),
+  );
+  const expected = Object.entries(column.generated ?? {}).map(([other, named]) => [other, sorted(named)]);
+  expect(Object.fromEntries(states)).toEqual(Object.fromEntries(expected));
+});
 
 test('a quote stores the state of its settlement by its position, from 1', () => {
   expect(sorted(STORED_STATES)).toEqual(sorted(quoteSettlements.states));

@@ -281,6 +281,31 @@ create table settlements (
   dispatch_count integer default 1 not null,
   progressed_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
+  paying_quote_id text collate "C" generated always as (
+CASE
+    WHEN (status <> 'failed'::text) THEN quote_id
+    ELSE NULL::text
+END) stored,
+  paying_external_id text collate "C" generated always as (
+CASE
+    WHEN (status <> 'failed'::text) THEN external_id
+    ELSE NULL::text
+END) stored,
+  outgoing_holder text collate "C" generated always as (
+CASE
+    WHEN ((rail = 'x402_out'::text) AND holding) THEN account_id
+    ELSE NULL::text
+END) stored,
+  expires_from timestamp with time zone generated always as (
+CASE
+    WHEN (status = ANY (ARRAY['pending'::text, 'issued'::text])) THEN (((created_at AT TIME ZONE 'UTC'::text) + ((redeem_window_seconds)::double precision * '00:00:01'::interval)) AT TIME ZONE 'UTC'::text)
+    ELSE NULL::timestamp with time zone
+END) stored,
+  under_way_since timestamp with time zone generated always as (
+CASE
+    WHEN (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text])) THEN created_at
+    ELSE NULL::timestamp with time zone
+END) stored,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
   constraint settlements_accrued_fee_check CHECK (accrued_fee >= 0),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
@@ -305,16 +330,16 @@ END),
 );
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
-CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, external_id) WHERE ((external_id IS NOT NULL) AND (status <> 'failed'::text));
+CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, paying_external_id) WHERE (paying_external_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (rail <> 'x402_out'::text));
 CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = 'x402_out'::text);
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
-CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (quote_id) WHERE (status <> 'failed'::text);
+CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quote_id) WHERE (paying_quote_id IS NOT NULL);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
-CREATE INDEX settlements_outgoing_open ON settlements USING btree (account_id) WHERE ((rail = 'x402_out'::text) AND holding);
-CREATE INDEX settlements_to_expire ON settlements USING btree (redeem_expires_at) WHERE (status = 'issued'::text);
-CREATE INDEX settlements_under_way ON settlements USING btree (progressed_at) WHERE (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]));
+CREATE INDEX settlements_outgoing_open ON settlements USING btree (outgoing_holder) WHERE (outgoing_holder IS NOT NULL);
+CREATE INDEX settlements_to_expire ON settlements USING btree (expires_from) WHERE (expires_from IS NOT NULL);
+CREATE INDEX settlements_under_way ON settlements USING btree (under_way_since) WHERE (under_way_since IS NOT NULL);
 
 create table spending (
   scope text collate "C" not null,

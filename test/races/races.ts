@@ -271,7 +271,8 @@ const redeemAgainstExpiry: Race = async (fixture) => {
   // Windows of 30 s and more are too long for a test. They end now, spread over the time of the
   // redeems.
   await rows(
-    `update settlement.settlements set redeem_expires_at = now() + random() * $2 * interval '1 millisecond'
+    `update settlement.settlements set redeem_expires_at = now() + random() * $2 * interval '1 millisecond',
+       created_at = created_at - redeem_window_seconds * interval '1 second'
      where settlement_id = any($1)`,
     [ids, SPREAD_MS],
   );

@@ -251,7 +251,7 @@ export const createSettlementTables = (harness: Harness) => {
       },
     ),
     model<{ quoteId: string; accountId: string }>(
-      /where quote_id = \$1 and status <> 'failed' and account_id = \$2$/,
+      /where paying_quote_id = \$1 and account_id = \$2$/,
       'quoteId accountId',
       ({ quoteId, accountId }) => {
         const call = currentCall();

@@ -325,7 +325,7 @@ export const underWay = async (
   const { rows } = await until(
     () =>
       admin.query<{ settlement_id: string }>(
-        "select settlement_id from settlements where quote_id = $1 and status <> 'failed'",
+        'select settlement_id from settlements where paying_quote_id = $1',
         [q.quote_id],
       ),
     ({ rows: found }) => found.length > 0,

@@ -97,6 +97,18 @@ create table settlements (
   dispatch_count integer not null default 1,
   progressed_at timestamptz not null default app_now(),
   created_at timestamptz not null default app_now(),
+  -- What partial indexes depend on, as columns. An update writes all indexes of the row if it
+  -- changes a column that any of them names. The confirmation of a payment changes none of these.
+  paying_quote_id text collate "C" generated always as (case when status <> 'failed' then quote_id end) stored,
+  paying_external_id text collate "C" generated always as (case when status <> 'failed' then external_id end) stored,
+  -- Of an outgoing payment that holds an amount: its account.
+  outgoing_holder text collate "C" generated always as (case when rail = 'x402_out' and holding then account_id end) stored,
+  -- While the redeem window may end: a time before its end, which begins with the confirmation. In
+  -- UTC, because a sum that depends on a time zone cannot be generated.
+  expires_from timestamptz generated always as (case when status in ('pending', 'issued') then
+    (created_at at time zone 'UTC' + redeem_window_seconds * interval '1 second') at time zone 'UTC' end) stored,
+  under_way_since timestamptz generated always as (case when chain_status in ('pending', 'confirmed') then created_at end)
+    stored,
   constraint settlements_rail check (case rail
     when 'quittance' then num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
       redeem_window_seconds, vendor_account_id, service_id) = 0
@@ -119,31 +131,31 @@ create table settlements (
   constraint settlements_delegate_day check (delegate_day is null or account_id is not null),
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, 0))
 )
--- A settlement is updated at least three times. Free space keeps the next version on the same page,
--- and the write-ahead log then holds only the changed columns.
-with (fillfactor = 80);
+-- Free space keeps the next version of a settlement on the same page, so that its confirmation
+-- writes no index, and the write-ahead log only the changed columns.
+with (fillfactor = 50);
 -- Rule 1: one attempt per payer account and payment_attempt_id.
 create unique index settlements_by_attempt on settlements (account_id, payment_attempt_id);
 -- Rule 2: one paying settlement per quote.
-create unique index settlements_by_quote on settlements (quote_id) where status <> 'failed';
+create unique index settlements_by_quote on settlements (paying_quote_id) where paying_quote_id is not null;
 -- One settlement per signed message, also of one that failed.
 -- A buyer of this system may pay a vendor of this system by x402: then both rows have the message.
 create unique index settlements_by_message on settlements (message_hash)
   where message_hash is not null and rail <> 'x402_out';
 -- The outgoing payments that hold an amount: a few of each delegate.
-create index settlements_outgoing_open on settlements (account_id) where rail = 'x402_out' and holding;
+create index settlements_outgoing_open on settlements (outgoing_holder) where outgoing_holder is not null;
 create index settlements_by_payee on settlements (account_id, payout_address, settlement_id desc)
   where rail = 'x402_out';
-create unique index settlements_by_external_id on settlements (service_id, source_account, external_id)
-  where external_id is not null and status <> 'failed';
+create unique index settlements_by_external_id on settlements (service_id, source_account, paying_external_id)
+  where paying_external_id is not null;
 create index settlements_by_payer on settlements (account_id, settlement_id desc);
 create index settlements_by_service on settlements (service_id, settlement_id desc);
 create index settlements_by_delegate on settlements (account_id, delegate_id, settlement_id desc)
   where delegate_id is not null;
 create index settlements_by_vendor on settlements (vendor_account_id, settlement_id desc);
 -- For the background jobs. They stay small, because finished rows leave them.
-create index settlements_to_expire on settlements (redeem_expires_at) where status = 'issued';
-create index settlements_under_way on settlements (progressed_at) where chain_status in ('pending', 'confirmed');
+create index settlements_to_expire on settlements (expires_from) where expires_from is not null;
+create index settlements_under_way on settlements (under_way_since) where under_way_since is not null;
 
 -- Caps and counters of delegates, and of each account for what a sign-in pays: that row has the
 -- account's id as its delegate_id (docs/adr/0063). They are in the same schema as the attempts that

@@ -109,7 +109,7 @@ const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly P
       failure_message, message_hash, dispatch_count, progressed_at, created_at
     from settlements where settlement_id in (
       select unnest(${textArray(ids)})
-      union select settlement_id from settlements where quote_id = any(${textArray(ids)}) and status <> 'failed'
+      union select settlement_id from settlements where paying_quote_id = any(${textArray(ids)})
       union select settlement_id from settlements
         where message_hash = any(${textArray(ids)}) and message_hash is not null and rail <> 'x402_out'
       union select settlement_id from refund_reservations where refund_id = any(${textArray(ids)})

@@ -282,7 +282,8 @@ describe('redeem and expiry', () => {
     // The windows end within some milliseconds of each other, so that redeems come before and after
     // the end.
     await admin.query(
-      `update settlements set status = 'issued', redeem_expires_at = clock_timestamp() + ord * interval '8 ms'
+      `update settlements set status = 'issued', redeem_expires_at = clock_timestamp() + ord * interval '8 ms',
+         created_at = created_at - interval '1 day'
        from unnest($1::text[]) with ordinality as input(id, ord) where settlement_id = id`,
       [racing.map((r) => r.settlementId)],
     );

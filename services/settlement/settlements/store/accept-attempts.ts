@@ -132,7 +132,7 @@ const candidatesWithRecords = sql.fragment`
     where s.account_id = input.account_id and s.payment_attempt_id = input.payment_attempt_id limit 1
   ) as existing on true
   left join lateral (
-    select true as found from settlements as s where s.quote_id = input.quote_id and s.status <> 'failed' limit 1
+    select true as found from settlements as s where s.paying_quote_id = input.quote_id limit 1
   ) as settled on true`;
 
 /** CTE `approval`: an approval is for one quote, and the quote fixes the rest. */

@@ -90,8 +90,7 @@ const candidateWithRecord = sql.fragment`
 const countOpen = sql.fragment`
   select count(*) filter (where s.delegate_id is not distinct from candidate.delegate_id) as of_delegate,
     count(*) filter (where s.payout_address = candidate.pay_to) as of_payee
-  from candidate join settlements as s on s.account_id = candidate.account_id
-  where s.rail = 'x402_out' and s.holding`;
+  from candidate join settlements as s on s.outgoing_holder = candidate.account_id`;
 
 /**
  * CTE `unsettled`: how many of the last payments that the payee was given ended without being used,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { chainState, isOpenSale } from './conditions.ts';
+import { isOpenSale, isUnderWay } from './conditions.ts';
 
 const Row = z.object({
   payments: z.boolean(),
@@ -8,8 +8,6 @@ const Row = z.object({
   approvals: z.boolean(),
   fees: z.boolean(),
 });
-
-const isUnderWay = chainState.is('pending', 'confirmed');
 
 /**
  * What of an account is open: payments until they are final, sales until they can no longer be

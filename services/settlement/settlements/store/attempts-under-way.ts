@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { chainState } from './conditions.ts';
+import { isUnderWay } from './conditions.ts';
 
 const UnderWay = z.object({
   /** Null: the total of all states. */
@@ -31,6 +31,6 @@ export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
       select quote_amount, holding, wallet_id,
         created_at + case when rail = 'x402_out' then ${USABLE_FOR} else interval '0' end as expected_since,
         case when chain_status = 'confirmed' then 'confirmed' when status = 'pending' then 'pending' else 'reopened' end as state
-      from settlements where ${chainState.isOpen}
+      from settlements where ${isUnderWay}
     ) as open
     group by grouping sets ((state), ())`);

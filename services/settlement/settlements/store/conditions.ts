@@ -12,8 +12,7 @@ export const allows = (event: Event) => sql.fragment`${state.allows(event)} and 
 /**
  * Whether the redeem window of an issued settlement has elapsed. While a fork removes its payment
  * (pending again) it cannot be redeemed. The window is extended by that time, so that the payer
- * does not lose the purchase to a fork. The first condition is the one that the index of the expiry
- * job serves.
+ * does not lose the purchase to a fork.
  */
 export const windowElapsed = sql.fragment`(redeem_expires_at is not null
   and redeem_expires_at <= app_now() and chain_status <> 'pending'
@@ -41,8 +40,12 @@ export const isOpenSale = sql.fragment`(${state.is('issued')} and not ${windowEl
     and (redeem_expires_at is not null or ${isRedeemable})
   or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${isConsumable})`;
 
+/** Whether the chain may still change a payment, as the index of the resume jobs has it. */
+export const isUnderWay = sql.fragment`under_way_since is not null`;
+
 /**
- * Whether a payment under way may have stopped: the shortest delay of the resume jobs is over. It
- * is the condition that their index serves, so they do not read the payments that make progress.
+ * Whether a payment under way may have stopped: the shortest delay of the resume jobs is over. The
+ * first condition is the one that their index serves, so they read no payment of the last seconds.
  */
-export const mayBeStalled = sql.fragment`progressed_at < app_now() - interval '15 seconds'`;
+export const mayBeStalled = sql.fragment`under_way_since < app_now() - interval '15 seconds'
+  and progressed_at < app_now() - interval '15 seconds'`;

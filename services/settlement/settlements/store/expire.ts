@@ -6,7 +6,7 @@ import { endColumns, expiredEvents } from './end-events.ts';
 
 /**
  * Marks settlements past their window as expired; returns their events. Replicas may run it at
- * once.
+ * once. The first condition is the one that an index serves.
  */
 export const recordExpired = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
@@ -14,8 +14,8 @@ export const recordExpired = (db: Db, limit: number): Promise<readonly OutboxRow
       update settlements set status = ${state.after('elapse')}
       where settlement_id in (
         select settlement_id from settlements
-        where ${state.isFrom('elapse')} and ${chainState.isFrom('elapse')} and ${windowElapsed}
-        order by redeem_expires_at limit ${limit} for update skip locked)
+        where expires_from <= app_now() and ${state.isFrom('elapse')} and ${chainState.isFrom('elapse')} and ${windowElapsed}
+        order by expires_from limit ${limit} for update skip locked)
       returning ${endColumns('settlements')}, ${activeTraceparent()}::text as traceparent
     )
     ${expiredEvents}`);

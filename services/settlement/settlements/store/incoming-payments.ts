@@ -159,7 +159,7 @@ export const findByExternalId = (
   db.maybeOne(sql.type(z.object({ settlement_id: z.string() }))`
     select settlement_id from settlements
     where service_id = ${key.service_id} and source_account = ${key.source_account}
-      and external_id = ${key.external_id} and ${state.isNot('failed')}`);
+      and paying_external_id = ${key.external_id}`);
 
 /** Condition of a hand-out and of a redeem: paid now, and not refunded as a whole. */
 const isDeliverable = sql.fragment`${isIncoming} and ${state.isFrom('redeem')}

@@ -119,7 +119,7 @@ export const findPayingSettlement = (
 ): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements
-    where quote_id = ${quoteId} and ${state.isNot('failed')} and account_id = ${accountId}`);
+    where paying_quote_id = ${quoteId} and account_id = ${accountId}`);
 
 /**
  * Which settlements a caller may see. It is part of the query, so a forgotten check returns
@@ -258,7 +258,7 @@ export const listLatestByQuotes = (
     select quote_id, found.settlement_id, found.status
     from jsonb_to_recordset(${JSON.stringify(quotes)}::jsonb) as input(quote_id text, settlement_id text)
     cross join lateral (
-      select settlement_id, status from settlements s where s.quote_id = input.quote_id and s.status <> 'failed'
+      select settlement_id, status from settlements s where s.paying_quote_id = input.quote_id
       union all
       select settlement_id, status from settlements s
       where s.settlement_id = input.settlement_id and s.quote_id = input.quote_id and s.status = 'failed'

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { packedToken } from '../../../../shared/lib/packed-token.ts';
-import { chainState, mayBeStalled } from './conditions.ts';
+import { isUnderWay, mayBeStalled } from './conditions.ts';
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -51,7 +51,7 @@ export const claimStalled = <Claimed>(
   db.any(
     sql.type(claimed)`${claim(sql.fragment`settlement_id in (
       select settlement_id from settlements
-      where ${chainState.isOpen} and ${isOwn} and ${mayBeStalled} and progressed_at < app_now() - ${mayStallFor}
+      where ${isOwn} and ${mayBeStalled} and progressed_at < app_now() - ${mayStallFor}
       order by progressed_at limit ${limit} for update skip locked)`)}`,
   );
 
@@ -65,7 +65,5 @@ export const claimSettlement = (
   { isOwn, claimed }: Stalling<DispatchRow>,
 ): Promise<DispatchRow | null> =>
   db.maybeOne(
-    sql.type(
-      claimed,
-    )`${claim(sql.fragment`settlement_id = ${settlementId} and ${chainState.isOpen} and ${isOwn}`)}`,
+    sql.type(claimed)`${claim(sql.fragment`settlement_id = ${settlementId} and ${isUnderWay} and ${isOwn}`)}`,
   );
