@@ -7,6 +7,7 @@ import { openPool, type Pool, pingPool } from './db/pool.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
 import { type Outbox, type Relay, startRelay } from './events/relay.ts';
+import { setCell } from './lib/cell.ts';
 import type { Clock } from './lib/clock.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
 import { createLogger, type LogFormat, type Logger } from './lib/logger.ts';
@@ -63,6 +64,7 @@ export type Service = {
 };
 
 type Config = TelemetryConfig & {
+  CELL: number;
   HTTP_HOST: string;
   HTTP_PORT: number;
   LOG_LEVEL: string;
@@ -76,6 +78,7 @@ type Config = TelemetryConfig & {
 
 /** Opens the health port, and waits until the service is connected to its schema and its bus. */
 export const openBase = async (service: ServiceName, config: Config): Promise<Base> => {
+  setCell(config.CELL);
   const logger = createLogger(service, config.LOG_LEVEL, config.LOG_FORMAT);
   const health = await startHealthServer({ host: config.HTTP_HOST, port: config.HTTP_PORT });
   const [telemetry, pool, bus] = await Promise.all([

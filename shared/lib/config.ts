@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Environment } from '../contract/primitives.ts';
+import { MAX_CELL } from './cell.ts';
 import { plainConnections } from './transport.ts';
 
 /** A seed of a user of the bus. `npm run nkey` makes one. */
@@ -30,6 +31,8 @@ export const commonConfig = {
 export const serviceConfig = {
   ...commonConfig,
   ENVIRONMENT: Environment,
+  /** The number of this cell, which its ids and keys carry (docs/scale.md). It never changes. */
+  CELL: z.coerce.number().int().min(0).max(MAX_CELL).default(0),
   /** `tls://` or `nats://`. */
   NATS_URL: z.string(),
   NATS_NKEY_SEED: NkeySeed,

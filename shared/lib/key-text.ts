@@ -1,13 +1,13 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '../contract/primitives.ts';
+import { BASE62, withCell } from './cell.ts';
 
 /**
- * The text of an API key (docs/spec/decisions.md, Services): a prefix, 43 base62 characters of 256
- * random bits, and 6 base62 characters of the CRC32 of the text before. The checksum is public: it
- * detects a typo without a database query, and lets secret scanners recognise a key.
+ * The text of an API key (docs/spec/decisions.md, Services): a prefix, 43 base62 characters of 246
+ * random bits and the cell, and 6 base62 characters of the CRC32 of the text before. The checksum
+ * is public: it detects a typo without a database query, and lets secret scanners recognise a key.
  */
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 43; // 62^43 > 2^256
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const TEXT = /^(vendor|dk)_(test|live)_[0-9A-Za-z]{49}$/;
@@ -39,11 +39,11 @@ const checksum = (text: string): string => {
 
 /**
  * The SHA-256 of the key's text as base64url. Only it and `beginningOf` are stored. A slow hash is
- * unnecessary for 256 random bits.
+ * unnecessary for 246 random bits.
  */
 export const keyHash = (text: string): string => hash('sha256', text, 'base64url');
 
-/** Leaves 232 of 256 random bits unknown. */
+/** Leaves 222 of 246 random bits unknown. */
 const SHOWN_LENGTH = 4;
 
 /** How a key begins, so that its owner recognises it in a list. */
@@ -51,7 +51,7 @@ export const beginningOf = (text: string): string => text.slice(0, text.lastInde
 
 /** A new key. The text is shown once and never stored. */
 export const createKeyText = (prefix: KeyPrefix): string => {
-  const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH);
+  const secret = base62(BigInt(`0x${withCell(randomBytes(32)).toString('hex')}`), SECRET_LENGTH);
   return `${prefix}${secret}${checksum(prefix + secret)}`;
 };
 

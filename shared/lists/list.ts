@@ -1,11 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { invalid } from '../contract/errors.ts';
 import type { Db } from '../db/pool.ts';
+import { ownCell } from '../lib/cell.ts';
 import type { Page } from './page.ts';
 
 /**
- * A cursor is `base64url(place).base64url(mac)`. The mac binds the cursor to the list and its
- * scope, so a foreign or altered cursor is refused.
+ * A cursor is `base64url([cell, place]).base64url(mac)`. The mac binds the cursor to the list and
+ * its scope, so a foreign or altered cursor is refused. Of a list that is merged over cells, each
+ * has a place of its own.
  */
 const mac = (key: Buffer, list: string, scope: unknown, place: string): Buffer =>
   createHmac('sha256', key)
@@ -36,7 +38,7 @@ const openCursor = <Place>(
   if (!keys.some(isOf)) {
     throw invalid('cursor', 'not a cursor of this list; pass its next_cursor unchanged');
   }
-  return JSON.parse(place) as Place;
+  return (JSON.parse(place) as [cell: number, place: Place])[1];
 };
 
 const DEFAULT_LIMIT = 20;
@@ -104,7 +106,9 @@ export const listHandler =
     const more = found.length > data.length && last !== undefined;
     return {
       data,
-      next_cursor: more ? cursorOf(cursorKeys[0]!, name, wanted, JSON.stringify(place(last))) : null,
+      next_cursor: more
+        ? cursorOf(cursorKeys[0]!, name, wanted, JSON.stringify([ownCell(), place(last)]))
+        : null,
     };
   };
 

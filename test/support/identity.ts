@@ -65,6 +65,7 @@ const configOf = (testBus: TestBus, database: TestDatabase, smtpUrl: string) =>
   schema.parse({
     ...serviceSettings('identity', { testBus, database }),
     LOG_LEVEL: 'fatal',
+    CELL: '7',
     SIGNING_KEYS: `${KID}:${SEED.toString('base64url')}`,
     IDENTITY_SECRET: secret(9),
     CURSOR_KEY: secret(8),

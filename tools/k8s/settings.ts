@@ -42,6 +42,7 @@ export const SOURCES: Record<string, Source> = {
 
   // ---------- every service of an environment ----------
   ENVIRONMENT: settings,
+  CELL: settings,
   NATS_URL: settings,
   NATS_NKEY_SEED: secret,
   POSTGRES_URL: secret,

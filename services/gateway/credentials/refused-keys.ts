@@ -4,7 +4,7 @@ import type { Limits } from '../limits/limits.ts';
 import { addressGroup } from '../requests/address.ts';
 
 /**
- * A limit on the refused keys of one address. A key has 256 bits and cannot be guessed, but every
+ * A limit on the refused keys of one address. A key has 246 bits and cannot be guessed, but every
  * attempt queries identity. The limit must not lock out others who share the address with an
  * attacker. So a key that was good within the last minutes always passes, good keys are not
  * counted, and a good key that is new to this gateway waits for the window at worst

@@ -10,7 +10,7 @@ test('a user code matches the contract, and every letter occurs', () => {
   expect([...new Set(codes.join('').replaceAll('-', ''))].sort().join('')).toBe('BCDFGHJKLMNPQRSTVWXZ');
 });
 
-test('a device code names its environment and has 256 random bits', () => {
+test('a device code names its environment and has 246 random bits', () => {
   const code = newDeviceCode('live');
   expect(code).toMatch(/^dc_live_[A-Za-z0-9_-]{43}$/);
   expect(deviceOperations.pollDeviceSignIn.body.safeParse({ device_code: code }).success).toBe(true);

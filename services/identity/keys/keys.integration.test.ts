@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
+import { cellOf } from '../../../shared/lib/cell.ts';
 import { keyHash, parseKeyText } from '../../../shared/lib/key-text.ts';
 import { callerOf, codeOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
@@ -73,8 +74,10 @@ const validKeys = (id: string) =>
 describe.each(['service', 'delegate'] as const)('keys of a %s', (kind) => {
   const { rotate, reveal, verify } = calls(kind);
 
-  test('a key names its kind and environment, and only its hash is stored', async () => {
+  test('a key names its kind, environment and cell, and only its hash is stored', async () => {
     const made = await make(kind);
+    for (const text of [made.apiKey, made.id, made.owner.account_id, made.session.access_token])
+      expect(cellOf(text)).toBe(7);
     expect(made.apiKey).toMatch(new RegExp(`^${kind === 'service' ? 'vendor' : 'dk'}_test_[0-9A-Za-z]{49}$`));
     expect(parseKeyText(made.apiKey)?.kind).toBe(`${kind}_key`);
     expect(await principalOf(made.apiKey)).toMatchObject({

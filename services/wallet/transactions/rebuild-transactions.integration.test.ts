@@ -38,6 +38,7 @@ let subscription: Consuming;
 beforeAll(async () => {
   await startFixture();
   base = await openBase('wallet', {
+    CELL: 0,
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: 0,
     LOG_LEVEL: 'fatal',

@@ -1,19 +1,24 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { cellOf, withCell } from '../../../../shared/lib/cell.ts';
 
 /**
  * Tokens that travel by mail or cookie are derived from ids with the first of IDENTITY_SECRET. The
  * mail job and a repeated refresh derive the token again, and a copy of the database contains none.
  */
-const derive = (secret: Buffer, ...parts: (string | number)[]): string =>
-  createHmac('sha256', secret).update(parts.join('\n')).digest('base64url');
+const derive = (secret: Buffer, ...parts: (string | number)[]): Buffer =>
+  createHmac('sha256', secret).update(parts.join('\n')).digest();
+
+/** 43 characters of 246 bits that nobody can guess, and of the link's cell. */
+const linkText = (secret: Buffer, use: string, environment: string, linkId: string): string =>
+  withCell(derive(secret, use, environment, linkId), cellOf(linkId) ?? undefined).toString('base64url');
 
 /** Token of a sign-in link: `ml_<env>_` + 43 characters. */
 export const loginToken = (secret: Buffer, environment: string, linkId: string): string =>
-  `ml_${environment}_${derive(secret, 'login-link', environment, linkId)}`;
+  `ml_${environment}_${linkText(secret, 'login-link', environment, linkId)}`;
 
 /** Token of a link that reveals a key: `rv_<env>_` + 43 characters. */
 export const revealToken = (secret: Buffer, environment: string, linkId: string): string =>
-  `rv_${environment}_${derive(secret, 'key-reveal', environment, linkId)}`;
+  `rv_${environment}_${linkText(secret, 'key-reveal', environment, linkId)}`;
 
 /** SHA-256 as base64url: the stored form of a link's token and of a browser's nonce. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64url');
@@ -43,7 +48,7 @@ export const refreshToken = (
   environment: string,
   { sessionId, generation }: RefreshToken,
 ): string => {
-  const mac = derive(secret, 'refresh', environment, sessionId, generation);
+  const mac = derive(secret, 'refresh', environment, sessionId, generation).toString('base64url');
   return `rt_${environment}_${sessionId.slice(SESSION_PREFIX.length)}_${generation}_${mac}`;
 };
 
