@@ -24,6 +24,7 @@ import {
   type RecordsWithRows,
 } from './attempt-records.ts';
 import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
+import { claimQuote } from './claim.ts';
 import { settleError } from './decision-errors.ts';
 import { failedError, type Records, refusalOf } from './model/refusal.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
@@ -123,6 +124,7 @@ const claimsOf = (deps: SettleDeps, quoteToken: string): QuoteClaims => {
  */
 const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<Answer> =>
   withWaiter(context, context.settleWaitMs, async (upcoming) => {
+    claimQuote(claims.quote_id);
     const payer = await admit(context, claims, call.caller);
     const answer = await acceptAndWait(context, upcoming, { call, claims, payer });
     if (!('decision' in answer)) return answer;
