@@ -7,6 +7,7 @@ const usage = `Usage: npm run simulate -- [options]
   --seeds 1000   number of seeds
   --from 1       the first seed
   --seed n       only this seed
+  --cells 4      several cells, with claims and lanes between them (docs/design/settle.md)
   --workers n    number of threads (default: one per core)
   --trace        the trace of every seed, not only of the first broken ones
   --help         this text
@@ -21,6 +22,7 @@ const { values } = readCommandLine(usage, {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
+    cells: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(WORKERS) },
     trace: { type: 'boolean', default: false },
   },
@@ -47,9 +49,10 @@ const onOutcome = (outcome: Outcome): boolean => {
   console.error(`${done} of ${count} seeds in ${secondsSince()} s, ${broken.length} broken`);
   return true;
 };
+const cells = wholeNumber('cells', values.cells);
 const workers = wholeNumber('workers', values.workers);
 const pool = createPool(Math.min(workers, count));
-await pool.runSeeds({ first, count }, { traced: values.trace, onOutcome });
+await pool.runSeeds({ first, count }, { traced: values.trace, cells, onOutcome });
 await pool.close();
 const { payments, refunds, refusals, virtualMs } = sums;
 console.log(

@@ -3,7 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { Rule } from './harness.ts';
 import type { Outcome } from './simulate.ts';
 
-export type Task = { seed: number; off: Rule | null; traced: boolean };
+/** With more than one cell, `cells.ts` runs it. */
+export type Task = { seed: number; cells: number; off: Rule | null; traced: boolean };
 
 /** One for each core. */
 export const WORKERS = os.availableParallelism();
@@ -61,11 +62,12 @@ export const createPool = (size = WORKERS) => {
       {
         off = null,
         traced = false,
+        cells = 1,
         onOutcome,
       }: Partial<Omit<Task, 'seed'>> & { onOutcome: (outcome: Outcome) => boolean },
     ): Promise<void> => {
       const seeds = function* () {
-        for (let seed = first; seed < first + count; seed++) yield { seed, off, traced };
+        for (let seed = first; seed < first + count; seed++) yield { seed, off, traced, cells };
       };
       return runTasks(seeds(), onOutcome);
     },

@@ -34,10 +34,19 @@ test(
 );
 
 test(
-  'a seed replays the same run, line by line',
+  '100 seeds of four cells: nothing is lost or paid twice, and every claim is used or released',
   async () => {
+    const said = await node('main.ts', '--cells', '4', '--seeds', '100');
+    expect(said).toMatch(/^100 seeds, \d+ payments, .*: 0 broken\n$/);
+  },
+  TIMEOUT_MS,
+);
+
+test.each(['1', '4'])(
+  'a seed replays the same run, line by line, with %s cells',
+  async (cells) => {
     const digest = async () => {
-      const trace = await node('main.ts', '--seed', '7', '--trace');
+      const trace = await node('main.ts', '--seed', '7', '--cells', cells, '--trace');
       // The last line contains real seconds.
       const lines = trace.split('\n').slice(0, -2);
       expect(lines.length).toBeGreaterThan(20);

@@ -1,8 +1,10 @@
 import { parentPort } from 'node:worker_threads';
+import { simulateCells } from './cells.ts';
 import type { Task } from './pool.ts';
 import { simulate } from './simulate.ts';
 
 /** A thread that runs the seeds that it gets, one at a time. */
-parentPort!.on('message', ({ seed, off, traced }: Task) => {
-  void simulate(seed, { off, traced }).then((outcome) => parentPort!.postMessage(outcome));
+parentPort!.on('message', ({ seed, cells, ...options }: Task) => {
+  const run = cells === 1 ? simulate(seed, options) : simulateCells(seed, { ...options, cells });
+  void run.then((outcome) => parentPort!.postMessage(outcome));
 });
