@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
+import { LANES } from '../../shared/lanes/lane.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import type { Limits } from './limits/fee-budgets.ts';
@@ -35,10 +36,12 @@ export const config = z
     GENESIS_HASH: SolanaAddress,
     USDC_MINT: SolanaAddress,
     /**
-     * The first pays. The others co-sign what was prepared with them (docs/operations.md, Fee
-     * payer).
+     * The first pay, FEE_PAYERS_IN_USE of them. The others co-sign what was prepared with them
+     * (docs/operations.md, Fee payer).
      */
     FEE_PAYER_KEYS: NumberedSecretKeys,
+    /** More than one only above some hundred payments a second (docs/scale.md). */
+    FEE_PAYERS_IN_USE: z.coerce.number().int().min(1).max(LANES).default(1),
     /** The highest number serves new onboardings. */
     DELEGATE_AUTHORITY_KEYS: NumberedSecretKeys.transform(newestFirst),
     /** Owner of the token account that fees go to. */
@@ -135,6 +138,11 @@ export const config = z
       context.addIssue({ code: 'custom', path: ['SOLANA_RPC_URLS'], message });
     if (new Set(urls).size !== urls.length) refuse('the providers must be different');
     if (ENVIRONMENT === 'live' && urls.length < 2) refuse('live needs two providers');
+    if (value.FEE_PAYER_KEYS.length < value.FEE_PAYERS_IN_USE)
+      context.addIssue({
+        ...{ code: 'custom', path: ['FEE_PAYERS_IN_USE'] },
+        message: 'must be at most the number of FEE_PAYER_KEYS',
+      });
     // A fee payer that is also an authority would move tokens in any transaction whose fee it pays.
     const numbered = [...value.FEE_PAYER_KEYS, ...value.DELEGATE_AUTHORITY_KEYS];
     // The addresses of the other keys are compared when their tokens are open.

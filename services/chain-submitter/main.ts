@@ -25,6 +25,7 @@ const feePayers = signers.feePayers.map(({ publicKey }) => publicKey);
 const network: Network = {
   mint: config.USDC_MINT,
   feePayer: feePayers[0]!,
+  payingFeePayers: feePayers.slice(0, config.FEE_PAYERS_IN_USE),
   feePayers,
   delegateAuthorities: signers.delegateAuthorities.map(({ publicKey }) => publicKey),
   fundingAuthority: signers.fundingAuthority?.publicKey ?? null,

@@ -173,7 +173,7 @@ const gaugesOf = ({ pool, limits, network, lamportsOf }: Deps, config: Config) =
   collectIntents(pool),
   collectCaps(pool, capsOf(config)),
   collectBudgets(pool, limits),
-  collectFeePayer(() => lamportsOf(network.feePayer)),
+  collectFeePayer(async () => Math.min(...(await Promise.all(network.payingFeePayers.map(lamportsOf))))),
 ];
 
 /** Takes the jobs of a lane from the replicas that have accepted the payments, and wait for them. */

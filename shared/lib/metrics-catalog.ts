@@ -266,7 +266,12 @@ export const METRICS = {
     { budget: LAMPORT_BUDGETS, dimension: ['account', 'vendor', 'environment'] },
     'Work that was refused or has to wait because a daily budget is used up, by the kind of the budget’s owner.',
   ),
-  quittance_fee_payer_lamports: gauge('{lamport}', ['chain-submitter'], {}, 'Balance of the fee payer.'),
+  quittance_fee_payer_lamports: gauge(
+    '{lamport}',
+    ['chain-submitter'],
+    {},
+    'Balance of the fee payer, the lowest of those in use.',
+  ),
   quittance_rpc_call_duration_seconds: histogram(
     CALL_SECONDS,
     ['chain-submitter'],

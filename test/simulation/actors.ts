@@ -32,6 +32,7 @@ const feeWallet = addressOf('fee wallet');
 const network: Network = {
   mint,
   feePayer: signers.feePayers[0]!.publicKey,
+  payingFeePayers: [signers.feePayers[0]!.publicKey],
   feePayers: signers.feePayers.map(({ publicKey }) => publicKey),
   delegateAuthorities: signers.delegateAuthorities.map(({ publicKey }) => publicKey),
   fundingAuthority: null,

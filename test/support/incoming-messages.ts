@@ -29,6 +29,7 @@ const blockhash = address(Keypair.generate());
 export const network: Network = {
   mint,
   feePayer: address(feePayerKey),
+  payingFeePayers: [address(feePayerKey)],
   feePayers: [address(feePayerKey), address(oldFeePayerKey)],
   delegateAuthorities: [address(delegateAuthority)],
   fundingAuthority: null,

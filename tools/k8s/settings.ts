@@ -129,6 +129,7 @@ export const SOURCES: Record<string, Source> = {
   SOLANA_RPC_URLS: secret,
   GENESIS_HASH: settings,
   FEE_PAYER_KEYS: secret,
+  FEE_PAYERS_IN_USE: settings,
   DELEGATE_AUTHORITY_KEYS: secret,
   FUNDING_AUTHORITY_KEY: secret,
   PKCS11_MODULE: settings,

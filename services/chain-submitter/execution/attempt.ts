@@ -14,7 +14,7 @@ import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { GroupCommit } from '../ledger/group-commit.ts';
 import type { ChainError } from '../ledger/model/chain-error.ts';
 import { errorKind, type Failure, otherFailure, settleFailure } from '../ledger/model/failure.ts';
-import type { Network } from '../ledger/model/network.ts';
+import { type Network, networkOfLane } from '../ledger/model/network.ts';
 import type { Order, OwnOrder, SettleOrder } from '../ledger/model/order.ts';
 import type { TokenAccount } from '../ledger/model/token-account.ts';
 import { type ClaimedIntent, reviveTransaction } from '../ledger/store/intents.ts';
@@ -188,11 +188,13 @@ export const failUnlessPaid = async (
  * only then send (rules 7 to 13).
  */
 export const attemptOrder = async (
-  deps: AttemptDeps,
+  parts: AttemptDeps,
   intent: ClaimedIntent,
   order: OwnOrder,
 ): Promise<AttemptResult> => {
-  const { blockhashes, network, rpc } = deps;
+  const network = networkOfLane(parts.network, order.accountId);
+  const deps = { ...parts, network };
+  const { blockhashes, rpc } = deps;
   const [plan, latest] = await Promise.all([
     planTransaction(deps, order, intent.generation),
     blockhashes.get(),

@@ -3,6 +3,8 @@ import { Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
+import { laneOf } from '../../../shared/lanes/lane.ts';
+import { newId } from '../../../shared/lib/id.ts';
 import {
   keypairOf,
   type SubmitterFixture,
@@ -97,6 +99,32 @@ test('a fee payer is replaced: transactions that the old key signed are included
   expect(fee_payers.map(({ number }) => number)).toEqual([2]);
   await third.stop();
 }, 120_000);
+
+test('FEE_PAYERS_IN_USE=2: two keys pay, and the lane of the paying account decides which', async () => {
+  const running = await fixture.start({
+    FEE_PAYER_KEYS: `${oldKey()},${nextKey()}`,
+    FEE_PAYERS_IN_USE: '2',
+  });
+  const accountOf = (remainder: number): string => {
+    for (;;) {
+      const account = newId('acct');
+      if (laneOf(account) % 2 === remainder) return account;
+    }
+  };
+  const paidBy = [fixture.keys.feePayer.address, next.publicKey.toBase58()];
+  const accounts = [accountOf(0), accountOf(1), accountOf(1), accountOf(0)];
+  const payers = await Promise.all(
+    accounts.map(async (account_id) => ({ ...(await fixture.payer(5_000_000n)), account_id })),
+  );
+  const found = await Promise.all(
+    payers.map(async (payer) => {
+      const { settlement_id } = await fixture.settle(payer, fixture.quote());
+      return payerOf((await fixture.events.wait(settlement_id, 'confirmed')).tx_hash!);
+    }),
+  );
+  expect(found).toEqual([paidBy[0], paidBy[1], paidBy[1], paidBy[0]]);
+  await running.stop();
+}, 60_000);
 
 test('a retired authority signs nothing, and a payment that it signed before its record was lost is adopted', async () => {
   const { events, outside, admin } = fixture;

@@ -33,6 +33,7 @@ const [mint, feePayer, authority, feeWallet, payer, payout, other] = Array.from(
 const network: Network = {
   mint,
   feePayer,
+  payingFeePayers: [feePayer],
   feePayers: [feePayer],
   delegateAuthorities: [authority],
   fundingAuthority: someone(),

@@ -1,9 +1,13 @@
+import { laneOf } from '../../../../shared/lanes/lane.ts';
+
 /** The addresses of this deployment that orders are built with and checked against. */
 export type Network = {
   mint: string;
   /** Pays for the transactions that are built now. */
   feePayer: string;
-  /** The current fee payer, and former and future ones. */
+  /** The first of `feePayers`: they pay for settles, test funds and token accounts, by lane. */
+  payingFeePayers: readonly string[];
+  /** The current fee payers, and former and future ones. */
   feePayers: readonly string[];
   /** Newest first. */
   delegateAuthorities: readonly string[];
@@ -15,6 +19,16 @@ export type Network = {
    * unit, and the highest one where the price follows recent fees.
    */
   computeBudget: { units: number; microLamports: bigint; follows: boolean } | null;
+};
+
+/**
+ * The network as the transactions of an account see it. Every transaction changes its fee payer,
+ * and the chain includes a bounded number of changes of one account in a block, so the lanes have
+ * different ones.
+ */
+export const networkOfLane = (network: Network, accountId: string): Network => {
+  const { payingFeePayers: paying } = network;
+  return { ...network, feePayer: paying[laneOf(accountId) % paying.length]! };
 };
 
 /** All addresses of the platform. None of them may be a user's wallet or a payee. */
