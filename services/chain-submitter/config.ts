@@ -40,7 +40,7 @@ export const config = z
      * (docs/operations.md, Fee payer).
      */
     FEE_PAYER_KEYS: NumberedSecretKeys,
-    /** More than one only above some hundred payments a second (docs/scale.md). */
+    /** More than one where the fee payer is what bounds the rate (docs/scale.md). */
     FEE_PAYERS_IN_USE: z.coerce.number().int().min(1).max(LANES).default(1),
     /** The highest number serves new onboardings. */
     DELEGATE_AUTHORITY_KEYS: NumberedSecretKeys.transform(newestFirst),
