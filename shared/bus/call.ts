@@ -8,7 +8,7 @@ import { type BusUser, type InternalName, type ServiceContract, subjects } from 
 import { laneOf } from '../lanes/lane.ts';
 import { count } from '../lib/metrics.ts';
 import type { Bus } from './connect.ts';
-import { type Answered, encode, openReply, type RequestEnvelope } from './envelope.ts';
+import { type Answered, encode, type NotedIds, openReply, type RequestEnvelope } from './envelope.ts';
 import { inBusSpan, requestHeader, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
@@ -107,6 +107,7 @@ export const callsFrom =
  * @param client from where the call came, for security events
  * @param idempotencyKey for an operation that takes one
  * @param onReplay called if the answer is that of an earlier call with the key
+ * @param onNoted called with ids that the service has noted for the log line
  */
 export const forward = async (
   bus: Bus,
@@ -120,23 +121,21 @@ export const forward = async (
     client,
     idempotencyKey,
     onReplay,
+    onNoted,
   }: {
     timeoutMs: number;
     headers: Record<string, string>;
     client?: Client | undefined;
     idempotencyKey?: string | undefined;
     onReplay?: () => void;
+    onNoted?: (ids: NotedIds) => void;
   },
 ): Promise<unknown> => {
   const envelope = { input, principal, client, idempotency_key: idempotencyKey };
-  const isOfLane = contract.hasLanes === true && principal.kind !== 'none';
-  const to = {
-    responder: contract.name,
-    subject: subjects.rpc(contract.name, name),
-    lane: isOfLane ? laneOf(principal.account_id) : undefined,
-  };
-  const { ok, replayed } = await request(bus, to, envelope, timeoutMs, headers);
+  const to = { responder: contract.name, subject: subjects.rpc(contract.name, name) };
+  const { ok, replayed, noted } = await request(bus, to, envelope, timeoutMs, headers);
   if (replayed === true) onReplay?.();
+  if (noted !== undefined) onNoted?.(noted);
   return ok;
 };
 

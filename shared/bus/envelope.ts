@@ -13,8 +13,10 @@ export type RequestEnvelope = {
   client?: Client | undefined;
   idempotency_key?: string | undefined;
 };
+/** Ids of a call for the caller's log line, which neither the input nor the answer has. */
+export type NotedIds = { quote_id?: string };
 /** `replayed`: the answer is that of an earlier call with the same key. */
-export type Answered = { ok: unknown; replayed?: true };
+export type Answered = { ok: unknown; replayed?: true; noted?: NotedIds };
 export type ReplyEnvelope = Answered | { error: ErrorBody; retryAfterSeconds?: number };
 
 const encoder = new TextEncoder();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
@@ -7,7 +8,7 @@ import type { Handlers } from '../contract/service.ts';
 import { newId, newServiceId } from '../lib/id.ts';
 import { call, forward } from './call.ts';
 import { serve } from './serve.ts';
-import { inCall, REQUEST_ID } from './trace.ts';
+import { inCall, noteIds, REQUEST_ID } from './trace.ts';
 
 let testBus: TestBus;
 beforeAll(async () => {
@@ -51,17 +52,20 @@ const readableLogger = (level: string) => {
   return { lines, logger: pino({ level, base: {} }, { write }) };
 };
 
-test('each public call has one line with its request, account and ids, and each refusal has its code', async () => {
+test('a refused call, a slow one and one of an operator have a line of the service with account, ids and code', async () => {
   const service_id = newServiceId();
   const quote_id = newId('q');
+  const slow = newId('q');
   const account_id = newId('acct');
   const token = 'a.secret';
   const { lines, logger } = readableLogger('info');
   const bus = { ...(await testBus.as('quote')), logger };
   const get = async (input: { quote_id: string }) => {
-    if (input.quote_id !== quote_id) throw notFound('quote');
+    if (input.quote_id !== quote_id && input.quote_id !== slow) throw notFound('quote');
+    if (input.quote_id === slow) await sleep(2000);
+    noteIds({ quote_id: input.quote_id });
     return {
-      quote_id,
+      quote_id: input.quote_id,
       quote_token: token,
       quote_amount: '20000',
       fee_amount: '10000',
@@ -73,20 +77,28 @@ test('each public call has one line with its request, account and ids, and each 
     };
   };
   const getQuoteActivity = async () => ({ open: false, ends_at: null });
-  const serving = serve(bus, quote, { get, getQuoteActivity } as unknown as Handlers<typeof quote>);
+  const getBacklog = async () => ({ outbox: 0 });
+  const serving = serve(bus, quote, { get, getQuoteActivity, getBacklog } as unknown as Handlers<
+    typeof quote
+  >);
   await bus.nc.flush();
   const gateway = await testBus.as('gateway');
   const caller = { kind: 'service_key', key_id: 'k', account_id, service_id } as const;
+  const noted: object[] = [];
   const ask = (id: string, requestId: string) =>
     forward(gateway, quote, 'get', { quote_id: id }, caller, {
       timeoutMs: 5000,
       headers: { [REQUEST_ID]: requestId },
+      onNoted: (ids) => noted.push(ids),
     });
+  // The line of a call is the gateway's, which gets the noted ids with the answer.
   await ask(quote_id, 'r-1');
+  expect(noted).toEqual([{ quote_id }]);
   const unknown = newId('q');
   await expect(ask(unknown, 'r-2')).rejects.toMatchObject({ code: 'not_found' });
-  // A call between services has no line at this level.
   await call(await testBus.as('identity'), quote, 'getQuoteActivity', { service_id });
+  await call(await testBus.asOperator('jane'), quote, 'getBacklog', {});
+  await ask(slow, 'r-3');
   await serving.stop();
   const common = {
     level: 30,
@@ -96,8 +108,9 @@ test('each public call has one line with its request, account and ids, and each 
     ms: expect.any(Number),
   };
   expect(lines).toEqual([
-    { ...common, request_id: 'r-1', quote_id, service_id, object_status: 'pending', msg: 'call' },
     { ...common, request_id: 'r-2', quote_id: unknown, code: 'not_found', msg: 'call refused' },
+    { ...common, operation: 'quote.getBacklog', account_id: undefined, actor: 'jane', msg: 'call' },
+    { ...common, request_id: 'r-3', quote_id: slow, service_id, object_status: 'pending', msg: 'call' },
   ]);
   expect(JSON.stringify(lines)).not.toContain(token);
 });
@@ -111,7 +124,7 @@ test('a call that a service makes while it answers carries the request id on', a
   } as unknown as Handlers<typeof identity>);
   await identityBus.nc.flush();
   const account_id = newId('acct');
-  await inCall({ requestId: 'r-3', line: {} }, () =>
+  await inCall({ requestId: 'r-3', noted: {} }, () =>
     call(settlementBus, identity, 'isFrozen', { account_id }),
   );
   await call(settlementBus, identity, 'isFrozen', { account_id });

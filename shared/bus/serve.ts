@@ -19,13 +19,14 @@ import { type Lanes, whileOwned } from '../lanes/lanes.ts';
 import { withClient } from '../lib/call-client.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
-import { loggedIds, recordIds, traceIdOf } from '../lib/trace.ts';
+import { recordIds, traceIdOf } from '../lib/trace.ts';
 import { type CallKind, type CallLine, createCallLog } from './call-log.ts';
 import { type Bus, track } from './connect.ts';
 import {
   type Answered,
   decode,
   encode,
+  type NotedIds,
   type ReplyEnvelope,
   type RequestEnvelope,
   toErrorReply,
@@ -87,19 +88,15 @@ const answer = async (
   line: CallLine,
 ): Promise<Answered> => {
   const envelope = decode(data) as RequestEnvelope;
-  const note = (value: unknown) => {
-    recordIds(span, value);
-    Object.assign(line, loggedIds(value));
-  };
   const checked = (given: unknown) => {
-    const input = parseInput<unknown>(operation.input, given);
-    note(input);
-    return input;
+    line.input = parseInput<unknown>(operation.input, given);
+    recordIds(span, line.input);
+    return line.input;
   };
   const reported = (result: unknown) => {
-    const output = operation.output.parse(result);
-    note(output);
-    return output;
+    line.output = operation.output.parse(result);
+    recordIds(span, line.output);
+    return line.output;
   };
   if (!('access' in operation)) {
     const input = checked(envelope.input);
@@ -108,7 +105,7 @@ const answer = async (
   }
   const caller = Principal.parse(envelope.principal);
   const client = Client.optional().parse(envelope.client) ?? null;
-  if (caller.kind !== 'none') line.account_id = caller.account_id;
+  if (caller.kind !== 'none') line.fields.account_id = caller.account_id;
   // The gateway has refused a wrong kind already. This check does not depend on it.
   const allowed =
     caller.kind === 'none' ? operation.access.length === 0 : operation.access.includes(caller.kind);
@@ -213,17 +210,21 @@ export const serve = <S extends ServiceContract>(
     const startedAt = performance.now();
     const requestId = msg.headers?.get(REQUEST_ID) || undefined;
     const actor = kind === 'op' ? operatorOf(msg) : undefined;
+    const noted: NotedIds = {};
     const line: CallLine = {
-      ...(actor !== undefined && { actor }),
-      request_id: requestId,
-      trace_id: undefined,
-      operation: `${contract.name}.${name}`,
+      fields: {
+        ...(actor !== undefined && { actor }),
+        request_id: requestId,
+        trace_id: undefined,
+        operation: `${contract.name}.${name}`,
+      },
+      ms: 0,
     };
     let reply: ReplyEnvelope;
     let failure: Parameters<typeof log>[2];
     try {
       if (operation === undefined || handler === undefined) throw notFound('operation');
-      reply = await inBusSpan(
+      const { ok, replayed } = await inBusSpan(
         {
           operation: 'process',
           destination: kind === 'rpc' ? subjects.rpc(contract.name, name) : msg.subject,
@@ -231,19 +232,21 @@ export const serve = <S extends ServiceContract>(
           received: contextOfHeaders(msg.headers),
         },
         (span) => {
-          line.trace_id = traceIdOf(span);
+          line.fields.trace_id = traceIdOf(span);
           const answered = () =>
             answer({ name, operation, handler, actor }, msg.data, { now, calls: keyed }, span, line);
-          return inCall({ requestId, line }, answered);
+          return inCall({ requestId, noted }, answered);
         },
       );
+      reply = { ok, ...(replayed && { replayed }), ...(noted.quote_id !== undefined && { noted }) };
     } catch (error) {
       const refusal = toErrorReply(error);
       failure = { error, code: refusal.error.code };
       reply = refusal;
     }
     if (!respond(bus, msg, reply)) respond(bus, msg, toErrorReply(null));
-    line.ms = Math.round(performance.now() - startedAt);
+    line.ms = performance.now() - startedAt;
+    Object.assign(line.fields, noted);
     log(kind, line, failure);
   };
 

@@ -3,12 +3,13 @@ import { type Context, context, propagation, type Span, type SpanKind, trace } f
 import { headers as createHeaders, type MsgHdrs } from 'nats';
 import { record, secondsSince } from '../lib/metrics.ts';
 import { errorType, inSpan, isTracing } from '../lib/trace.ts';
+import type { NotedIds } from './envelope.ts';
 
 /** The header of the request id. The gateway sets it, and every hop passes it on. */
 export const REQUEST_ID = 'x-request-id';
 
-/** The call that a service answers: its request id, and the fields of its log line. */
-type ActiveCall = { requestId: string | undefined; line: Record<string, unknown> };
+/** The call that a service answers: its request id, and the ids that its answer lacks. */
+type ActiveCall = { requestId: string | undefined; noted: NotedIds };
 const activeCall = new AsyncLocalStorage<ActiveCall>();
 
 /** Runs the work of a call, whose calls of other services carry its request id. */
@@ -20,9 +21,9 @@ export const requestHeader = (): Record<string, string> => {
   return id === undefined ? {} : { [REQUEST_ID]: id };
 };
 
-/** Adds ids to the log line of the active call, which its input and answer do not have. */
-export const noteIds = (ids: { quote_id: string }): void =>
-  void Object.assign(activeCall.getStore()?.line ?? {}, ids);
+/** Adds ids to the log lines of the active call, which its input and answer do not have. */
+export const noteIds = (ids: NotedIds): void =>
+  void Object.assign(activeCall.getStore()?.noted ?? {}, ids);
 
 const getter = {
   get: (carrier: MsgHdrs, key: string) => carrier.get(key) || undefined,

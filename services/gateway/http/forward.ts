@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call as callOnBus, forward as forwardOnBus } from '../../../shared/bus/call.ts';
+import type { NotedIds } from '../../../shared/bus/envelope.ts';
 import { REQUEST_ID } from '../../../shared/bus/trace.ts';
 import type { Client } from '../../../shared/contract/client.ts';
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
@@ -32,6 +33,7 @@ type Call = {
   client?: Client;
   idempotencyKey: string | undefined;
   onReplay: () => void;
+  onNoted: (ids: NotedIds) => void;
   /**
    * The caller as it is now. Throws when its credential has ended or cannot be read.
    */
@@ -51,6 +53,7 @@ const forwardOnce = (
     client: call.client,
     idempotencyKey: call.idempotencyKey,
     onReplay: call.onReplay,
+    onNoted: call.onNoted,
   });
 
 /** A service that restarts answers again within seconds. */

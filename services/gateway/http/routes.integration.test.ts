@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { noteIds } from '../../../shared/bus/trace.ts';
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type Services,
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
 
 const testSession = newSigningKey('test.session.1');
@@ -194,6 +196,37 @@ test('the page about errors has an anchor for every code, and docs_url of an err
   const { docs_url } = (await send('GET', '/v1/nothing')).body.error as { docs_url: string };
   const { pathname, hash } = new URL(docs_url);
   expect([(await fetch(docs_url)).status, pathname, hash]).toEqual([200, '/docs/errors', '#not_found']);
+});
+
+test('a call has one line with its ids, also if its caller has gone before the answer', async () => {
+  const aborting = new AbortController();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  services.answers['quote.list'] = async () => {
+    noteIds({ quote_id: 'q_noted' });
+    aborting.abort();
+    await held;
+    return list;
+  };
+  const headers = { authorization: `Bearer ${serviceKey()}`, 'x-request-id': 'gone' };
+  const asked = fetch(`${gateway.url}/v1/quotes`, { headers, signal: aborting.signal });
+  await expect(asked).rejects.toThrow('aborted');
+  release();
+  const line = await waitFor(
+    () => gateway.log().split('\n').filter((each) => each.includes('"gone"')),
+    (lines) => lines.length > 0,
+  );
+  expect(line.map((each) => JSON.parse(each))).toEqual([
+    expect.objectContaining({
+      msg: 'request',
+      operation: 'quote.list',
+      aborted: true,
+      quote_id: 'q_noted',
+      credential: 'service_key',
+    }),
+  ]);
 });
 
 test('the log contains no credential, token or mail address', async () => {

@@ -187,6 +187,7 @@ const createAnswerCounted = (deps: RouteDeps) => {
       client: clientOf(request.origin.address, request.headers['user-agent']),
       idempotencyKey: idempotencyKeyOf(operation, request),
       onReplay: () => void reply.header(IDEMPOTENT_REPLAYED, 'true'),
+      onNoted: (ids) => void Object.assign(request.ids!, ids),
       checkAgain: createCheckAgain(deps, call),
     });
     if (operation.confirmsHandOut === true)

@@ -189,10 +189,7 @@ const logRequests = (
 ): void => {
   // Without redaction: searching these named fields for secrets took 3 % of the gateway's time.
   const requests = logger.child({}, { redact: [] });
-  app.addHook('onResponse', (request, reply, done) => {
-    measure(request, reply);
-    const described = describeRequest(request, reply);
-    if (described !== null) requestLog.add(described.accountId, described.logged);
+  const write = (request: FastifyRequest, reply: FastifyReply, aborted?: true) => {
     const { caller, routeOptions } = request;
     // The route, never the URL: a caller may have put a key into the query by mistake.
     requests.info(
@@ -203,6 +200,7 @@ const logRequests = (
         route: routeOptions.url ?? null,
         operation: routeOptions.config.name,
         status: reply.statusCode,
+        aborted,
         code: request.refusal?.code,
         ms: Math.round(reply.elapsedTime),
         environment: caller?.environment.name,
@@ -212,6 +210,21 @@ const logRequests = (
       },
       'request',
     );
+  };
+  // No `onResponse` follows where the caller has gone, but its call may have paid.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (reply.raw.destroyed) write(request, reply, true);
+    else
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) write(request, reply, true);
+      });
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    measure(request, reply);
+    const described = describeRequest(request, reply);
+    if (described !== null) requestLog.add(described.accountId, described.logged);
+    write(request, reply);
     done();
   });
 };
