@@ -2,7 +2,7 @@ import { type Bus, connectBus, drainBus, pingBus } from './bus/connect.ts';
 import type { Serving } from './bus/serve.ts';
 import { createWaiting, type Waiting } from './bus/wake.ts';
 import type { ServiceName } from './contract/service.ts';
-import { type DbClock, startDbClock } from './db/clock.ts';
+import { createDbClock, type DbClock } from './db/clock.ts';
 import { openPool, type Pool, pingPool } from './db/pool.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
@@ -92,13 +92,13 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
       logger,
     }),
   ]);
-  const clock = await startDbClock(pool, logger);
+  const clock = await createDbClock(pool);
   return {
     logger,
     pool,
     bus,
     clock,
-    relay: startRelay(pool, bus, logger),
+    relay: startRelay(pool, bus, clock, logger),
     waiting: createWaiting(bus, service),
     quarantine: quarantineInto(pool, logger),
     telemetry,
@@ -107,8 +107,8 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
 };
 
 /** Flushes the outbox, drains the bus, closes the pool and the health port. */
-export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Base): Promise<void> => {
-  await Promise.all([relay.stop(), waiting.stop(), clock.stop()]);
+export const closeBase = async ({ relay, waiting, bus, pool, health }: Base): Promise<void> => {
+  await Promise.all([relay.stop(), waiting.stop()]);
   await drainBus(bus);
   await pool.end();
   await health.close();

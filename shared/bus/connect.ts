@@ -143,9 +143,10 @@ export const connectBus = async (options: {
 
 /**
  * Adds a call or a message to the set of open work until it settles. The promise must not reject.
+ * @param leavesNothing that a sweep of this process would have to find, so it may stay quiet
  */
-export const track = (bus: Bus, work: Promise<unknown>): void => {
-  noteActivity();
+export const track = (bus: Bus, work: Promise<unknown>, leavesNothing = false): void => {
+  if (!leavesNothing) noteActivity();
   bus.inFlight.add(work);
   void work.finally(() => bus.inFlight.delete(work));
 };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerMessages, JsMsg } from 'nats';
+import type { BusUser } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 import type { Durable } from './topology.ts';
 
@@ -10,11 +11,16 @@ const BATCH = 128;
 /**
  * A server that leads a consumer may end while the client is connected to another one. The client
  * notices that two heartbeats are missing and asks again, and after a failed question it waits for
- * the expiry of a pull. With the client's defaults of 15 and 30 s a lost leader cost up to 40 s.
- * The server refuses a heartbeat of more than half the expiry.
+ * the expiry of a pull. With the client's defaults of 15 and 30 s a lost leader cost up to 40 s. The
+ * server refuses a heartbeat of more than half the expiry. Every heartbeat and pull wakes an idle
+ * process, and most services have consumers that nobody waits for.
  */
-const HEARTBEAT_MS = 2000;
-const PULL_EXPIRES_MS = 5000;
+const PACES = {
+  waitedFor: { idle_heartbeat: 2000, expires: 5000 },
+  background: { idle_heartbeat: 10_000, expires: 25_000 },
+} as const;
+/** The services for whose messages the caller of a payment waits. */
+const WAITED_FOR: readonly BusUser[] = ['settlement', 'chain-submitter'];
 const MAX_REDELIVERY_DELAY_MS = 15_000;
 
 /** Logs the failure of a message, and has it delivered again later. */
@@ -40,8 +46,7 @@ export const pull = (
         // set-up job creates it.
         current = await consumer.consume({
           max_messages: BATCH,
-          expires: PULL_EXPIRES_MS,
-          idle_heartbeat: HEARTBEAT_MS,
+          ...PACES[WAITED_FOR.includes(bus.user) ? 'waitedFor' : 'background'],
           abort_on_missing_resource: true,
         });
         for await (const msg of current) accept(msg);

@@ -148,6 +148,8 @@ const respond = (bus: Bus, msg: Msg, reply: ReplyEnvelope): boolean => {
  */
 const operatorOf = ({ subject }: Msg): string => subject.split('.')[1]!;
 
+const nameOf = ({ subject }: Msg): string => subject.slice(subject.lastIndexOf('.') + 1);
+
 /** Passes on the requests of a kind whose answer goes into the inbox of a caller. */
 const subscribeTo = (
   bus: Bus,
@@ -202,9 +204,7 @@ export const serve = <S extends ServiceContract>(
   const log = createCallLog(bus.logger);
 
   const handle = async (kind: CallKind, msg: Msg, operations: Record<string, Operation>) => {
-    const tokens = msg.subject.split('.');
-    // A lane may follow the name.
-    const name = tokens[kind === 'op' ? 3 : 2]!;
+    const name = nameOf(msg);
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     const handler = byName[name];
     const startedAt = performance.now();
@@ -253,7 +253,13 @@ export const serve = <S extends ServiceContract>(
   const subscribe = (kind: CallKind, operations: Record<string, Operation>, lane?: number): Subscription[] =>
     Object.keys(operations).length === 0
       ? []
-      : [subscribeTo(bus, contract, { kind, lane }, (msg) => track(bus, handle(kind, msg, operations)))];
+      : [
+          subscribeTo(bus, contract, kind, (msg) => {
+            const operation = operations[nameOf(msg)];
+            const leavesNothing = operation !== undefined && 'callers' in operation && operation.leavesNothing;
+            track(bus, handle(kind, msg, operations), leavesNothing);
+          }),
+        ];
   const { operators, services } = byCaller(contract.internal);
   const subscriptions = [
     ...subscribe('rpc', contract.operations),

@@ -255,12 +255,18 @@ export const operation = <const D extends OperationDefinition>(definition: D) =>
 export type InternalOperation = {
   summary: string;
   callers: readonly BusUser[];
+  /**
+   * Periodic work calls it, and it writes nothing, so the process that answers may stay quiet
+   * (shared/lib/activity.ts).
+   */
+  leavesNothing?: true;
   input: Shape;
   output: z.ZodType;
 };
 export const internalOperation = <Input extends Shape, Output extends z.ZodType>(definition: {
   summary: string;
   callers: readonly BusUser[];
+  leavesNothing?: true;
   input: Input;
   output: Output;
 }) => definition;

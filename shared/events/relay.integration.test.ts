@@ -8,6 +8,7 @@ import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { type Bus, connectBus } from '../bus/connect.ts';
 import { decode } from '../bus/envelope.ts';
+import { createDbClock } from '../db/clock.ts';
 import { connectPool } from '../db/pool.ts';
 import { failpoints } from '../lib/failpoint.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -52,7 +53,7 @@ const left = async () =>
 const relay = async (by?: Bus) => {
   const pool = await connectPool(database.url('settlement'), { max: 4 });
   const bus = by ?? (await testBus.as('settlement'));
-  const running = startRelay(pool, bus, logger);
+  const running = startRelay(pool, bus, await createDbClock(pool), logger);
   return {
     pool,
     dispatch: running.dispatch,

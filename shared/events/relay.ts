@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Bus } from '../bus/connect.ts';
 import { publish, reachesBus } from '../bus/publish.ts';
 import { isEventSubject } from '../contract/service.ts';
+import type { DbClock } from '../db/clock.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import { currentPauseMs, noteActivity, rest } from '../lib/activity.ts';
 import { failpoint } from '../lib/failpoint.ts';
@@ -35,6 +37,8 @@ const LEASE_MS = 15_000;
 /** A sweep stops well before its lease ends, so that no other replica publishes the same rows. */
 const SWEEP_FOR_MS = 5000;
 
+type Clock = Pick<DbClock, 'setBy'>;
+
 export type Relay = {
   /**
    * Publishes committed rows. Never throws: rows that fail are left to the sweep.
@@ -48,6 +52,11 @@ export type Relay = {
 
 /** The relay as handlers use it: they hand over what they have committed. */
 export type Outbox = Pick<Relay, 'dispatch'>;
+
+/** The database's time, and whether there are rows for the sweep. */
+const readState = (db: Db) =>
+  db.one(sql.type(z.object({ now: z.number(), due: z.boolean() }))`
+    select app_now() as now, exists (select from outbox where next_at <= app_now()) as due`);
 
 /** Leases rows to this sweep that the fast path or a crashed sweep did not publish. */
 const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
@@ -119,15 +128,16 @@ const send = async (bus: Bus, rows: Rows): Promise<void> => {
 };
 
 /**
- * One sweep claims due rows, publishes them in order and deletes them. These are three steps, so
+ * One sweep reads whether rows are due, which sets the clock of the process, too. It claims them, publishes them in order and deletes them. These are three steps, so
  * that no transaction is open during a network call. A row that fails keeps its lease, and the
  * others are released, so a row that can never be published does not block those behind it. A
  * process that does not reach the bus claims nothing and releases everything, because another
  * replica may reach it.
  * @returns a function that resolves with the number of published rows
  */
-const createSweep = (pool: Pool, bus: Bus, isStopping: () => boolean) => async (): Promise<number> => {
-  if (!(await reachesBus(bus))) return 0;
+const createSweep = (pool: Pool, bus: Bus, clock: Clock, isStopping: () => boolean) => async () => {
+  const { due } = await clock.setBy(() => readState(pool));
+  if (!due || !(await reachesBus(bus))) return 0;
   const rows = await claimDue(pool);
   const until = performance.now() + SWEEP_FOR_MS;
   let done = 0;
@@ -193,52 +203,14 @@ const createDeletion = (pool: Pool, logger: Logger) => {
 };
 
 /**
- * Keeps the sweep from rows whose receivers have not answered yet, which happens under load. A
- * statement for all of them, and none while they answer soon.
+ * Starts publishing a service's outbox. Any number of replicas may run it.
+ * @param clock is set by each sweep
  */
-const createLeases = (pool: Pool, logger: Logger) => {
-  const extendAt = new Map<OutboxRow, number>();
-  let running = false;
-  const extend = async (): Promise<void> => {
-    const now = performance.now();
-    const due = [...extendAt].filter(([, at]) => at <= now).map(([row]) => row);
-    for (const row of due) extendAt.set(row, now + UNANSWERED_LEASE_MS / 2);
-    if (due.length === 0) return;
-    await extendRows(
-      pool,
-      due.map((row) => row.outbox_id),
-    ).catch((error: unknown) => logger.warn({ err: error }, 'outbox rows not leased again'));
-  };
-  const run = async (): Promise<void> => {
-    while (extendAt.size > 0) {
-      await sleep(UNANSWERED_AFTER_MS);
-      await extend();
-    }
-    running = false;
-  };
-  return {
-    add: (row: OutboxRow): void => {
-      extendAt.set(row, performance.now() + UNANSWERED_AFTER_MS);
-      if (running) return;
-      running = true;
-      void run();
-    },
-    delete: (row: OutboxRow): void => void extendAt.delete(row),
-  };
-};
-
-/** Starts publishing a service's outbox. Any number of replicas may run it. */
-export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
+export const startRelay = (pool: Pool, bus: Bus, clock: Clock, logger: Logger): Relay => {
   const stopped = new AbortController();
   const sending = new Set<Promise<unknown>>();
   const deletion = createDeletion(pool, logger);
-  const leases = createLeases(pool, logger);
-  const handOver = createHandOver(bus);
-  const sweep = createSweep(pool, bus, () => stopped.signal.aborted);
-  const givenUp = new Promise<false>((resolve) => {
-    const giveUp = () => void setTimeout(resolve, UNANSWERED_AFTER_MS, false);
-    stopped.signal.addEventListener('abort', giveUp, { once: true });
-  });
+  const sweep = createSweep(pool, bus, clock, () => stopped.signal.aborted);
   let ofTurn: OutboxRow[] = [];
   let waiting: OutboxRow[] = [];
   let batching: Promise<void> | undefined;

@@ -31,8 +31,26 @@ export const currentPauseMs = (pauseMs: number): number =>
   performance.now() - activeAt < QUIET_AFTER_MS ? pauseMs : Math.max(pauseMs, QUIET_PAUSE_MS);
 
 /**
- * Waits `ms`, but at most `pauseMs` after the next activity. A job does not run at that moment,
- * because it would delay the call that ended the quiet time.
+ * The jobs of a process run at the same moments, because each time that an idle process wakes up
+ * costs about 1 ms of CPU. The processes of a machine have moments of their own.
+ */
+const GRID_MS = 1000;
+const phaseMs = Math.random() * QUIET_PAUSE_MS;
+
+/** A timer may end that much early, and the same moment must not come twice. */
+const EARLY_MS = 10;
+
+/** The time until the last common moment of jobs within `ms`. */
+const untilCommonMoment = (ms: number): number => {
+  if (ms < GRID_MS) return ms;
+  const end = performance.now() + ms + phaseMs;
+  const wait = ms - (end % (ms < QUIET_PAUSE_MS ? GRID_MS : QUIET_PAUSE_MS));
+  return wait < EARLY_MS ? ms : wait;
+};
+
+/**
+ * Waits at most `ms`, and at most `pauseMs` after the next activity. A job does not run at that
+ * moment, because it would delay the call that ended the quiet time.
  */
 export const rest = (
   ms: number,
@@ -50,7 +68,7 @@ export const rest = (
       clearTimeout(timer);
       timer = setTimeout(end, pauseMs);
     };
-    let timer = setTimeout(end, ms);
+    let timer = setTimeout(end, untilCommonMoment(ms));
     if (ms > pauseMs) resting.add(shorten);
     signal.addEventListener('abort', end, { once: true });
   });
