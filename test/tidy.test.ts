@@ -156,7 +156,6 @@ const PACKAGES: Record<string, RegExp> = {
   'close-with-grace': /^shared\/lib\/shutdown\.ts$/,
   fastify: /^services\/gateway\//,
   ioredis: /^services\/gateway\/redis\/connect\.ts$/,
-  'rate-limiter-flexible': /^services\/gateway\/limits\/redis-window\.ts$/,
   'lru-cache': /^(shared|services)\//,
   'ipaddr.js': /^services\/webhook\/sender\/target\.ts$/,
   koffi: /^services\/chain-submitter\/signing\/pkcs11\/cryptoki\.ts$/,

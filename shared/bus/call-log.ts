@@ -9,7 +9,7 @@ export type CallKind = 'rpc' | 'int' | 'op';
  * ids of `input` and `output` are read when the line is written.
  */
 export type CallLine = {
-  fields: Record<string, unknown>;
+  fields: Record<string, unknown> & { request_id: string | undefined };
   input?: unknown;
   output?: unknown;
   ms: number;
@@ -24,9 +24,9 @@ type Failure = { error: unknown; code: string };
 const SLOW_MS = 2000;
 
 /**
- * Returns a function that writes the line of a call. Every call of an operator, every refusal, every
- * failure and every slow call has a line. Other calls have one with LOG_LEVEL=debug only: the line
- * of a public call is the gateway's, and one public call causes several between services.
+ * Returns a function that writes the line of a call. Every call of an operator, every refusal,
+ * every failure and every slow call has a line. Other calls have one with LOG_LEVEL=debug only: the
+ * line of a public call is the gateway's, and one public call causes several between services.
  */
 export const createCallLog = (
   logger: Logger,

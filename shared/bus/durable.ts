@@ -11,9 +11,9 @@ const BATCH = 128;
 /**
  * A server that leads a consumer may end while the client is connected to another one. The client
  * notices that two heartbeats are missing and asks again, and after a failed question it waits for
- * the expiry of a pull. With the client's defaults of 15 and 30 s a lost leader cost up to 40 s. The
- * server refuses a heartbeat of more than half the expiry. Every heartbeat and pull wakes an idle
- * process, and most services have consumers that nobody waits for.
+ * the expiry of a pull. With the client's defaults of 15 and 30 s a lost leader cost up to 40 s.
+ * The server refuses a heartbeat of more than half the expiry. Every heartbeat and pull wakes an
+ * idle process, and most services have consumers that nobody waits for.
  */
 const PACES = {
   waitedFor: { idle_heartbeat: 2000, expires: 5000 },

@@ -150,6 +150,20 @@ const operatorOf = ({ subject }: Msg): string => subject.split('.')[1]!;
 
 const nameOf = ({ subject }: Msg): string => subject.slice(subject.lastIndexOf('.') + 1);
 
+const leavesNothing = (operation: Operation | undefined): boolean =>
+  operation !== undefined && 'callers' in operation && operation.leavesNothing === true;
+
+/** The line of a call that begins, for what is known then. */
+const lineOf = (contract: ServiceContract, msg: Msg, kind: CallKind): CallLine => ({
+  fields: {
+    ...(kind === 'op' && { actor: operatorOf(msg) }),
+    request_id: msg.headers?.get(REQUEST_ID) || undefined,
+    trace_id: undefined,
+    operation: `${contract.name}.${nameOf(msg)}`,
+  },
+  ms: 0,
+});
+
 /** Passes on the requests of a kind whose answer goes into the inbox of a caller. */
 const subscribeTo = (
   bus: Bus,
@@ -208,18 +222,9 @@ export const serve = <S extends ServiceContract>(
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     const handler = byName[name];
     const startedAt = performance.now();
-    const requestId = msg.headers?.get(REQUEST_ID) || undefined;
     const actor = kind === 'op' ? operatorOf(msg) : undefined;
+    const line = lineOf(contract, msg, kind);
     const noted: NotedIds = {};
-    const line: CallLine = {
-      fields: {
-        ...(actor !== undefined && { actor }),
-        request_id: requestId,
-        trace_id: undefined,
-        operation: `${contract.name}.${name}`,
-      },
-      ms: 0,
-    };
     let reply: ReplyEnvelope;
     let failure: Parameters<typeof log>[2];
     try {
@@ -235,7 +240,7 @@ export const serve = <S extends ServiceContract>(
           line.fields.trace_id = traceIdOf(span);
           const answered = () =>
             answer({ name, operation, handler, actor }, msg.data, { now, calls: keyed }, span, line);
-          return inCall({ requestId, noted }, answered);
+          return inCall({ requestId: line.fields.request_id, noted }, answered);
         },
       );
       reply = { ok, ...(replayed && { replayed }), ...(noted.quote_id !== undefined && { noted }) };
@@ -254,11 +259,9 @@ export const serve = <S extends ServiceContract>(
     Object.keys(operations).length === 0
       ? []
       : [
-          subscribeTo(bus, contract, kind, (msg) => {
-            const operation = operations[nameOf(msg)];
-            const leavesNothing = operation !== undefined && 'callers' in operation && operation.leavesNothing;
-            track(bus, handle(kind, msg, operations), leavesNothing);
-          }),
+          subscribeTo(bus, contract, kind, (msg) =>
+            track(bus, handle(kind, msg, operations), leavesNothing(operations[nameOf(msg)])),
+          ),
         ];
   const { operators, services } = byCaller(contract.internal);
   const subscriptions = [

@@ -22,8 +22,7 @@ export const requestHeader = (): Record<string, string> => {
 };
 
 /** Adds ids to the log lines of the active call, which its input and answer do not have. */
-export const noteIds = (ids: NotedIds): void =>
-  void Object.assign(activeCall.getStore()?.noted ?? {}, ids);
+export const noteIds = (ids: NotedIds): void => void Object.assign(activeCall.getStore()?.noted ?? {}, ids);
 
 const getter = {
   get: (carrier: MsgHdrs, key: string) => carrier.get(key) || undefined,

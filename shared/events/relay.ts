@@ -128,11 +128,11 @@ const send = async (bus: Bus, rows: Rows): Promise<void> => {
 };
 
 /**
- * One sweep reads whether rows are due, which sets the clock of the process, too. It claims them, publishes them in order and deletes them. These are three steps, so
- * that no transaction is open during a network call. A row that fails keeps its lease, and the
- * others are released, so a row that can never be published does not block those behind it. A
- * process that does not reach the bus claims nothing and releases everything, because another
- * replica may reach it.
+ * One sweep reads whether rows are due, which sets the clock of the process, too. It claims them,
+ * publishes them in order and deletes them. These are steps of their own, so that no transaction is
+ * open during a network call. A row that fails keeps its lease, and the others are released, so a
+ * row that can never be published does not block those behind it. A process that does not reach the
+ * bus claims nothing and releases everything, because another replica may reach it.
  * @returns a function that resolves with the number of published rows
  */
 const createSweep = (pool: Pool, bus: Bus, clock: Clock, isStopping: () => boolean) => async () => {

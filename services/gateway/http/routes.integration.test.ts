@@ -10,8 +10,8 @@ import {
   type Services,
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
-import { waitFor } from '../../../test/support/wait.ts';
 import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 const testSession = newSigningKey('test.session.1');
 const liveSession = newSigningKey('live.session.1');
@@ -215,7 +215,11 @@ test('a call has one line with its ids, also if its caller has gone before the a
   await expect(asked).rejects.toThrow('aborted');
   release();
   const line = await waitFor(
-    () => gateway.log().split('\n').filter((each) => each.includes('"gone"')),
+    () =>
+      gateway
+        .log()
+        .split('\n')
+        .filter((each) => each.includes('"gone"')),
     (lines) => lines.length > 0,
   );
   expect(line.map((each) => JSON.parse(each))).toEqual([

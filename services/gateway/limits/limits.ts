@@ -81,7 +81,7 @@ const createCountApart = (
     await Promise.all(
       own.map(async (limit) => {
         const window = windowOf(call, limit);
-        if (window !== null) await redisWindow.giveBack(window.key, window.points, limit[1].windowSeconds);
+        if (window !== null) await redisWindow.giveBack(window.key);
       }),
     );
   };

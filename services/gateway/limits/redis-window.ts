@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
-import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { inSpan } from '../../../shared/lib/trace.ts';
 import type { Redis } from '../redis/connect.ts';
+import { createLeases, type Grant } from './leases.ts';
 import type { WindowState } from './quota.ts';
 
 /**
@@ -23,120 +23,49 @@ export type RedisWindowDeps = {
 
 /** Sliding windows in Redis, shared by all replicas. */
 type RedisWindow = {
-  /**
-   * Consumes a point if one is free. Null while Redis is unavailable. Concurrent calls of one
-   * window share a command.
-   */
+  /** Consumes a point if one is free. Null while Redis is unavailable. */
   consume: (key: string, points: number, windowSeconds: number) => Promise<WindowState | null>;
-  /** Gives a consumed point back. Without effect while Redis is unavailable. */
-  giveBack: (key: string, points: number, windowSeconds: number) => Promise<void>;
+  /** Gives the newest point back. Without effect while Redis is unavailable. */
+  giveBack: (key: string) => Promise<void>;
   /** Waits for a lost connection. False if it is not back in time, or if Redis does not answer. */
   isBackWithin: (ms: number) => Promise<boolean>;
 };
 
-/**
- * Consumes a point for each of the calls by one command. Where fewer are free, the first calls get
- * them, as if each had asked alone.
- * @returns the states in the order of the calls
- */
-const consumePoints = async (
-  limiter: RateLimiterRedis,
-  key: string,
-  calls: number,
-): Promise<WindowState[]> => {
-  const [result, passed] = await limiter.consume(key, calls).then(
-    (consumed) => [consumed, true] as const,
-    (reason: unknown) => {
-      if (reason instanceof RateLimiterRes) return [reason, false] as const;
-      throw reason;
-    },
-  );
-  const { remainingPoints, consumedPoints, msBeforeNext: resetMs } = result;
-  if (passed)
-    return Array.from({ length: calls }, (_, index) => ({
-      passed,
-      remaining: remainingPoints + calls - 1 - index,
-      resetMs,
-    }));
-  // A refused command has consumed nothing, and the number includes what it asked for.
-  const free = limiter.points - (consumedPoints - calls);
-  if (calls > 1 && free > 0)
-    return [
-      ...(await consumePoints(limiter, key, free)),
-      ...(await consumePoints(limiter, key, calls - free)),
-    ];
-  return Array<WindowState>(calls).fill({ passed, remaining: 0, resetMs });
+type WindowCommands = Redis & {
+  consumePoints: (
+    key: string,
+    ...numbers: number[]
+  ) => Promise<[granted: number, used: number, resetMs: number, stamp: string]>;
 };
 
-type Send = (calls: number) => Promise<WindowState[] | null>;
+/** Before the keys of all windows. */
+const PREFIX = 'calls:';
 
 /**
- * Has the calls of a window share commands: one for those of a turn, and for those that arrive
- * while another command of the window is open.
+ * The windows of all limits, each a list of the times of its calls. That needs less memory and time
+ * than a sorted set.
+ * @param script sliding-window.lua
  */
-const createSharing = () => {
-  /** The calls of each window that wait for its next command. */
-  const waiting = new Map<string, ((state: WindowState | null) => void)[]>();
-
-  const work = async (id: string, send: Send): Promise<void> => {
-    for (let calls = waiting.get(id)!; calls.length > 0; calls = waiting.get(id)!) {
-      waiting.set(id, []);
-      const states = await send(calls.length);
-      for (const [index, resolve] of calls.entries()) resolve(states?.[index] ?? null);
-    }
-    waiting.delete(id);
-  };
-
-  return (id: string, send: Send): Promise<WindowState | null> =>
-    new Promise((resolve) => {
-      const others = waiting.get(id);
-      if (others !== undefined) return void others.push(resolve);
-      waiting.set(id, [resolve]);
-      // After the requests that were read together, which the turn handles one by one.
-      setImmediate(() => void work(id, send));
-    });
-};
-
-/**
- * The windows of all limits. The script is registered once on the connection, for all of them.
- * @param script sliding-window.lua. The library's own script is a fixed window and allows twice the
- * points around its edge. This one stores a list of the times of the calls, which needs less memory
- * and time than a sorted set.
- */
-export const createRedisWindow = ({ redis, script }: RedisWindowDeps): RedisWindow => {
-  const limiters = new Map<string, RateLimiterRedis>();
-  const share = createSharing();
+export const createRedisWindow = ({ redis: connection, script }: RedisWindowDeps): RedisWindow => {
+  connection.defineCommand('consumePoints', { numberOfKeys: 1, lua: script });
+  const redis = connection as WindowCommands;
   let pausedUntil = 0;
 
-  // One limiter per size of window. Each has the script, because a limiter without it would turn
-  // all of them back into fixed windows.
-  const limiterOf = (points: number, windowSeconds: number): RateLimiterRedis => {
-    const id = `${points}/${windowSeconds}`;
-    const limiter =
-      limiters.get(id) ??
-      new RateLimiterRedis({
-        storeClient: redis,
-        points,
-        duration: windowSeconds,
-        keyPrefix: 'calls',
-        customIncrTtlLuaScript: script,
-        rejectIfRedisNotReady: true,
-      });
-    limiters.set(id, limiter);
-    return limiter;
-  };
-
-  const consumeFor = async (key: string, points: number, windowSeconds: number, calls: number) => {
+  const consumePoints: Grant = async (key, { points, windowSeconds, needed, wanted, leaseMs }) => {
     if (performance.now() < pausedUntil) return null;
     try {
-      const limiter = limiterOf(points, windowSeconds);
       return await inSpan('evalsha', SPAN, async (span) => {
-        const states = await consumePoints(limiter, key, calls);
-        span.setAttribute(
-          'quittance.limit.passed',
-          states.every(({ passed }) => passed),
+        const answer = await redis.consumePoints(
+          PREFIX + key,
+          points,
+          windowSeconds * 1000,
+          needed,
+          wanted,
+          leaseMs,
         );
-        return states;
+        const [granted, used, resetMs, stamp] = answer;
+        span.setAttribute('quittance.limit.passed', granted >= needed);
+        return { granted, remaining: Math.max(0, points - used), resetMs, stamp };
       });
     } catch {
       // A missing connection fails at once. Only a connected server that does not answer costs
@@ -145,15 +74,14 @@ export const createRedisWindow = ({ redis, script }: RedisWindowDeps): RedisWind
       return null;
     }
   };
+  const giveBackPoints = async (key: string, count: number, stamp: string): Promise<void> => {
+    if (performance.now() >= pausedUntil) await redis.lrem(PREFIX + key, -count, stamp).catch(() => 0);
+  };
 
   return {
-    consume: (key, points, windowSeconds) =>
-      share(`${points}/${windowSeconds}/${key}`, (calls) => consumeFor(key, points, windowSeconds, calls)),
-    giveBack: async (key, points, windowSeconds) => {
-      if (performance.now() < pausedUntil) return;
-      await limiterOf(points, windowSeconds)
-        .reward(key)
-        .catch(() => undefined);
+    consume: createLeases(consumePoints, giveBackPoints),
+    giveBack: async (key) => {
+      if (performance.now() >= pausedUntil) await redis.rpop(PREFIX + key).catch(() => null);
     },
     isBackWithin: async (ms) => {
       const until = performance.now() + ms;
