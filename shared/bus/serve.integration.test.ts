@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { waitUntil } from '../../test/support/wait.ts';
 import { notFound } from '../contract/errors.ts';
 import { identity, quote } from '../contract/index.ts';
 import type { Handlers } from '../contract/service.ts';
@@ -61,8 +61,9 @@ test('a refused call, a slow one and one of an operator have a line of the servi
   const { lines, logger } = readableLogger('info');
   const bus = { ...(await testBus.as('quote')), logger };
   const get = async (input: { quote_id: string }) => {
+    const calledAt = performance.now();
     if (input.quote_id !== quote_id && input.quote_id !== slow) throw notFound('quote');
-    if (input.quote_id === slow) await sleep(2000);
+    if (input.quote_id === slow) await waitUntil(() => performance.now() > calledAt + 2000);
     noteIds({ quote_id: input.quote_id });
     return {
       quote_id: input.quote_id,
