@@ -26,6 +26,12 @@ const status = (slot: number, err: object | null) => ({
   confirmationStatus: 'finalized',
 });
 
+/** A transaction as one that failed. */
+const refused = (honest: { meta: object }) => ({
+  ...honest,
+  meta: { ...honest.meta, err: REFUSED, postTokenBalances: [], preTokenBalances: [] },
+});
+
 /** Turns honest results into lies. It stores the results that it confuses. */
 export const createLiar = () => {
   /** The last true answer about a transaction, by method. */
@@ -70,9 +76,17 @@ export const createLiar = () => {
 
   const ofTransaction = (lie: Lie, signature: string, honest: { meta: object } | null): object | null => {
     if (lie === 'signature') return mixedUp('getTransaction', signature, honest);
-    return lie === 'error' && honest !== null
-      ? { ...honest, meta: { ...honest.meta, err: REFUSED, postTokenBalances: [], preTokenBalances: [] } }
-      : honest;
+    return lie === 'error' && honest !== null ? refused(honest) : honest;
+  };
+
+  const ofBlock = (
+    lie: Lie,
+    slot: number,
+    honest: { transactions: { meta: object }[] } | null,
+  ): object | null => {
+    if (lie === 'signature') return mixedUp('getBlock', `${slot}`, honest);
+    if (lie !== 'error' || honest === null) return honest;
+    return { ...honest, transactions: honest.transactions.map(refused) };
   };
 
   return {
@@ -90,6 +104,8 @@ export const createLiar = () => {
       }
       if (method === 'getSignatureStatuses')
         return ofStatuses(lie, params[0] as string[], honest as Statuses);
+      if (method === 'getBlock')
+        return ofBlock(lie, params[0] as number, honest as { transactions: { meta: object }[] } | null);
       return method === 'getTransaction'
         ? ofTransaction(lie, params[0] as string, honest as { meta: object } | null)
         : honest;

@@ -29,6 +29,7 @@ const DENIALS: Record<string, (honest: unknown) => unknown> = {
   isBlockhashValid: (honest) => ({ ...(honest as object), value: false }),
   getSignaturesForAddress: () => [],
   getTransaction: () => null,
+  getBlock: () => null,
   getSignatureStatuses: (honest) => {
     const { value, ...rest } = honest as { value: unknown[] };
     return { ...rest, value: value.map(() => null) };
@@ -36,6 +37,7 @@ const DENIALS: Record<string, (honest: unknown) => unknown> = {
 };
 /** JSON-RPC server error of a node that has not seen that slot yet. */
 const SLOT_NOT_REACHED = -32016;
+const BLOCK_NOT_AVAILABLE = -32004;
 
 const textOf = async (request: IncomingMessage): Promise<string> => {
   const parts: Buffer[] = [];
@@ -113,6 +115,9 @@ export const startSecondProvider = async () => {
     if (error !== undefined) return { id, error };
     if (method === 'getBlockHeight' || method === 'getSlot') return { id, result: Number(result) - lag };
     const oldest = present === 'forgets' ? newest - REMEMBERED_SLOTS : 0;
+    const block = method === 'getBlock' ? Number(call.params?.[0]) : oldest;
+    if (block > newest || block < oldest)
+      return { id, error: { code: BLOCK_NOT_AVAILABLE, message: `Block not available for slot ${block}` } };
     return { id, result: knownAt(call, result, newest, oldest) };
   };
 

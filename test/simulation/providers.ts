@@ -233,6 +233,21 @@ export const createProvider = (
         if (restsOnNumbers(harness) && chain.finalHashes.has(blockhash)) return false;
         return chain.isValidAt(blockhash, finalized()) || chain.isValidAt(blockhash, tip());
       }),
+    finalizedBlock: (slot, signatures) =>
+      call('finalizedBlock', () => {
+        const block = [...chain.all()].filter((one) => one.slot === slot);
+        if (isForgetful() || slot > slotNow() - FINALIZED_SLOTS) return null;
+        const ours = block.filter(({ payment }) => signatures.has(payment.signature));
+        return {
+          transactions: block.length,
+          changes: new Map(
+            ours.map(({ payment, deltas }) => [
+              payment.signature,
+              { deltaOf: (account: string) => deltas.get(account) ?? 0n },
+            ]),
+          ),
+        };
+      }),
     balances: (signature, commitment) =>
       call('balances', () => {
         const payment = sent.get(signature) ?? chain.named.get(signature);

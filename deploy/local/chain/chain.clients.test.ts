@@ -114,6 +114,34 @@ test('spl-token: mint, approval and transfer by delegate work, and a refused tra
   await expect(pay(1)).rejects.toThrow('custom program error: 0x4');
 });
 
+test('web3.js and kit: a block is read in every form', async () => {
+  const payer = await newPayer(chain);
+  const to = Keypair.generate().publicKey;
+  const signature = await sendAndConfirmTransaction(connection, transfer(payer, to, 1_000_000), [payer]);
+  const included = await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 });
+  const slot = included!.slot;
+  const full = await connection.getBlock(slot, { maxSupportedTransactionVersion: 0 });
+  const own = full!.transactions.find(({ transaction }) => transaction.signatures[0] === signature);
+  expect(own!.meta).toEqual(included!.meta);
+  expect(own!.transaction.message.getAccountKeys().get(0)).toEqual(payer.publicKey);
+  expect(full!.blockTime).toBe(included!.blockTime);
+  const below = await connection.getBlock(full!.parentSlot, { transactionDetails: 'none' });
+  expect(below!.blockhash).toBe(full!.previousBlockhash);
+  const { signatures } = await connection.getBlockSignatures(slot);
+  expect(signatures).toContain(signature);
+
+  const rpc = kit.createSolanaRpc(chain.url);
+  const options = { transactionDetails: 'accounts', commitment: 'confirmed', rewards: false } as const;
+  const block = await rpc.getBlock(BigInt(slot), { ...options, maxSupportedTransactionVersion: 0 }).send();
+  const listed = block!.transactions.find(({ transaction }) => transaction.signatures[0] === signature);
+  expect(listed!.transaction.accountKeys.map(({ pubkey, signer }) => [pubkey, signer]).slice(0, 2)).toEqual([
+    [payer.publicKey.toBase58(), true],
+    [to.toBase58(), false],
+  ]);
+  expect(listed!.meta).toMatchObject({ err: null, fee: 5000n, preTokenBalances: [], postTokenBalances: [] });
+  expect(block).not.toHaveProperty('rewards');
+});
+
 test('a transaction is found by its read-only reference key', async () => {
   const payer = await newPayer(chain);
   const reference = Keypair.generate().publicKey;

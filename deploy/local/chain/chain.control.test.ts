@@ -129,6 +129,25 @@ test('a clock on demand stops when the newest transaction is final, and a transa
   }
 });
 
+test('a block is answered from its commitment on; a skipped and a deleted one are refused as by a node', async () => {
+  const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
+  await send(transaction);
+  const slot = await chain.call<number>('getSlot', { commitment: 'processed' });
+  const options = (commitment: string) => ({ commitment, transactionDetails: 'signatures' });
+  const read = async (of: number, commitment: string) => {
+    const { result, error } = await chain.raw('getBlock', of, options(commitment));
+    return error?.code ?? (result as { signatures: string[] }).signatures;
+  };
+  expect([await read(slot, 'confirmed'), await read(slot, 'processed')]).toEqual([-32004, -32602]);
+  await chain.call('chain_advance', 1);
+  expect(await read(slot, 'confirmed')).toEqual([nameOf(transaction)]);
+  await chain.call('chain_fork', 2);
+  await chain.call('chain_advance', 1);
+  expect(await read(slot, 'confirmed')).toBe(-32007);
+  await chain.call('chain_advance', 301);
+  expect(await read(slot, 'finalized')).toBe(-32001);
+});
+
 test('fault drop: the connection is closed and the call has no effect', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const list = await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop', count: 1 });

@@ -32,6 +32,12 @@ export const parseError = () => new RpcError(-32700, 'Parse error');
 export const internalError = () => new RpcError(-32603, 'Internal error');
 export const signatureVerificationFailure = () =>
   new RpcError(-32003, 'Transaction signature verification failure');
+export const blockCleanedUp = (slot: number, first: number) =>
+  new RpcError(-32001, `Block ${slot} cleaned up, does not exist on node. First available block: ${first}`);
+export const blockNotAvailable = (slot: number) =>
+  new RpcError(-32004, `Block not available for slot ${slot}`);
+export const slotSkipped = (slot: number) =>
+  new RpcError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
 export const minContextSlotNotReached = (contextSlot: number) =>
   new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });
 export const unsupportedTransactionVersion = (version: number) =>

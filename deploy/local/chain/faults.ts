@@ -6,6 +6,7 @@ const LIES: Record<string, (result: unknown) => unknown> = {
     return { context, value: value.map(() => null) };
   },
   getTransaction: () => null,
+  getBlock: () => null,
 };
 
 /** One entry of `chain_fault`. */
@@ -37,7 +38,7 @@ export const fault = z
     message: 'duplicate applies to sendTransaction only',
   })
   .refine(({ kind, method }) => kind !== 'lie_null' || method in LIES, {
-    message: `lie_null applies to ${Object.keys(LIES).join(' and ')} only`,
+    message: `lie_null applies to ${Object.keys(LIES).join(', ')} only`,
   });
 type Fault = z.output<typeof fault>;
 

@@ -28,6 +28,12 @@ export const createHistory = () => {
   const bySignature = new Map<string, IncludedTransaction>();
   const byMessage = new Map<string, IncludedTransaction>();
   const byAddress = new Map<string, IncludedTransaction[]>();
+  const bySlot = new Map<number, IncludedTransaction[]>();
+  const append = <Key>(lists: Map<Key, IncludedTransaction[]>, key: Key, one: IncludedTransaction): void => {
+    const list = lists.get(key);
+    if (list) list.push(one);
+    else lists.set(key, [one]);
+  };
 
   return {
     count: () => inOrder.length,
@@ -40,15 +46,15 @@ export const createHistory = () => {
     of: (address: string): IncludedTransaction[] =>
       byAddress.get(address)?.filter((transaction) => !transaction.lost) ?? [],
 
+    /** The transactions of a block, in their order. */
+    inSlot: (slot: number): readonly IncludedTransaction[] => bySlot.get(slot) ?? [],
+
     add: (transaction: IncludedTransaction, addresses: Iterable<string>): void => {
       inOrder.push(transaction);
       bySignature.set(transaction.signature, transaction);
       byMessage.set(transaction.messageHash, transaction);
-      for (const address of addresses) {
-        const list = byAddress.get(address);
-        if (list) list.push(transaction);
-        else byAddress.set(address, [transaction]);
-      }
+      append(bySlot, transaction.slot, transaction);
+      for (const address of addresses) append(byAddress, address, transaction);
     },
 
     /**
@@ -62,6 +68,7 @@ export const createHistory = () => {
         transaction.lost = true;
         bySignature.delete(transaction.signature);
         byMessage.delete(transaction.messageHash);
+        bySlot.delete(transaction.slot);
         lost.push(transaction);
       }
       return lost;

@@ -79,6 +79,21 @@ export const createLedger = (seed: string) => {
     slotAt,
     blockAt,
 
+    /**
+     * The block of a slot, and the one below it.
+     *
+     * @returns `pruned` for a slot older than the blocks that are kept, `skipped` for one without a
+     *   block. What was sent in the slot after a fork is found by its signature only
+     */
+    findBlock: (wanted: number): { block: Block; parent: Block } | 'pruned' | 'skipped' => {
+      const index = blocks.findLastIndex((block) => block.slot === wanted);
+      const [block, parent] = [blocks[index], blocks[index - 1]];
+      if (wanted <= blocks[0]!.slot) return 'pruned';
+      // The skipped slot after a fork repeats the block below it.
+      return block && parent && block.hash !== parent.hash ? { block, parent } : 'skipped';
+    },
+    firstSlot: (): number => blocks[0]!.slot,
+
     setConfirmedAfterSlots: (slots: 0 | 1) => {
       confirmedAfterSlots = slots;
     },

@@ -5,7 +5,9 @@ import type { InnerInstructions } from './meta.ts';
 import type { TransactionEntry } from './storage.ts';
 import { decodeTransaction, isWritable, type Transaction } from './wire.ts';
 
-type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
+export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const;
+/** `accounts` is the form of a block that was asked for with these details only. */
+type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number] | 'accounts';
 
 const lookupsOf = ({ message }: Transaction) =>
   message.lookups.map(({ table, writable, readonly }) => ({
@@ -34,17 +36,21 @@ const compiledMessage = (transaction: Transaction) => {
   };
 };
 
+const parsedKeys = ({ message }: Transaction, { keys, meta }: TransactionEntry) => {
+  const loadedWritable = meta.loadedAddresses.writable.length;
+  return keys.map((pubkey, index) => ({
+    pubkey,
+    signer: index < message.requiredSignatures,
+    source: index < message.staticKeys.length ? 'transaction' : 'lookupTable',
+    writable: isWritable(message, index, loadedWritable),
+  }));
+};
+
 const parsedMessage = (transaction: Transaction, entry: TransactionEntry) => {
   const { message } = transaction;
-  const { keys, meta } = entry;
-  const loadedWritable = meta.loadedAddresses.writable.length;
+  const { keys } = entry;
   return {
-    accountKeys: keys.map((pubkey, index) => ({
-      pubkey,
-      signer: index < message.requiredSignatures,
-      source: index < message.staticKeys.length ? 'transaction' : 'lookupTable',
-      writable: isWritable(message, index, loadedWritable),
-    })),
+    accountKeys: parsedKeys(transaction, entry),
     recentBlockhash: message.blockhash,
     instructions: message.instructions.map(({ programIdIndex, accounts, data }) =>
       parseInstruction(keys[programIdIndex]!, namesOf(keys, accounts), data, 1),
@@ -65,13 +71,24 @@ export const parsedInner = (keys: string[], list: InnerInstructions[]) =>
     ),
   }));
 
+/** The fields that a node leaves out of a block's transactions whose details are `accounts`. */
+const simpleMeta = ({ err, status, fee, preBalances, postBalances, ...meta }: TransactionEntry['meta']) => ({
+  err,
+  status,
+  fee,
+  preBalances,
+  postBalances,
+  preTokenBalances: meta.preTokenBalances,
+  postTokenBalances: meta.postTokenBalances,
+});
+
 /**
- * The result of getTransaction.
+ * A transaction of a block.
  *
  * @param maxVersion The newest version that the caller can read; undefined means legacy only.
  * @throws RpcError -32015 if the transaction is newer
  */
-export const encodeTransaction = (
+export const encodeInBlock = (
   entry: TransactionEntry,
   encoding: TransactionEncoding,
   maxVersion: number | undefined,
@@ -87,16 +104,22 @@ export const encodeTransaction = (
     jsonParsed: () => ({ signatures, message: parsedMessage(transaction, entry) }),
     base64: () => [entry.wire, 'base64'],
     base58: () => [bs58.encode(transaction.bytes), 'base58'],
+    accounts: () => ({ signatures, accountKeys: parsedKeys(transaction, entry) }),
   }[encoding]();
   const { meta } = entry;
-  return {
-    slot: entry.slot,
-    blockTime: entry.time,
-    transaction: encoded,
-    meta:
-      encoding === 'jsonParsed'
-        ? { ...meta, innerInstructions: parsedInner(entry.keys, meta.innerInstructions) }
-        : meta,
-    ...(maxVersion !== undefined && { version }),
-  };
+  const shown = {
+    json: () => meta,
+    jsonParsed: () => ({ ...meta, innerInstructions: parsedInner(entry.keys, meta.innerInstructions) }),
+    base64: () => meta,
+    base58: () => meta,
+    accounts: () => simpleMeta(meta),
+  }[encoding]();
+  return { transaction: encoded, meta: shown, ...(maxVersion !== undefined && { version }) };
 };
+
+/** The result of getTransaction. @throws RpcError -32015 if the transaction is newer */
+export const encodeTransaction = (
+  entry: TransactionEntry,
+  encoding: TransactionEncoding,
+  maxVersion: number | undefined,
+) => ({ slot: entry.slot, blockTime: entry.time, ...encodeInBlock(entry, encoding, maxVersion) });

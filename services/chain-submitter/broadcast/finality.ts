@@ -3,6 +3,7 @@ import type { Outbox } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { TokenDeltas } from '../ledger/model/balance-changes.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { expectedDeltas } from '../ledger/model/payment.ts';
 import { transition } from '../ledger/transition.ts';
@@ -23,17 +24,24 @@ type Deps = {
  */
 const MAX_UNANSWERED = 30;
 
+const expectedOf = ({ network }: Deps, { order }: InFlightTransaction) =>
+  order === null ? [] : expectedDeltas(order, network);
+
 /**
  * Compares a transaction's balance changes with its order. False when no provider returns them yet.
+ * @param read the changes, if they were read with those of its block
  */
 const checkBalances = async (
-  { rpc, network, logger }: Deps,
+  deps: Deps,
   transaction: InFlightTransaction,
+  read: TokenDeltas | undefined,
 ): Promise<boolean> => {
-  const { order, signature, intent } = transaction;
-  const expected = order === null ? [] : expectedDeltas(order, network);
+  const { rpc, logger } = deps;
+  const { signature, intent } = transaction;
+  const expected = expectedOf(deps, transaction);
   if (expected.length === 0) return true;
-  const changes = await rpc.first((provider) => provider.balances(signature, 'finalized')).catch(() => null);
+  const changes =
+    read ?? (await rpc.first((provider) => provider.balances(signature, 'finalized')).catch(() => null));
   if (changes === null) {
     transaction.unansweredReads += 1;
     if (transaction.unansweredReads < MAX_UNANSWERED) return false;
@@ -59,10 +67,12 @@ const checkBalances = async (
  * (rule 14).
  */
 export const finalize = async (deps: Deps, transactions: readonly InFlightTransaction[]): Promise<void> => {
+  const toCheck = transactions.filter((transaction) => expectedOf(deps, transaction).length > 0);
+  const read = await deps.rpc.readFinalizedBlocks(toCheck);
   const results = await Promise.all(
     transactions.map(async (transaction) => ({
       transaction,
-      isChecked: await checkBalances(deps, transaction),
+      isChecked: await checkBalances(deps, transaction, read.get(transaction.signature)),
     })),
   );
   const checked = results.filter(({ isChecked }) => isChecked).map(({ transaction }) => transaction);

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
+import type { BalanceChanges, TokenDeltas } from '../ledger/model/balance-changes.ts';
 import { type IncludedTransaction, parseIncluded } from './included-transaction.ts';
-import type { TransactionJson } from './schemas.ts';
+import { type TransactionJson, TransactionOfBlock } from './schemas.ts';
 
 type Returned = z.infer<typeof TransactionJson>;
-type Balances = Returned['meta']['preTokenBalances'];
+type Meta = Returned['meta'];
 
 const parse = (text: string): IncludedTransaction | null => {
   try {
@@ -23,6 +23,18 @@ export const parseReturned = ({ transaction }: Returned, signature: string): Inc
   return included?.signature === signature ? included : null;
 };
 
+const deltaOf = (
+  { preTokenBalances, postTokenBalances }: Meta,
+  account: string,
+  accountAt: (index: number) => string | undefined,
+): bigint => {
+  const amountIn = (list: Meta['preTokenBalances']): bigint => {
+    const balance = list?.find(({ accountIndex }) => accountAt(accountIndex) === account);
+    return BigInt(balance?.uiTokenAmount.amount ?? '0');
+  };
+  return amountIn(postTokenBalances) - amountIn(preTokenBalances);
+};
+
 /**
  * The token balance changes of a transaction; null when the answer is about another transaction.
  */
@@ -30,15 +42,30 @@ export const parseBalanceChanges = (returned: Returned, signature: string): Bala
   const included = parseReturned(returned, signature);
   if (included === null) return null;
   const { slot, meta } = returned;
-  const amountAt = (list: Balances, account: string): bigint => {
-    const balance = list?.find(({ accountIndex }) => included.accountAt(accountIndex) === account);
-    return BigInt(balance?.uiTokenAmount.amount ?? '0');
-  };
   return {
     slot,
     err: meta.err,
-    deltaOf: (account) =>
-      amountAt(meta.postTokenBalances, account) - amountAt(meta.preTokenBalances, account),
+    deltaOf: (account) => deltaOf(meta, account, included.accountAt),
     feePayer: included.feePayer,
   };
+};
+
+const signatureOf = (one: unknown): unknown =>
+  (one as { transaction?: { signatures?: unknown[] } } | null)?.transaction?.signatures?.[0];
+
+/** The token balance changes of those transactions of a block that have one of the signatures. */
+export const parseBlock = (
+  transactions: readonly unknown[],
+  wanted: ReadonlySet<string>,
+): Map<string, TokenDeltas> => {
+  const found = new Map<string, TokenDeltas>();
+  for (const one of transactions) {
+    if (!wanted.has(signatureOf(one) as string)) continue;
+    const parsed = TransactionOfBlock.safeParse(one);
+    if (!parsed.success) continue;
+    const { transaction, meta } = parsed.data;
+    const accountAt = (index: number) => transaction.accountKeys[index]?.pubkey;
+    found.set(transaction.signatures[0], { deltaOf: (account) => deltaOf(meta, account, accountAt) });
+  }
+  return found;
 };

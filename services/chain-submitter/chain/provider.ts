@@ -1,6 +1,6 @@
-import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
+import type { BalanceChanges, TokenDeltas } from '../ledger/model/balance-changes.ts';
 import type { FinalizedTransaction } from '../ledger/model/transfers.ts';
-import { parseBalanceChanges, parseReturned } from './balance-changes.ts';
+import { parseBalanceChanges, parseBlock, parseReturned } from './balance-changes.ts';
 import type { IncludedTransaction } from './included-transaction.ts';
 import { createCall, RpcUnavailable } from './json-rpc.ts';
 import {
@@ -10,6 +10,7 @@ import {
   FinalizedTransactionJson,
   GenesisHash,
   LatestBlockhash,
+  NullableBlock,
   NullableTransaction,
   RecentFees,
   SentSignature,
@@ -34,7 +35,9 @@ type ListedTransaction = {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-/** The forms of getTransaction. */
+export type BlockChanges = { transactions: number; changes: ReadonlyMap<string, TokenDeltas> };
+
+/** The reads of included transactions. */
 const transactionReads = (call: ReturnType<typeof createCall>, number: number) => ({
   /** A finalized transaction with its instructions; null while this provider does not have it. */
   finalized: (signature: string): Promise<FinalizedTransaction | null> => {
@@ -63,6 +66,25 @@ const transactionReads = (call: ReturnType<typeof createCall>, number: number) =
     if (changes === null)
       throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
     return changes;
+  },
+  /**
+   * The token balance changes of these transactions of a finalized block, and how many transactions
+   * it has. Null while this provider does not have the block. What it lacks is not in `changes`.
+   */
+  finalizedBlock: async (slot: number, signatures: ReadonlySet<string>): Promise<BlockChanges | null> => {
+    const options = {
+      transactionDetails: 'accounts',
+      rewards: false,
+      commitment: 'finalized',
+      maxSupportedTransactionVersion: 0,
+    };
+    const block = await call('getBlock', [slot, options], NullableBlock);
+    return (
+      block && {
+        transactions: block.transactions.length,
+        changes: parseBlock(block.transactions, signatures),
+      }
+    );
   },
 });
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cached } from '../../../shared/lib/cached.ts';
 import type { ChainError } from '../ledger/model/chain-error.ts';
 import type { ChainAccount } from '../ledger/model/token-account.ts';
+import { createFinalizedBlocks } from './finalized-blocks.ts';
 import { createCall, isProviderError, RpcUnavailable } from './json-rpc.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { createProviderSlots } from './provider-slots.ts';
@@ -179,6 +180,7 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
     another,
     /** Records the newest slot that a provider has reported. */
     recordSlot: slots.record,
+    readFinalizedBlocks: createFinalizedBlocks(providers[0]!),
     latestBlockhash: (commitment: 'confirmed' | 'finalized' = 'confirmed'): Promise<Blockhash> =>
       readLatestBlockhash({ first, soon }, recordPlausible, commitment),
     /** @throws RpcUnavailable, RpcRefused */

@@ -48,14 +48,26 @@ export const Lamports = inContext(z.number());
 /** getTransaction in its `json` form. */
 export const FinalizedTransactionJson = FinalizedTransaction.nullable();
 
+const Meta = z.object({
+  err: ErrorJson,
+  preTokenBalances: z.array(Balance).nullish(),
+  postTokenBalances: z.array(Balance).nullish(),
+});
 /** getTransaction in its `base64` form. */
 export const TransactionJson = z.object({
   slot: z.number(),
   transaction: z.tuple([z.string(), z.literal('base64')]),
-  meta: z.object({
-    err: ErrorJson,
-    preTokenBalances: z.array(Balance).nullish(),
-    postTokenBalances: z.array(Balance).nullish(),
-  }),
+  meta: Meta,
 });
 export const NullableTransaction = TransactionJson.nullable();
+
+/** A transaction of getBlock with the details `accounts`. */
+export const TransactionOfBlock = z.object({
+  transaction: z.object({
+    signatures: z.tuple([z.string()], z.string()),
+    accountKeys: z.array(z.object({ pubkey: z.string() })),
+  }),
+  meta: Meta,
+});
+/** Most transactions of a block are not ours, so only ours are parsed. */
+export const NullableBlock = z.object({ transactions: z.array(z.unknown()) }).nullable();

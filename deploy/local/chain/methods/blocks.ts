@@ -1,10 +1,59 @@
 import { z } from 'zod';
 import type { Chain } from '../chain.ts';
+import { blockCleanedUp, blockNotAvailable, slotSkipped } from '../errors.ts';
 import { MAX_BLOCKHASH_AGE } from '../ledger.ts';
-import { address, config, inContext, type Methods, parse, VERSION, viewOf } from './params.ts';
+import { encodeInBlock, TRANSACTION_ENCODINGS } from '../transaction-json.ts';
+import {
+  address,
+  commitment,
+  config,
+  historyViewOf,
+  inContext,
+  type Methods,
+  parse,
+  slotNumber,
+  VERSION,
+  viewOf,
+} from './params.ts';
 
 const SLOTS_IN_EPOCH = 432_000;
 const MAX_FEE_ACCOUNTS = 128;
+
+const blockConfig = z
+  .object({
+    commitment: commitment.nullish(),
+    encoding: z.enum(TRANSACTION_ENCODINGS).nullish(),
+    transactionDetails: z.enum(['full', 'accounts', 'signatures', 'none']).nullish(),
+    rewards: z.boolean().nullish(),
+    maxSupportedTransactionVersion: z.number().int().min(0).max(255).nullish(),
+  })
+  .nullish();
+
+const getBlock = (chain: Chain, params: unknown[]) => {
+  const { ledger, history } = chain;
+  const [slot, given] = parse(params, slotNumber, blockConfig);
+  if (slot > historyViewOf(chain, given).slot) throw blockNotAvailable(slot);
+  const found = ledger.findBlock(slot);
+  if (found === 'pruned') throw blockCleanedUp(slot, ledger.firstSlot());
+  if (found === 'skipped') throw slotSkipped(slot);
+  const { block, parent } = found;
+  const transactions = history.inSlot(slot);
+  const details = given?.transactionDetails ?? 'full';
+  const encoding = details === 'accounts' ? details : (given?.encoding ?? 'json');
+  const maxVersion = given?.maxSupportedTransactionVersion ?? undefined;
+  return {
+    blockHeight: block.height,
+    blockTime: transactions[0]?.time ?? null,
+    blockhash: block.hash,
+    parentSlot: parent.slot,
+    previousBlockhash: parent.hash,
+    ...(given?.rewards !== false && { rewards: [] }),
+    ...(details === 'signatures' && { signatures: transactions.map(({ signature }) => signature) }),
+    ...((details === 'full' || details === 'accounts') && {
+      transactions: transactions.map((one) => encodeInBlock(chain.load(one), encoding, maxVersion)),
+    }),
+  };
+};
 
 /** Methods about slots, blocks and the node itself. */
 export const blockMethods = (chain: Chain): Methods => {
@@ -15,6 +64,7 @@ export const blockMethods = (chain: Chain): Methods => {
     getGenesisHash: () => ledger.genesisHash,
     getSlot: (params) => viewOf(chain, parse(params, config)[0]).slot,
     getBlockHeight: (params) => ledger.blockAt(viewOf(chain, parse(params, config)[0]).level).height,
+    getBlock: (params) => getBlock(chain, params),
     getLatestBlockhash: (params) => {
       const { slot, level } = viewOf(chain, parse(params, config)[0]);
       const { hash, height } = ledger.blockAt(level);

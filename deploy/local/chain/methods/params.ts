@@ -69,6 +69,15 @@ export const viewOf = (chain: Chain, given: ReadConfig | null | undefined) => {
   return { level, slot };
 };
 
+/** As `viewOf`. Solana keeps no history of what is only processed. */
+export const historyViewOf = (chain: Chain, given: ReadConfig | null | undefined) => {
+  const view = viewOf(chain, given);
+  if (view.level === 'processed') {
+    throw invalidParams('Method does not support commitment below `confirmed`');
+  }
+  return view;
+};
+
 /** The version that nodes report. */
 export const VERSION = { 'solana-core': '2.3.0', 'feature-set': 3_640_012_085 };
 

@@ -9,7 +9,7 @@ import { u64 } from '../json.ts';
 import { keyOf } from '../keys.ts';
 import { type Commitment, MAX_BLOCKHASH_AGE } from '../ledger.ts';
 import { innerInstructionsOf, returnDataOf, statusOf } from '../meta.ts';
-import { encodeTransaction, parsedInner } from '../transaction-json.ts';
+import { encodeTransaction, parsedInner, TRANSACTION_ENCODINGS } from '../transaction-json.ts';
 import {
   decodeMessage,
   decodeTransaction,
@@ -22,6 +22,7 @@ import {
   address,
   commitment,
   config,
+  historyViewOf,
   inContext,
   type Methods,
   parse,
@@ -58,7 +59,7 @@ const simulateConfig = z
     accounts: z.object({ addresses: z.array(address), encoding: accountFormat.encoding }).nullish(),
   })
   .nullish();
-const transactionEncoding = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
+const transactionEncoding = z.enum(TRANSACTION_ENCODINGS);
 const transactionConfig = z.object({
   ...readConfig,
   encoding: transactionEncoding.nullish(),
@@ -162,15 +163,6 @@ const simulate = (
 export const transactionMethods = (chain: Chain): Methods => {
   const { ledger, history } = chain;
 
-  /** Solana keeps no history of transactions that are only processed. */
-  const historyView = (given: Parameters<typeof viewOf>[1]) => {
-    const view = viewOf(chain, given);
-    if (view.level === 'processed') {
-      throw invalidParams('Method does not support commitment below `confirmed`');
-    }
-    return view;
-  };
-
   const statusJson = ({ slot, err }: IncludedTransaction) => {
     const reached = ledger.commitmentOf(slot);
     return {
@@ -220,7 +212,7 @@ export const transactionMethods = (chain: Chain): Methods => {
     },
     getTransaction: (params) => {
       const [name, given] = parse(params, signature, transactionOptions);
-      const { slot } = historyView(given);
+      const { slot } = historyViewOf(chain, given);
       const included = history.get(name);
       if (!included || included.slot > slot) return null;
       const maxVersion = given?.maxSupportedTransactionVersion ?? undefined;
@@ -228,7 +220,7 @@ export const transactionMethods = (chain: Chain): Methods => {
     },
     getSignaturesForAddress: (params) => {
       const [key, given] = parse(params, address, addressConfig);
-      const { slot } = historyView(given);
+      const { slot } = historyViewOf(chain, given);
       const found: unknown[] = [];
       const limit = given?.limit ?? MAX_SIGNATURES;
       const all = history.of(key.name);
