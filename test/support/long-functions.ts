@@ -31,7 +31,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'deploy/local/chain/chain.ts: openChain': 163,
   'deploy/local/chain/ledger.ts: createLedger': 108,
   'deploy/local/chain/methods/accounts.ts: accountMethods': 87,
-  'deploy/local/chain/methods/transactions.ts: transactionMethods': 86,
+  'deploy/local/chain/methods/transactions.ts: transactionMethods': 77,
   'deploy/local/chain/rpc.ts: createRpc': 92,
   'deploy/local/chain/scenarios/scenario-methods.ts: scenarioMethods': 85,
   'deploy/local/chain/subscriptions.ts: createSubscriptions': 97,

@@ -19,6 +19,23 @@ const SLOTS_WITHOUT_BLOCK = 21_734_117;
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
+ * The block of a slot, and the one below it.
+ *
+ * @returns `pruned` for a slot older than the blocks that are kept, `skipped` for one without a
+ *   block. What was sent in the slot after a fork is found by its signature only
+ */
+export const findBlock = (
+  { blocks }: LedgerState,
+  wanted: number,
+): { block: Block; parent: Block } | 'pruned' | 'skipped' => {
+  if (wanted <= blocks[0]!.slot) return 'pruned';
+  const index = blocks.findLastIndex((block) => block.slot === wanted);
+  const [block, parent] = [blocks[index], blocks[index - 1]];
+  // The skipped slot after a fork repeats the block below it.
+  return block && parent && block.hash !== parent.hash ? { block, parent } : 'skipped';
+};
+
+/**
  * Slots, block heights, blockhashes and what each commitment level sees of them.
  *
  * The newest slot is open and receives transactions. `confirmedAfterSlots` is 1, or 0 if the chain
@@ -78,21 +95,6 @@ export const createLedger = (seed: string) => {
     slot: () => slot,
     slotAt,
     blockAt,
-
-    /**
-     * The block of a slot, and the one below it.
-     *
-     * @returns `pruned` for a slot older than the blocks that are kept, `skipped` for one without a
-     *   block. What was sent in the slot after a fork is found by its signature only
-     */
-    findBlock: (wanted: number): { block: Block; parent: Block } | 'pruned' | 'skipped' => {
-      const index = blocks.findLastIndex((block) => block.slot === wanted);
-      const [block, parent] = [blocks[index], blocks[index - 1]];
-      if (wanted <= blocks[0]!.slot) return 'pruned';
-      // The skipped slot after a fork repeats the block below it.
-      return block && parent && block.hash !== parent.hash ? { block, parent } : 'skipped';
-    },
-    firstSlot: (): number => blocks[0]!.slot,
 
     setConfirmedAfterSlots: (slots: 0 | 1) => {
       confirmedAfterSlots = slots;

@@ -4,7 +4,7 @@ import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 
 type Block = number | 'refused' | 'unavailable' | 'unknown';
 
-/** A provider of these blocks (each by the number of its transactions), which have all but `lacks`. */
+/** A provider of blocks, each by the number of its transactions. They have all but `lacks`. */
 const providerOf = (blocks: Record<number, Block>, lacks: readonly string[] = []) => {
   const asked: number[] = [];
   const read = createFinalizedBlocks({

@@ -35,7 +35,7 @@ type ListedTransaction = {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-export type BlockChanges = { transactions: number; changes: ReadonlyMap<string, TokenDeltas> };
+type BlockChanges = { transactions: number; changes: ReadonlyMap<string, TokenDeltas> };
 
 /** The reads of included transactions. */
 const transactionReads = (call: ReturnType<typeof createCall>, number: number) => ({

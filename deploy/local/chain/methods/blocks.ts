@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Chain } from '../chain.ts';
 import { blockCleanedUp, blockNotAvailable, slotSkipped } from '../errors.ts';
-import { MAX_BLOCKHASH_AGE } from '../ledger.ts';
+import { findBlock, MAX_BLOCKHASH_AGE } from '../ledger.ts';
 import { encodeInBlock, TRANSACTION_ENCODINGS } from '../transaction-json.ts';
 import {
   address,
@@ -33,8 +33,9 @@ const getBlock = (chain: Chain, params: unknown[]) => {
   const { ledger, history } = chain;
   const [slot, given] = parse(params, slotNumber, blockConfig);
   if (slot > historyViewOf(chain, given).slot) throw blockNotAvailable(slot);
-  const found = ledger.findBlock(slot);
-  if (found === 'pruned') throw blockCleanedUp(slot, ledger.firstSlot());
+  const state = ledger.state();
+  const found = findBlock(state, slot);
+  if (found === 'pruned') throw blockCleanedUp(slot, state.blocks[0]!.slot + 1);
   if (found === 'skipped') throw slotSkipped(slot);
   const { block, parent } = found;
   const transactions = history.inSlot(slot);
