@@ -3,7 +3,7 @@ import { readCommandLine, refuse, wholeNumber } from '../deploy/local/processes/
 import { benchmarks } from './benchmarks/index.ts';
 import { clearProfiles, showProfiles } from './harness/profiles.ts';
 import { createReport } from './harness/report.ts';
-import { type Options, PACES, type Run } from './harness/run.ts';
+import type { Options, Run } from './harness/run.ts';
 
 const usage = `Usage: npm run bench -- [name …] [options]
 
@@ -17,7 +17,6 @@ ${Object.entries(benchmarks)
   --tls                  encrypted connections to the servers, as in live: settle, x402, counts, footprint, idle
   --sizes, --in-flight   for growth and for scale-out
   --concurrency 64,256   only these: settle, x402, paid-route
-  --pace slots           only this pace of the chain (at-once or slots): settle, x402
   --only 'settle; x402'  only these scenarios of counts
   --help                 this text
 
@@ -33,7 +32,6 @@ const { values, positionals } = readCommandLine(usage, {
     sizes: { type: 'string', default: '0,100000,3000000' },
     'in-flight': { type: 'string', default: '2000' },
     concurrency: { type: 'string' },
-    pace: { type: 'string' },
     only: { type: 'string' },
   },
 });
@@ -44,9 +42,6 @@ const wanted = positionals.length > 0 ? positionals : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) refuse(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
 
-const pace = PACES.find((each) => each === values.pace);
-if (values.pace !== undefined && pace === undefined)
-  refuse(`--pace must be ${PACES.join(' or ')}, not "${values.pace}"`);
 const concurrencies = values.concurrency?.split(',').map((text) => wholeNumber('concurrency', text));
 if (concurrencies?.includes(0)) refuse('--concurrency must be at least 1');
 
@@ -62,7 +57,6 @@ const runOne = async (name: string): Promise<void> => {
     sizes: values.sizes.split(',').map((text) => wholeNumber('sizes', text)),
     inFlight: wholeNumber('in-flight', values['in-flight']),
     ...(concurrencies !== undefined && { concurrencies }),
-    ...(pace !== undefined && { pace }),
     ...(values.only !== undefined && { only: values.only.split(';').map((name) => name.trim()) }),
   };
   const stops: (() => Promise<unknown>)[] = [];

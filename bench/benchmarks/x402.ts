@@ -5,7 +5,7 @@ import { startFacilitator } from '../facilitator/facilitator.ts';
 import { createPaymentCalls, type PaymentCalls } from '../facilitator/payment-calls.ts';
 import { createPayers, PRICE_MICRO } from '../harness/actors.ts';
 import { startPayingStack } from '../harness/paying-stack.ts';
-import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
+import type { Benchmark, Run } from '../harness/run.ts';
 import { type BenchStack, noteDurability } from '../harness/stack.ts';
 import { compareSettles, type SettleSides } from './settle-rounds.ts';
 
@@ -14,37 +14,35 @@ const CONCURRENCIES = [1, 16, 64];
 /** Fees that the vendor has paid ahead, so that no payment exceeds its credit. */
 const PAID_AHEAD_MICRO = 1_000_000_000_000n;
 
+/** Slots of the real chain. */
+const SLOT_MS = 400;
+
 export const x402: Benchmark = {
   about: 'POST /v1/x402/settle against the x402 reference facilitator, with the payments of its own client',
   run: async (run) => {
-    for (const each of pacesOf(run.options)) await part(run, (own) => atPace(own, each));
+    const sides = await createSides(run);
+    for (const concurrency of run.options.concurrencies ?? CONCURRENCIES) {
+      const title = `x402, ${SLOT_MS} ms slots, concurrency ${concurrency}`;
+      const ratio = await compareSettles(run, sides, { title, concurrency });
+      run.report.target({
+        what: `${title}: throughput, share of the facilitator’s`,
+        value: ratio.perSecond.median,
+        atLeast: 1,
+      });
+      // As in the benchmark settle: without a pause, the calls synchronise with the slots.
+      const spreadTitle = `${title}, spread over a slot`;
+      const spread = await compareSettles(run, sides, {
+        title: spreadTitle,
+        concurrency,
+        restUpToMs: SLOT_MS,
+      });
+      run.report.target({
+        what: `${spreadTitle}: p50, share of the facilitator’s`,
+        value: spread.p50.median,
+        atMost: 1.05,
+      });
+    }
   },
-};
-
-const atPace = async (run: Run, { slotMs, named }: PaceOfRun): Promise<void> => {
-  const sides = await createSides(run, slotMs);
-  for (const concurrency of run.options.concurrencies ?? CONCURRENCIES) {
-    const title = `x402, ${named}, concurrency ${concurrency}`;
-    const ratio = await compareSettles(run, sides, { title, concurrency });
-    run.report.target({
-      what: `${title}: throughput, share of the facilitator’s`,
-      value: ratio.perSecond.median,
-      atLeast: slotMs === 0 ? 0.7 : 1,
-    });
-    if (slotMs === 0) continue;
-    // As in the benchmark settle: without a pause, the calls synchronise with the slots.
-    const spreadTitle = `${title}, spread over a slot`;
-    const spread = await compareSettles(run, sides, {
-      title: spreadTitle,
-      concurrency,
-      restUpToMs: slotMs,
-    });
-    run.report.target({
-      what: `${spreadTitle}: p50, share of the facilitator’s`,
-      value: spread.p50.median,
-      atMost: 1.05,
-    });
-  }
 };
 
 type Supported = {
@@ -78,7 +76,7 @@ export const payFeesAhead = async ({ db }: BenchStack, vendor: Vendor): Promise<
 };
 
 /** Both on one chain, each with its own payers, as in the benchmark settle. */
-const createSides = async (run: Run, chainSlotMs: number): Promise<SettleSides> => {
+const createSides = async (run: Run): Promise<SettleSides> => {
   // Its payment creates the token account that both sides pay into. Our fee payer creates none for
   // x402.
   const {
@@ -86,7 +84,7 @@ const createSides = async (run: Run, chainSlotMs: number): Promise<SettleSides> 
     load,
     vendor,
     payers: ours,
-  } = await startPayingStack(run, `slots-${chainSlotMs}`, { chainSlotMs, payerCount: PAYERS });
+  } = await startPayingStack(run, 'stack', { chainSlotMs: SLOT_MS, payerCount: PAYERS });
   await noteDurability(bench, run);
   const theirs = await createPayers(bench, PAYERS);
   await payFeesAhead(bench, vendor);

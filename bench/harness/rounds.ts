@@ -11,7 +11,7 @@ export type Side = {
 export type Samples = Record<string, Sample[]>;
 
 /** One side against another, round by round. */
-export type Ratio = { perSecond: Summary; p50: Summary; p99: Summary };
+export type Ratio = { perSecond: Summary; p50: Summary; p99: Summary; mean: Summary };
 
 const FIGURES = ['perSecond', 'p50', 'p99'] as const;
 const three = ({ min, median, max }: Summary): number[] => [min, median, max];
@@ -68,14 +68,14 @@ export const showRatio = (
   ours: readonly Sample[],
   theirs: readonly Sample[],
 ): Ratio => {
-  const of = (figure: (typeof FIGURES)[number]): Summary =>
+  const of = (figure: keyof Ratio): Summary =>
     summary(
       ratios(
         ours.map((sample) => sample[figure]),
         theirs.map((sample) => sample[figure]),
       ),
     );
-  const ratio = { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99') };
+  const ratio = { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), mean: of('mean') };
   report.table(
     title,
     ['', 'min', 'median', 'max'],
@@ -83,6 +83,7 @@ export const showRatio = (
       ['throughput', ...three(ratio.perSecond)],
       ['p50', ...three(ratio.p50)],
       ['p99', ...three(ratio.p99)],
+      ['mean', ...three(ratio.mean)],
     ],
   );
   return ratio;

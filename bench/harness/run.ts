@@ -17,26 +17,7 @@ export type Options = {
   concurrencies?: readonly number[];
   /** For counts: the names of its scenarios; absent: all. */
   only?: readonly string[];
-  /** Only this pace of the chain; absent: both. */
-  pace?: Pace;
 };
-
-/** When the chain confirms: at once, or at the end of a slot, as the real one does. */
-export const PACES = ['at-once', 'slots'] as const;
-type Pace = (typeof PACES)[number];
-
-/** The length of a slot by pace, in milliseconds, for `chainSlotMs` of a stack. */
-const SLOT_MS: Record<Pace, number> = { 'at-once': 0, slots: 400 };
-
-/** A pace with its name in titles. */
-export type PaceOfRun = { slotMs: number; named: string };
-
-/** The paces that a run measures. */
-export const pacesOf = ({ pace }: Options): PaceOfRun[] =>
-  PACES.filter((each) => pace === undefined || each === pace).map((each) => ({
-    slotMs: SLOT_MS[each],
-    named: each === 'at-once' ? 'chain at once' : `${SLOT_MS[each]} ms slots`,
-  }));
 
 /** The input of a benchmark. */
 export type Run = {

@@ -32,7 +32,7 @@ test('ratios are computed round by round', () => {
 });
 
 test('a sample divides the answers by the whole time', () => {
-  expect(sampleOf([1, 2, 3, 4], 500)).toEqual({ calls: 4, perSecond: 8, p50: 2, p99: 4 });
+  expect(sampleOf([1, 2, 3, 4], 500)).toEqual({ calls: 4, perSecond: 8, p50: 2, p99: 4, mean: 2.5 });
 });
 
 test('a figure without values is an error', () => {

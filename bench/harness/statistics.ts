@@ -1,5 +1,5 @@
 /** The result of one round of one side. Times are in milliseconds. */
-export type Sample = { calls: number; perSecond: number; p50: number; p99: number };
+export type Sample = { calls: number; perSecond: number; p50: number; p99: number; mean: number };
 
 export type Summary = { min: number; median: number; max: number };
 
@@ -47,6 +47,7 @@ export const sampleOf = (times: Iterable<number>, elapsedMs: number): Sample => 
     perSecond: (list.length * 1000) / elapsedMs,
     p50: percentile(list, 0.5),
     p99: percentile(list, 0.99),
+    mean: list.reduce((sum, time) => sum + time, 0) / list.length,
   };
 };
 

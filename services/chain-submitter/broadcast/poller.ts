@@ -249,8 +249,7 @@ export const startPoller = (deps: Deps, leastPauseMs: number): Periodic => {
       });
     writing.add(written);
   });
-  const notBefore = (at: number): number =>
-    Math.max(at, polledAt + inFlight.pollInterval.leastPauseMs(leastPauseMs));
+  const notBefore = (at: number): number => Math.max(at, polledAt + leastPauseMs);
   inFlight.onWake((pollAt) => {
     if (notBefore(pollAt) < nextAt) wake.abort();
   });
