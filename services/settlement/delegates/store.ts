@@ -161,12 +161,14 @@ export const holdDelegates = sql.fragment`
  * is over do not change. The rows are locked in the order of their ids, so that two such statements
  * never deadlock. The values are computed from the locked rows: an update reads the version of its
  * snapshot first, and the constraints would check values computed from that version.
- * @param signs of the amount in held and spent
+ * @param signs of the amount in held and spent; `of`: the rows whose amounts move, default all
  */
 export const updateDelegateCounters = (signs: {
   held: ReturnType<typeof sql.fragment>;
   spent: ReturnType<typeof sql.fragment>;
+  of?: ReturnType<typeof sql.fragment>;
 }) => {
+  const { of = sql.fragment`true` } = signs;
   const inAll = (sign: ReturnType<typeof sql.fragment>) =>
     sql.fragment`sum((${sign}) * changed.quote_amount)::bigint`;
   const inDay = (sign: ReturnType<typeof sql.fragment>) =>
@@ -185,10 +187,10 @@ export const updateDelegateCounters = (signs: {
       from (
         select d.delegate_id, d.day, d.month, d.day_held, d.day_spent, d.month_held, d.month_spent, d.total_held, d.total_spent
         from delegates as d
-        where d.delegate_id = any(array(select ${limitsOf('changed')} from changed))
+        where d.delegate_id = any(array(select ${limitsOf('changed')} from changed where ${of}))
         order by d.delegate_id for no key update of d
       ) as locked
-      join changed on ${limitsOf('changed')} = locked.delegate_id
+      join changed on ${limitsOf('changed')} = locked.delegate_id and ${of}
       -- Each maximum is of one row. Grouping by these columns instead would sort the rows again.
       group by locked.delegate_id
     ) as moved

@@ -28,8 +28,10 @@ import { Row } from './settlements.ts';
  * counter that holds it. The sum of held and spent never falls while money may still move.
  */
 const heldToSpent = updateDelegateCounters({
-  held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
-  spent: sql.fragment`case when changed.was_holding then 1 else 0 end`,
+  held: sql.fragment`-1`,
+  spent: sql.fragment`1`,
+  // A payment that becomes final was confirmed before, so its counters do not change again.
+  of: sql.fragment`changed.was_holding`,
 });
 const spentToHeld = updateDelegateCounters({ held: sql.fragment`1`, spent: sql.fragment`-1` });
 const released = updateDelegateCounters({
