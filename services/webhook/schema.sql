@@ -38,17 +38,22 @@ CREATE INDEX endpoints_by_account ON endpoints USING btree (account_id, endpoint
 
 create table events (
   event_id text collate "C" not null,
-  account_id text collate "C" not null,
   type text not null,
   object_id text not null,
   data jsonb not null,
+  account_id text collate "C" not null,
+  own jsonb not null,
+  other_account_id text collate "C",
+  other_own jsonb,
   event_hash uuid not null,
   created_at timestamp with time zone default app_now() not null,
   constraint events_pkey PRIMARY KEY (event_id),
-  constraint events_event_hash_key UNIQUE (event_hash)
+  constraint events_check CHECK (num_nulls(other_account_id, other_own) = ANY (ARRAY[0, 2])),
+  constraint events_check1 CHECK (other_account_id <> account_id)
 );
 CREATE INDEX events_by_account ON events USING btree (account_id, event_id DESC);
-CREATE INDEX events_by_object ON events USING btree (object_id);
+CREATE UNIQUE INDEX events_by_object ON events USING btree (object_id, event_hash);
+CREATE INDEX events_by_other_account ON events USING btree (other_account_id, event_id DESC) WHERE (other_account_id IS NOT NULL);
 
 create table idempotency (
   account_id text collate "C" not null,

@@ -200,8 +200,8 @@ export const createSnapshot = async (postgresUrl: string) => {
           `select from settlement.settlements where account_id = $1 and chain_status <> 'finalized'
           union all select from funding.dev_funds where account_id = $1 and status <> 'finalized'
           union all select from settlement.settlements as s where account_id = $1 and not exists (
-            select from webhook.events as e where e.account_id = $1 and e.object_id = s.settlement_id
-              and e.type = 'settlement.finalized')`,
+            select from webhook.events as e where $1 in (e.account_id, e.other_account_id)
+              and e.object_id = s.settlement_id and e.type = 'settlement.finalized')`,
           [accountId],
         );
         if (rowCount === 0) return;

@@ -32,7 +32,10 @@ const publishFor = (account_id: string, times: number) =>
     pool,
     Array.from({ length: times }, () => {
       const object_id = newId('del');
-      return { account_id, type: 'delegate.updated' as const, object_id, data: {}, event_key: object_id };
+      return {
+        ...{ type: 'delegate.updated' as const, object_id, data: {}, event_key: object_id },
+        parties: [{ account_id, own: {} }] as const,
+      };
     }),
   );
 

@@ -4,6 +4,7 @@ import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { isSubscribedTo } from '../endpoints/store.ts';
+import { dataFor, isEventOf } from '../events/parties.ts';
 import { type DeliveryEvent, deliveries } from './model/delivery.ts';
 
 const state = stateColumn(deliveries);
@@ -79,7 +80,7 @@ export const claimDue = (
       select account_id, sum(value::int) as in_use
       from jsonb_each_text(${permits}::jsonb) join endpoints on endpoint_id = key group by account_id
     ), due as (
-      select endpoints.endpoint_id, next.event_id, url, secret,
+      select endpoints.endpoint_id, endpoints.account_id, next.event_id, url, secret,
         case when previous_secret_expires_at > app_now() then previous_secret end as previous_secret
       from endpoints left join permits using (account_id)
       cross join lateral (
@@ -101,7 +102,8 @@ export const claimDue = (
       from due where deliveries.endpoint_id = due.endpoint_id and deliveries.event_id = due.event_id
       returning deliveries.endpoint_id, deliveries.event_id, tries
     )
-    select claimed.endpoint_id, claimed.event_id, tries, url, secret, previous_secret, type, data, created_at
+    select claimed.endpoint_id, claimed.event_id, tries, url, secret, previous_secret, type,
+      ${dataFor(sql.fragment`due.account_id`)}, created_at
     from claimed join due on due.endpoint_id = claimed.endpoint_id and due.event_id = claimed.event_id
     join events on events.event_id = claimed.event_id`);
 };
@@ -150,8 +152,8 @@ export const redeliverEvents = async (
 ): Promise<number> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     insert into deliveries as existing (endpoint_id, event_id)
-    select endpoint_id, event_id from endpoints join events using (account_id)
-    where endpoint_id = ${endpoint_id} and account_id = ${account_id}
+    select endpoint_id, event_id from endpoints cross join events
+    where endpoint_id = ${endpoint_id} and endpoints.account_id = ${account_id} and ${isEventOf(sql.fragment`${account_id}`)}
       ${since === undefined ? sql.fragment`` : sql.fragment`and events.created_at >= ${since}::timestamptz`}
       and ${
         event_id === undefined

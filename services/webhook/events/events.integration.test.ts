@@ -79,6 +79,35 @@ test('events are listed newest first, by type, by object and with a cursor, to t
   );
 });
 
+test('payer and vendor share an event, each sees its own data, and the other one keeps it when one is erased', async () => {
+  const [payer, vendor] = [account(), account()];
+  const [first, second] = [
+    payment(payer.account_id, vendor.account_id),
+    payment(vendor.account_id, payer.account_id),
+  ];
+  for (const each of [first, second])
+    await publishAs('settlement.redeemed', {
+      ...{ ...each, scope: null, redeemed_at: new Date().toISOString(), redeem_id: 'r' },
+    });
+  const eventsOf = async (who: ReturnType<typeof account>) => (await ask('listEvents', who)).data;
+  await expectSoon(async () => (await eventsOf(payer)).length, 2);
+  const [toPayer, toVendor] = [await eventsOf(payer), await eventsOf(vendor)];
+  expect(toPayer.map(({ event_id }) => event_id)).toEqual(toVendor.map(({ event_id }) => event_id));
+  const paid = toPayer.find(({ object_id }) => object_id === first.settlement_id)!;
+  const sold = toVendor.find(({ object_id }) => object_id === first.settlement_id)!;
+  expect(paid.data).toMatchObject({ role: 'payer', wallet_id: first.wallet_id });
+  expect(paid.data).not.toHaveProperty('redeem_id');
+  expect(sold.data).toMatchObject({ role: 'vendor', redeem_id: 'r' });
+  expect(sold.data).not.toHaveProperty('wallet_id');
+  expect(await ask('getEvent', vendor, { event_id: sold.event_id })).toEqual(sold);
+  expect(await ask('getEvent', payer, { event_id: sold.event_id })).toEqual(paid);
+  expect(await refusal(ask('getEvent', account(), { event_id: sold.event_id }))).toMatch(/^not_found/);
+
+  await publishAs('identity.accountErased', { account_id: payer.account_id, at: new Date().toISOString() });
+  await expectSoon(async () => (await eventsOf(payer)).length, 0);
+  expect(await eventsOf(vendor)).toEqual(toVendor);
+});
+
 test('events are purged after 30 days', async () => {
   const who = account();
   await publishAs('identity.delegateChanged', delegateChanged(who.account_id));

@@ -105,15 +105,23 @@ const robot = {
 };
 const key = { service_id: parties.service_id, delegate_id: null, previous_key_expires_at: at };
 
-/** The events of a payload. Each has the data that the contract publishes for its type. */
-const eventsOf = <N extends EventName>(name: N, payload: EventPayload<N>): NewEvent[] => {
-  const made = (ACCOUNT_EVENTS[name] as ((payload: EventPayload<N>) => NewEvent[]) | null)?.(payload) ?? [];
+/** An event as one of its accounts sees it. */
+type Seen = Omit<NewEvent, 'parties'> & { account_id: string };
+
+/**
+ * The events of a payload, by account. Each has the data that the contract publishes for its type.
+ */
+const eventsOf = <N extends EventName>(name: N, payload: EventPayload<N>): Seen[] => {
+  const events = (ACCOUNT_EVENTS[name] as ((payload: EventPayload<N>) => NewEvent[]) | null)?.(payload) ?? [];
+  const made = events.flatMap(({ parties: of, data, ...event }) =>
+    of.map(({ account_id, own }) => ({ ...event, account_id, data: { ...data, ...own } })),
+  );
   for (const { type, data } of made)
     expect([type, PAYLOADS[type].safeParse(data).error?.issues]).toEqual([type, undefined]);
   return made;
 };
 const who = (account: string) => (account === payer ? 'payer' : account === vendor ? 'vendor' : account);
-const briefly = (events: readonly NewEvent[]) =>
+const briefly = (events: readonly Seen[]) =>
   events.map(({ account_id, type }) => `${who(account_id)} ${type}`);
 
 const both = (type: string) => [`payer ${type}`, `vendor ${type}`];
@@ -307,7 +315,7 @@ test('an account that pays its own service gets the events of both roles', () =>
 });
 
 test('a second payment of a quote and a new transaction make new events, a repeat does not', () => {
-  const keysOf = (events: NewEvent[]) => events.map(({ event_key }) => event_key);
+  const keysOf = (events: Seen[]) => events.map(({ event_key }) => event_key);
   const another = { ...quoted, settlement_id: newId('stl') };
   expect(keysOf(eventsOf('settlement.accepted', whole))).not.toEqual(
     keysOf(eventsOf('settlement.accepted', another)),

@@ -6,17 +6,36 @@ import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 
 type Json = z.core.util.JSONType;
 
-/** The event that one account gets of an event of a service. */
+/** An account that gets an event, with what only this account sees of it. */
+type Party = { account_id: string; own: Record<string, Json> };
+
+/** The event that one account, or two different ones, get of an event of a service. */
 export type NewEvent = {
-  account_id: string;
   type: EventType;
   object_id: string;
+  /** What each of the accounts sees. */
   data: Record<string, Json>;
+  parties: readonly [Party] | readonly [Party, Party];
   /**
-   * Distinguishes the event within its account. It is derived from the payload, so a repeated event
-   * has the same key, whatever message it comes in.
+   * Distinguishes the event within its accounts. It is derived from the payload, so a repeated
+   * event has the same key, whatever message it comes in.
    */
   event_key: string;
+};
+
+const to = (account_id: string, own: Party['own'] = {}): [Party] => [{ account_id, own }];
+
+/** One event for two accounts. An account that is both gets two, because they differ. */
+const toParties = (event: Omit<NewEvent, 'parties'>, parties: readonly Party[]): NewEvent[] => {
+  const [first, other] = parties;
+  if (first === undefined) return [];
+  if (other === undefined) return [{ ...event, parties: [first] }];
+  if (first.account_id !== other.account_id) return [{ ...event, parties: [first, other] }];
+  return [first, other].map((party, role) => ({
+    ...event,
+    event_key: `${event.event_key}:${role}`,
+    parties: [party],
+  }));
 };
 
 /** The fields by which every event of settlement names its payer and vendor. */
@@ -53,19 +72,12 @@ const paymentEvents = (
 ): NewEvent[] => {
   const { settlement_id, rail, quote_id, service_id, account_id, wallet_id, delegate_id, scope } = event;
   const vendor = event.vendor_account_id;
-  const shared = { settlement_id, rail, quote_id, service_id, ...amountsOf(event), scope, ...own.both };
-  const of = (role: 'payer' | 'vendor', account_id: string, more: Record<string, Json>): NewEvent => ({
-    account_id,
-    type,
-    object_id: settlement_id,
-    data: { ...shared, role, ...more },
-    event_key: `${type}:${settlement_id}:${role}`,
-  });
+  const data = { settlement_id, rail, quote_id, service_id, ...amountsOf(event), scope, ...own.both };
   const payerAddress = event.payer_address === null ? {} : { payer_address: event.payer_address };
-  return [
-    ...(account_id === null ? [] : [of('payer', account_id, { wallet_id, delegate_id })]),
-    ...(vendor === null ? [] : [of('vendor', vendor, { ...payerAddress, ...own.vendor })]),
-  ];
+  return toParties({ type, object_id: settlement_id, data, event_key: `${type}:${settlement_id}` }, [
+    ...(account_id === null ? [] : to(account_id, { role: 'payer', wallet_id, delegate_id })),
+    ...(vendor === null ? [] : to(vendor, { role: 'vendor', ...payerAddress, ...own.vendor })),
+  ]);
 };
 
 /**
@@ -73,23 +85,22 @@ const paymentEvents = (
  * another settlement.
  */
 const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: PaymentEvent): NewEvent[] => {
-  const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = event;
-  if (quote_id === null || account_id === null) return [];
+  const { quote_id, settlement_id, service_id, vendor_account_id: vendor } = event;
+  if (quote_id === null || vendor === null) return [];
   const data = { quote_id, service_id, settlement_id, ...amountsOf(event) };
-  return [{ account_id, type, object_id: quote_id, data, event_key: `${type}:${quote_id}:${settlement_id}` }];
+  const event_key = `${type}:${quote_id}:${settlement_id}`;
+  return [{ type, object_id: quote_id, data, event_key, parties: to(vendor) }];
 };
 
 /**
  * The status of an object as its GET shows it. After a fork the same status may come again, with
  * another transaction.
  */
-const objectEvent = <T extends EventType>(
-  account_id: string,
-  type: T,
+const objectEvent = (
+  type: EventType,
   object_id: string,
   data: { tx_hash: string | null } & Record<string, Json>,
-): NewEvent => ({
-  account_id,
+): Omit<NewEvent, 'parties'> => ({
   type,
   object_id,
   data,
@@ -102,10 +113,10 @@ const approvalEvent = (
   type: 'approval.requested' | 'approval.decided',
   approval: { approval_id: string; status: string } & Record<string, Json>,
 ): NewEvent => ({
-  account_id,
   type,
   object_id: approval.approval_id,
   data: approval,
+  parties: to(account_id),
   event_key: `${type}:${approval.approval_id}:${approval.status}`,
 });
 
@@ -118,16 +129,13 @@ const declineEvents = ({
   vendor_account_id,
   ...decline
 }: EventPayload<'settlement.declined'>): NewEvent[] => {
-  const { decline_id, quote_id, service_id, amount, created_at } = decline;
-  const of = (role: 'payer' | 'vendor', account: string, data: Record<string, Json>): NewEvent => ({
-    account_id: account,
-    type: 'settlement.declined',
-    object_id: decline_id,
-    data: { ...data, role },
-    event_key: `settlement.declined:${decline_id}:${role}`,
-  });
-  const toVendor = { decline_id, quote_id, service_id, amount, code: VENDOR_CODE, created_at };
-  return [of('payer', account_id, decline), of('vendor', vendor_account_id, toVendor)];
+  const { decline_id, quote_id, service_id, amount, created_at, ...toPayer } = decline;
+  const data = { decline_id, quote_id, service_id, amount, created_at };
+  const type = 'settlement.declined';
+  return toParties({ type, object_id: decline_id, data, event_key: `${type}:${decline_id}` }, [
+    ...to(account_id, { role: 'payer', ...toPayer }),
+    ...to(vendor_account_id, { role: 'vendor', code: VENDOR_CODE }),
+  ]);
 };
 
 /**
@@ -137,7 +145,7 @@ const declineEvents = ({
 export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => NewEvent[]) | null } = {
   'quote.expired': ({ account_id, quote_id, service_id, quote_amount, fee_amount, expires_at }) => [
     {
-      account_id,
+      parties: to(account_id),
       type: 'quote.expired',
       object_id: quote_id,
       data: { quote_id, service_id, quote_amount, fee_amount, expires_at },
@@ -183,7 +191,7 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   'webhook.securityNoted': null,
   'settlement.delegateExhausted': ({ account_id, decline_id, period: _period, ...data }) => [
     {
-      account_id,
+      parties: to(account_id),
       type: 'delegate.exhausted',
       object_id: data.delegate_id,
       data,
@@ -193,23 +201,26 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   'funding.withdrawalChanged': ({ account_id, withdrawal }) => {
     const { status, withdrawal_id } = withdrawal;
     if (status === 'pending_approval') return [];
-    return [objectEvent(account_id, `withdrawal.${status}`, withdrawal_id, withdrawal)];
+    return [{ ...objectEvent(`withdrawal.${status}`, withdrawal_id, withdrawal), parties: to(account_id) }];
   },
   'funding.refundChanged': ({ vendor_account_id, payer_account_id, refund }) => {
     const { status, refund_id } = refund;
     if (status === 'pending_signature') return [];
     // An account that refunds itself gets one event. A payer of another protocol has no account.
     const accounts = new Set([vendor_account_id, payer_account_id].filter((id) => id !== null));
-    return [...accounts].map((account_id) => objectEvent(account_id, `refund.${status}`, refund_id, refund));
+    return toParties(
+      objectEvent(`refund.${status}`, refund_id, refund),
+      [...accounts].flatMap((account_id) => to(account_id)),
+    );
   },
   'funding.depositChanged': ({ account_id, deposit }) => {
     const { status, deposit_id } = deposit;
     if (status === 'created') return [];
-    return [objectEvent(account_id, `deposit.${status}`, deposit_id, deposit)];
+    return [{ ...objectEvent(`deposit.${status}`, deposit_id, deposit), parties: to(account_id) }];
   },
   'identity.delegateChanged': ({ change_id, account_id, at: _at, change, ...data }) => [
     {
-      account_id,
+      parties: to(account_id),
       type: `delegate.${change}`,
       object_id: data.delegate_id,
       data,
@@ -218,7 +229,7 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   ],
   'identity.keyChanged': ({ change_id, account_id, at: _at, change, ...data }) => [
     {
-      account_id,
+      parties: to(account_id),
       type: `key.${change}`,
       object_id: data.service_id ?? data.delegate_id ?? account_id,
       data,

@@ -7,6 +7,7 @@ import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { addressEvents } from '../deliveries/store.ts';
 import { isSubscribedTo } from '../endpoints/store.ts';
 import type { NewEvent } from './model.ts';
+import { dataFor, isEventOf } from './parties.ts';
 
 const Row = z.object({
   event_id: z.string(),
@@ -17,13 +18,31 @@ const Row = z.object({
 });
 export type EventRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`event_id, type, object_id, data, created_at`;
+type Fragment = ReturnType<typeof sql.fragment>;
 
 /** What distinguishes an event, in 16 bytes, so that the unique index is small. */
-const hashOf = (accountId: string, eventKey: string): string =>
-  createHash('sha256').update(`${accountId} ${eventKey}`).digest('hex').slice(0, 32);
+const hashOf = (accountIds: readonly string[], eventKey: string): string =>
+  createHash('sha256')
+    .update([...accountIds, eventKey].join(' '))
+    .digest('hex')
+    .slice(0, 32);
 
 const Inserted = z.object({ events: z.bigint(), deliveries: z.bigint() });
+
+const rowOf = ({ event_key, parties, ...event }: NewEvent) => {
+  const [first, other] = parties;
+  return {
+    ...event,
+    event_id: newId('evt'),
+    ...first,
+    other_account_id: other?.account_id ?? null,
+    other_own: other?.own ?? null,
+    event_hash: hashOf(
+      parties.map(({ account_id }) => account_id),
+      event_key,
+    ),
+  };
+};
 
 /**
  * Writes the events of accounts, each once, and addresses them to the endpoints that subscribe to
@@ -31,38 +50,34 @@ const Inserted = z.object({ events: z.bigint(), deliveries: z.bigint() });
  * same time.
  * @returns how many events are new, and how many deliveries are due now
  */
-export const insertEvents = (db: Db, events: readonly NewEvent[]): Promise<z.infer<typeof Inserted>> => {
-  const rows = events.map(({ event_key, ...event }) => ({
-    event_id: newId('evt'),
-    event_hash: hashOf(event.account_id, event_key),
-    ...event,
-  }));
-  return db.one(sql.type(Inserted)`
+export const insertEvents = (db: Db, events: readonly NewEvent[]): Promise<z.infer<typeof Inserted>> =>
+  db.one(sql.type(Inserted)`
     with inserted as (
-      insert into events (event_id, account_id, type, object_id, data, event_hash)
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as input(event_id text, account_id text, type text, object_id text, data jsonb, event_hash uuid)
+      insert into events (event_id, type, object_id, data, account_id, own, other_account_id, other_own, event_hash)
+      select * from jsonb_to_recordset(${JSON.stringify(events.map(rowOf))}::jsonb)
+        as input(event_id text, type text, object_id text, data jsonb, account_id text, own jsonb,
+          other_account_id text, other_own jsonb, event_hash uuid)
       -- In one order, so that two statements that write the same rows cannot deadlock.
-      order by event_hash
-      on conflict (event_hash) do nothing
-      returning event_id, account_id, type
+      order by object_id, event_hash
+      on conflict (object_id, event_hash) do nothing
+      returning event_id, type, array[account_id, other_account_id] as parties
     ), addressed as (
-      ${addressEvents(sql.fragment`select endpoint_id, event_id from inserted join endpoints using (account_id)
+      ${addressEvents(sql.fragment`select endpoint_id, event_id
+      from inserted cross join lateral unnest(parties) as party(account_id) join endpoints using (account_id)
       where disabled_reason is null and ${isSubscribedTo(sql.fragment`inserted.type`)}`)}
       returning endpoint_id
     )
     select (select count(*) from inserted) as events, (select count(*) from addressed) as deliveries`);
-};
 
 /** Writes a test event and addresses it to one endpoint only. */
 export const insertTestEvent = (db: Db, accountId: string, endpointId: string): Promise<EventRow> => {
   const eventId = newId('evt');
   return db.one(sql.type(Row)`
     with inserted as (
-      insert into events (event_id, account_id, type, object_id, data, event_hash)
-      values (${eventId}, ${accountId}, 'webhook.test', ${endpointId},
-        jsonb_build_object('endpoint_id', ${endpointId}::text), ${hashOf(accountId, eventId)})
-      returning ${columns}
+      insert into events (event_id, type, object_id, data, account_id, own, event_hash)
+      values (${eventId}, 'webhook.test', ${endpointId}, jsonb_build_object('endpoint_id', ${endpointId}::text),
+        ${accountId}, '{}', ${hashOf([accountId], eventId)})
+      returning event_id, type, object_id, data, created_at
     ), addressed as (
       ${addressEvents(sql.fragment`select ${endpointId}, event_id from inserted`)}
     )
@@ -70,11 +85,14 @@ export const insertTestEvent = (db: Db, accountId: string, endpointId: string): 
 };
 
 /** The account's event. Null when there is none, or when it belongs to another account. */
-export const findEvent = (db: Db, accountId: string, eventId: string): Promise<EventRow | null> =>
-  db.maybeOne(sql.type(Row)`
-    select ${columns} from events where event_id = ${eventId} and account_id = ${accountId}`);
+export const findEvent = (db: Db, accountId: string, eventId: string): Promise<EventRow | null> => {
+  const account = sql.fragment`${accountId}`;
+  return db.maybeOne(sql.type(Row)`
+    select event_id, type, object_id, ${dataFor(account)}, created_at from events
+    where event_id = ${eventId} and ${isEventOf(account)}`);
+};
 
-/** A page of the account's events, newest first, and one more. */
+/** A page of the account's events, newest first, and one more. It merges one index scan per party. */
 export const listEventRows = (
   db: Db,
   {
@@ -83,10 +101,15 @@ export const listEventRows = (
     object_id,
   }: { account_id: string; type?: EventType | undefined; object_id?: string | undefined },
   page: Page,
-): Promise<readonly EventRow[]> =>
-  db.any(sql.type(Row)`
-    select ${columns} from events
-    where account_id = ${account_id} ${matching({ type, object_id })} ${pageBy('event_id', page)}`);
+): Promise<readonly EventRow[]> => {
+  const eventsAs = (account: Fragment, own: Fragment) => sql.fragment`(
+      select event_id, type, object_id, data || ${own} as data, created_at from events
+      where ${account} = ${account_id} ${matching({ type, object_id })} ${pageBy('event_id', page)})`;
+  return db.any(sql.type(Row)`
+    select * from (${eventsAs(sql.fragment`account_id`, sql.fragment`own`)}
+      union all ${eventsAs(sql.fragment`other_account_id`, sql.fragment`other_own`)}) as of_account
+    order by event_id desc limit ${page.limit + 1}`);
+};
 
 /** Longer than the stream stores an event (7 days), so that no repeat is taken for a new event. */
 const PURGE_AFTER = '30 days';
@@ -104,7 +127,17 @@ export const purgeEvents = async (db: Db, limit: number): Promise<number> => {
   return rowCount;
 };
 
-/** Deletes all events of an account with their deliveries. */
+/**
+ * Deletes all events of an account with their deliveries. An event that another account has too
+ * stays with that account.
+ */
 export const deleteEventsOf = async (db: Db, accountId: string): Promise<void> => {
-  await db.query(sql.typeAlias('void')`delete from events where account_id = ${accountId}`);
+  await db.query(sql.typeAlias('void')`
+    with handed_over as (
+      update events set account_id = other_account_id, own = other_own, other_account_id = null, other_own = null
+      where account_id = ${accountId} and other_account_id is not null
+    ), left_out as (
+      update events set other_account_id = null, other_own = null where other_account_id = ${accountId}
+    )
+    delete from events where account_id = ${accountId} and other_account_id is null`);
 };

@@ -1,19 +1,26 @@
 -- Up Migration
--- The events of accounts, stored for 30 days. Each exists once for its account, however often the
--- event of the service is delivered.
+-- The events of accounts, stored for 30 days. Each exists once, however often the event of the
+-- service is delivered. Payer and vendor share one.
 create table events (
   event_id text collate "C" primary key,
-  account_id text collate "C" not null,
   type text not null,
   object_id text not null,
+  -- What each of the two accounts sees, and what only the first or the other one sees besides.
   data jsonb not null,
-  -- The first half of the SHA-256 of its account and key (NewEvent). A repeated event has the same.
-  event_hash uuid not null unique,
-  created_at timestamptz not null default app_now()
+  account_id text collate "C" not null,
+  own jsonb not null,
+  other_account_id text collate "C",
+  other_own jsonb,
+  -- The first half of the SHA-256 of its accounts and key (NewEvent). A repeated event has the same.
+  event_hash uuid not null,
+  created_at timestamptz not null default app_now(),
+  check (num_nulls(other_account_id, other_own) in (0, 2)),
+  check (other_account_id <> account_id)
 );
 create index events_by_account on events (account_id, event_id desc);
--- For operators, who find the events of a payment without its accounts.
-create index events_by_object on events (object_id);
+create index events_by_other_account on events (other_account_id, event_id desc) where other_account_id is not null;
+-- Also for operators, who find the events of a payment without its accounts.
+create unique index events_by_object on events (object_id, event_hash);
 
 create table endpoints (
   endpoint_id text collate "C" primary key,

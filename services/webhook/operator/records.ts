@@ -63,9 +63,10 @@ export const findEventRecords =
   (pool: Pool): RecordFinder =>
   async ({ ids }) => {
     const events = await pool.any(sql.type(EventRecord)`
-      select event_id, account_id, type, object_id, data, created_at from events
-      where event_id = any(${textArray(ids)}) or object_id = any(${textArray(ids)})
-      order by event_id limit 500`);
+      select event_id, party.account_id, type, object_id, data || party.own as data, created_at from events
+      cross join lateral (values (events.account_id, events.own), (other_account_id, other_own)) as party(account_id, own)
+      where (event_id = any(${textArray(ids)}) or object_id = any(${textArray(ids)})) and party.account_id is not null
+      order by event_id, party.account_id limit 500`);
     const deliveries = await pool.any(sql.type(DeliveryRecord)`
       select d.event_id, e.type, d.endpoint_id, d.status, d.tries, d.attempts, d.next_attempt_at, d.created_at
       from deliveries d join events e using (event_id)
