@@ -20,7 +20,9 @@ const ROWS = `select sum(n_tup_ins) as inserted, sum(n_tup_upd) as updated, sum(
 const STATEMENTS = `select sum(calls) as statements from pg_stat_statements
   where dbid = (select oid from pg_database where datname = current_database())
     and query !~* '^(begin|commit|rollback|start transaction)'`;
+/** The first change of a page after a checkpoint writes the whole page, so the WAL varies with them. */
 const SERVER = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal,
+  (select wal_fpi from pg_stat_wal) as pages,
   (select sum(xact_commit) from pg_stat_database where datname = current_database()) as transactions,
   (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes`;
 
@@ -78,6 +80,7 @@ export const startCounting = async (bench: BenchStack): Promise<Counting> => {
         'rows updated, HOT': row('hot'),
         'rows deleted': row('deleted'),
         'WAL bytes': Number(server.wal),
+        'whole pages in the WAL': Number(server.pages),
         messages,
         'RPC calls': scraped.reduce(
           (sum, { value }) => sum + (value('quittance_rpc_call_duration_seconds_count') ?? 0),
