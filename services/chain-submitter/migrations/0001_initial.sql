@@ -79,7 +79,7 @@ create table transactions (
   unique (intent_id, generation)
 )
 -- The row without its bytes fits in the free space, so that finality writes no index.
-with (fillfactor = 90);
+with (fillfactor = 75);
 -- Rule 9. The index also refuses the commit of a worker that was paused and wakes late.
 create unique index transactions_one_live on transactions (intent_id) where status = 'live';
 -- The platform pays for each address once. While a creation may be included, and once it is, no
