@@ -94,7 +94,7 @@ describe('the cell', () => {
 test('ids stay valid UUIDs, sort by the order in which they were made, and differ', () => {
   const ids = Array.from({ length: 20_000 }, () => newId('stl'));
   expect(new Set(ids).size).toBe(ids.length);
-  expect(ids.toSorted()).toEqual(ids);
+  expect(ids.every((id, at) => at === 0 || ids[at - 1]! < id)).toBe(true);
   for (const id of ids.slice(0, 50)) expect(SettlementId.parse(id)).toBe(id);
   const services = Array.from({ length: 1000 }, newServiceId);
   expect(new Set(services).size).toBe(services.length);

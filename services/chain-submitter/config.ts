@@ -140,7 +140,8 @@ export const config = z
     if (ENVIRONMENT === 'live' && urls.length < 2) refuse('live needs two providers');
     if (value.FEE_PAYER_KEYS.length < value.FEE_PAYERS_IN_USE)
       context.addIssue({
-        ...{ code: 'custom', path: ['FEE_PAYERS_IN_USE'] },
+        code: 'custom',
+        path: ['FEE_PAYERS_IN_USE'],
         message: 'must be at most the number of FEE_PAYER_KEYS',
       });
     // A fee payer that is also an authority would move tokens in any transaction whose fee it pays.

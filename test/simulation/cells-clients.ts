@@ -11,7 +11,7 @@ type Ask = <T>(
 ) => Promise<T>;
 
 /** A payment that a client wants, the answer that it relies on, and when it asked for that one. */
-export type Wish = Omit<Call, 'at'> & { answer: string | null; askedAt: number };
+type Wish = Omit<Call, 'at'> & { answer: string | null; askedAt: number };
 
 /**
  * The payers' programs behind a gateway that has its own idea of where each lane is. They repeat a

@@ -23,7 +23,7 @@ class Away extends Error {
 }
 
 /** What a caller of a cell gets. `moved` names the cell that has the payer's lane, if known. */
-export type Answer =
+type Answer =
   | { status: Settlement['status']; settlementId: string }
   | { moved: number | null }
   | 'later'
@@ -64,7 +64,7 @@ export const createCellProcesses = (
     return value;
   };
 
-  /** A call to another cell. It may be lost, repeated, or carried out long after its caller left. */
+  /** A call to another cell. It may be lost, repeated, or carried out after its caller gave up. */
   const ask = <T>(
     from: Process,
     to: number,

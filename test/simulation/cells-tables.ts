@@ -18,15 +18,15 @@ export type Settlement = Omit<Call, 'at'> & {
   /** Whether the claim knows the end. */
   isConcluded: boolean;
 };
-export type Claim = { settlementId: string; account: string; attempt: string; isUsed: boolean; at: number };
+type Claim = { settlementId: string; account: string; attempt: string; isUsed: boolean; at: number };
 /** What an owner of a lane needs to accept payments of its accounts. */
-export type Pack = {
+type Pack = {
   spent: [account: string, spent: bigint][];
   attempts: [key: string, attempt: Attempt][];
 };
 type Attempt = { settlementId: string; quoteId: string };
 /** `epoch` grows with each transfer. A lane that is gone keeps what it must deliver. */
-export type Lane =
+type Lane =
   | { state: 'owned'; epoch: number }
   | { state: 'leaving'; epoch: number; to: number }
   | { state: 'gone'; epoch: number; to: number; pack: Pack | null };

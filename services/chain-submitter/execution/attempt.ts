@@ -1,6 +1,7 @@
 import bs58 from 'bs58';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
+import { laneOf } from '../../../shared/lanes/lane.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -192,7 +193,7 @@ export const attemptOrder = async (
   intent: ClaimedIntent,
   order: OwnOrder,
 ): Promise<AttemptResult> => {
-  const network = networkOfLane(parts.network, order.accountId);
+  const network = networkOfLane(parts.network, laneOf(order.accountId));
   const deps = { ...parts, network };
   const { blockhashes, rpc } = deps;
   const [plan, latest] = await Promise.all([

@@ -1,5 +1,3 @@
-import { laneOf } from '../../../../shared/lanes/lane.ts';
-
 /** The addresses of this deployment that orders are built with and checked against. */
 export type Network = {
   mint: string;
@@ -22,13 +20,13 @@ export type Network = {
 };
 
 /**
- * The network as the transactions of an account see it. Every transaction changes its fee payer,
+ * The network as the transactions of a lane see it. Every transaction changes its fee payer,
  * and the chain includes a bounded number of changes of one account in a block, so the lanes have
  * different ones.
  */
-export const networkOfLane = (network: Network, accountId: string): Network => {
+export const networkOfLane = (network: Network, lane: number): Network => {
   const { payingFeePayers: paying } = network;
-  return { ...network, feePayer: paying[laneOf(accountId) % paying.length]! };
+  return { ...network, feePayer: paying[lane % paying.length]! };
 };
 
 /** All addresses of the platform. None of them may be a user's wallet or a payee. */
