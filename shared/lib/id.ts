@@ -35,7 +35,7 @@ const CELL_CHARACTERS = 2;
 export const newId = (prefix: IdPrefix): string =>
   typeid(prefix).toString().slice(0, -CELL_CHARACTERS) + cellSuffix();
 
-/** The id of a vendor service is a plain UUID (docs/spec/interface.md). Its last bits are the cell. */
+/** The id of a vendor service is a plain UUID (docs/spec/interface.md) that ends with the cell. */
 export const newServiceId = (): string => {
   const digits = withCell(Buffer.from(randomUUID().replaceAll('-', ''), 'hex')).toString('hex');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
