@@ -57,8 +57,8 @@ export const recordsOf = ({ pool, logger, relay, clock }: ServiceBase): Records 
 export type Service = {
   serving: Serving;
   consuming: Consuming[];
-  /** Its lanes, and what takes over messages for them. */
-  taking?: { stop: () => Promise<void> }[];
+  /** Its lanes, and what it accepts for them. */
+  lanes?: { stop: () => Promise<void> }[];
   jobs: Periodic[];
   gauges?: GaugeCollector[];
 };
@@ -114,8 +114,8 @@ export const closeBase = async ({ relay, waiting, bus, pool, health }: Base): Pr
   await health.close();
 };
 
-const stopIntake = ({ serving, consuming, taking = [] }: Service) =>
-  Promise.all([serving, ...consuming, ...taking].map((each) => each.stop()));
+const stopIntake = ({ serving, consuming, lanes = [] }: Service) =>
+  Promise.all([serving, ...consuming, ...lanes].map((each) => each.stop()));
 
 const stopJobs = ({ jobs }: Service) => Promise.all(jobs.map((job) => job.stop()));
 

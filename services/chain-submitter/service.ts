@@ -5,7 +5,7 @@ import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
-import { acceptJobs, takeHandedOver } from '../../shared/events/consume.ts';
+import { acceptHandedOver, acceptJobs } from '../../shared/events/consume.ts';
 import { startLanes, whileOwned } from '../../shared/lanes/lanes.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
@@ -176,10 +176,10 @@ const gaugesOf = ({ pool, limits, network, lamportsOf }: Deps, config: Config) =
   collectFeePayer(async () => Math.min(...(await Promise.all(network.payingFeePayers.map(lamportsOf))))),
 ];
 
-/** Takes the jobs of a lane from the replicas that have accepted the payments, and wait for them. */
-const takeSettles = (bus: Bus, lane: number, deps: Deps) => {
+/** Accepts the jobs of a lane from the replicas that wait for their payments. */
+const acceptSettles = (bus: Bus, lane: number, deps: Deps) => {
   const pay = settle(deps);
-  return takeHandedOver(bus, { service: 'chain-submitter', name: 'settle', receiver: lane }, 'settlement', {
+  return acceptHandedOver(bus, { service: 'chain-submitter', name: 'settle', receiver: lane }, 'settlement', {
     schema: chainSubmitter.jobs.settle.payload,
     handle: (job, replicaId) => {
       if (replicaId !== undefined) deps.waiters.add(job.settlement_id, replicaId);
@@ -196,7 +196,6 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
   const jobs = { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) };
   const consuming = [acceptJobs(bus, chainSubmitter, jobs, quarantine)];
   const lanes = startLanes(base);
-  const taking = [lanes, whileOwned(lanes, (lane) => takeSettles(bus, lane, deps))];
   const operating = operatorHandlers({
     pool,
     consuming,
@@ -206,8 +205,8 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
   return {
     serving: serve(bus, chainSubmitter, { ...operations(deps, config), ...operating }),
     consuming,
-    taking,
+    lanes: [lanes, whileOwned(lanes, (lane) => acceptSettles(bus, lane, deps))],
     jobs: [worker],
-    gauges: gaugesOf(deps, config),
+    gauges: [...gaugesOf(deps, config), lanes.gauges],
   };
 };

@@ -5,7 +5,7 @@ import { chainSubmitter, identity, settlement, wallet } from '../../shared/contr
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, type HourlyLimits, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
-import { subscribe, takeHandedOver } from '../../shared/events/consume.ts';
+import { acceptHandedOver, subscribe } from '../../shared/events/consume.ts';
 import { startLanes } from '../../shared/lanes/lanes.ts';
 import { cachedValue } from '../../shared/lib/cached.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
@@ -192,12 +192,12 @@ export const createService = (
     deps,
     serving: serve(bus, settlement, { ...operations(deps), ...operating }, { lanes }),
     consuming,
-    taking: [lanes],
+    lanes: [lanes],
     // Calls that are still answered wait for their outcomes.
     jobs: [
       ...startJobs(deps, { ...TIMING, ...changed }),
-      takeHandedOver(bus, own, 'chain-submitter', outcomes),
+      acceptHandedOver(bus, own, 'chain-submitter', outcomes),
     ],
-    gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, deps.caps.limits)],
+    gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, deps.caps.limits), lanes.gauges],
   };
 };

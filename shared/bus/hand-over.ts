@@ -16,9 +16,7 @@ const FROM = 'Quittance-Replica';
  */
 const ANSWERED_WITHIN_MS = 10_000;
 
-/**
- * A process that takes over a job or an event of this name: the owner of a lane, or a replica.
- */
+/** Who accepts a job or an event of this name: the owner of a lane, or a replica. */
 export type Receiver = { service: 'settlement' | 'chain-submitter'; name: string; receiver: number | string };
 
 export const receiverSubject = ({ service, name, receiver }: Receiver): string =>
@@ -53,12 +51,12 @@ export const handOver = (
   );
 
 /**
- * Takes what is handed over on a subject. Replicas with the same subject share it. It is answered
+ * Accepts what is handed over on a subject. Replicas with the same subject share it. It is answered
  * when its handler has committed its effects.
  * @param from the service that may hand over
  * @param handle gets the message and the name of the replica that handed it over
  */
-export const takeOver = (
+export const acceptHandOver = (
   bus: Bus,
   receiver: Receiver,
   from: ServiceName,
@@ -72,7 +70,7 @@ export const takeOver = (
       await handle(msg, msg.headers?.get(FROM) || undefined);
       msg.respond(encode({ ok: null }));
     } catch (error) {
-      bus.logger.warn({ err: error, subject }, 'not taken over, left to the stream');
+      bus.logger.warn({ err: error, subject }, 'not accepted, left to the stream');
       msg.respond(encode(toErrorReply(error)));
     }
   };

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type Bus, track } from '../bus/connect.ts';
 import { type Delivery, pull, refuse } from '../bus/durable.ts';
 import { encode } from '../bus/envelope.ts';
-import { type Receiver, takeOver } from '../bus/hand-over.ts';
+import { acceptHandOver, type Receiver } from '../bus/hand-over.ts';
 import { type Durable, eventDurable, jobDurable } from '../bus/topology.ts';
 import { inBusSpan } from '../bus/trace.ts';
 import { conflict } from '../contract/errors.ts';
@@ -119,18 +119,18 @@ const consumeEach = (bus: Bus, sources: readonly Source[], quarantine: Quarantin
   });
 
 /**
- * Takes what other processes hand over of a source, as a delivery of its stream, and answers when
- * the effects were committed. What cannot be parsed is left to the stream, whose consumer
+ * Accepts what other processes hand over of a source, like a delivery of its stream, and answers
+ * when the effects were committed. What cannot be parsed is left to the stream, whose consumer
  * quarantines it.
  * @param handle gets also the name of the replica that handed the payload over
  */
-export const takeHandedOver = <T>(
+export const acceptHandedOver = <T>(
   bus: Bus,
   receiver: Receiver,
   from: ServiceName,
   { schema, handle }: { schema: z.ZodType<T>; handle: (payload: T, replicaId?: string) => Promise<void> },
 ): { stop: () => Promise<void> } =>
-  takeOver(bus, receiver, from, async (msg, replicaId) => {
+  acceptHandOver(bus, receiver, from, async (msg, replicaId) => {
     const { payloads, refused } = parse(schema, msg);
     if (refused[0] !== undefined) throw new TypeError(`cannot be parsed: ${refused[0].reason.slice(0, 500)}`);
     const { service, name } = receiver;

@@ -24,7 +24,7 @@ export type Message = {
    * The trace of the message, for a statement that serves several calls. Default: the active trace.
    */
   traceparent?: string | null;
-  /** Who is asked to take it over before it is published. Nothing depends on it. */
+  /** To whom it is handed over. It is published only if that fails. */
   receiver?: Receiver;
 };
 

@@ -10,7 +10,7 @@ import { chainSubmitter } from '../contract/index.ts';
 import { connectPool, type Pool } from '../db/pool.ts';
 import { newId } from '../lib/id.ts';
 import { createLogger } from '../lib/logger.ts';
-import { takeHandedOver } from './consume.ts';
+import { acceptHandedOver } from './consume.ts';
 import { event } from './event.ts';
 import { eventList } from './event-list.ts';
 import { insertOutbox, type OutboxRow } from './outbox.ts';
@@ -66,7 +66,7 @@ const commit = async (payloads: readonly Progress[], receivers: readonly string[
 const take = async (receiver: string, handle: (payload: Progress) => Promise<void>) => {
   const bus = await testBus.as('settlement');
   const source = { schema: chainSubmitter.events.settleProgressed, handle };
-  const taking = takeHandedOver(bus, receiverOf(receiver), 'chain-submitter', source);
+  const taking = acceptHandedOver(bus, receiverOf(receiver), 'chain-submitter', source);
   await bus.nc.flush();
   return taking;
 };

@@ -5,7 +5,7 @@ import { count } from '../lib/metrics.ts';
 import { type Entry, MAX_EVENTS } from './event-list.ts';
 import type { OutboxRow } from './outbox.ts';
 
-/** The messages of a row that one receiver takes over. */
+/** The messages of a row that are handed over to one receiver. */
 export type Part = { receiver: Receiver; entries: readonly Entry[] };
 
 /**
@@ -19,7 +19,7 @@ const errorCodeOf = (error: unknown): string | undefined =>
 
 /**
  * Hands rows over to their receivers. Messages of one turn for one receiver are one request.
- * @returns a function of rows with parts; whether all parts of each row were taken over
+ * @returns a function of rows with parts; whether all parts of each row were accepted
  */
 export const createHandOver = (bus: Bus) => {
   const avoidedUntil = new Map<string, number>();
@@ -47,10 +47,10 @@ export const createHandOver = (bus: Bus) => {
     const requests: Promise<boolean>[] = [];
     for (let at = 0; at < entries.length; at += MAX_EVENTS)
       requests.push(handOne(receiver, entries.slice(at, at + MAX_EVENTS)));
-    return (await Promise.all(requests)).every((isTaken) => isTaken);
+    return (await Promise.all(requests)).every((isAccepted) => isAccepted);
   };
 
-  return (rows: readonly OutboxRow[]): { row: OutboxRow; taken: Promise<boolean> }[] => {
+  return (rows: readonly OutboxRow[]): { row: OutboxRow; accepted: Promise<boolean> }[] => {
     const bySubject = new Map<string, { receiver: Receiver; entries: Entry[] }>();
     for (const { receiver, entries } of rows.flatMap(({ parts = [] }) => parts)) {
       const subject = receiverSubject(receiver);
@@ -58,12 +58,12 @@ export const createHandOver = (bus: Bus) => {
       if (found === undefined) bySubject.set(subject, { receiver, entries: [...entries] });
       else found.entries.push(...entries);
     }
-    const taken = new Map(
+    const accepted = new Map(
       [...bySubject].map(([subject, { receiver, entries }]) => [subject, handAll(receiver, entries)]),
     );
     return rows.map((row) => {
-      const ofRow = row.parts!.map(({ receiver }) => taken.get(receiverSubject(receiver))!);
-      return { row, taken: Promise.all(ofRow).then((all) => all.every((isTaken) => isTaken)) };
+      const ofRow = row.parts!.map(({ receiver }) => accepted.get(receiverSubject(receiver))!);
+      return { row, accepted: Promise.all(ofRow).then((all) => all.every((isAccepted) => isAccepted)) };
     });
   };
 };

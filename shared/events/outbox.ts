@@ -22,7 +22,7 @@ export const outboxRow = z.object({
   traceparent: z.string().nullable(),
 });
 export type OutboxRow = z.infer<typeof outboxRow> & {
-  /** Who is asked to take over which part of the row before it is published. */
+  /** To whom it is handed over. It is published only if that fails for one of them. */
   parts?: readonly Part[];
 };
 

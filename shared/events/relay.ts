@@ -232,18 +232,18 @@ export const startRelay = (pool: Pool, bus: Bus, clock: Clock, logger: Logger): 
       ),
     );
 
-  const handOverRow = async (row: OutboxRow, taken: Promise<boolean>): Promise<void> => {
+  const handOverRow = async (row: OutboxRow, accepted: Promise<boolean>): Promise<void> => {
     leases.add(row);
-    const isTaken = await Promise.race([taken, givenUp]);
+    const isAccepted = await Promise.race([accepted, givenUp]);
     leases.delete(row);
-    if (isTaken) deletion.add([row]);
+    if (isAccepted) deletion.add([row]);
     else await publishRows([row]);
   };
 
   const publishAll = (all: readonly OutboxRow[]) => {
     track(publishRows(all.filter(({ parts }) => parts === undefined)));
-    for (const { row, taken } of handOver(all.filter(({ parts }) => parts !== undefined)))
-      track(handOverRow(row, taken));
+    for (const { row, accepted } of handOver(all.filter(({ parts }) => parts !== undefined)))
+      track(handOverRow(row, accepted));
   };
 
   const publishTurn = () => {

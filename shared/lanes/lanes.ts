@@ -1,8 +1,7 @@
-import { performance } from 'node:perf_hooks';
 import type { Bus } from '../bus/connect.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Logger } from '../lib/logger.ts';
-import { count } from '../lib/metrics.ts';
+import { count, type GaugeCollector } from '../lib/metrics.ts';
 import { everyMs } from '../lib/periodic.ts';
 import { lanesToTake } from './model.ts';
 import { deleteReplica, renewReplica, takeLanes } from './store.ts';
@@ -19,17 +18,23 @@ const RENEWALS_OF_LOAD = 3;
 export type Lanes = {
   /** Calls the listener with the owned lanes now, and after each change. */
   onChange: (listener: (owned: ReadonlySet<number>) => void) => void;
+  gauges: GaugeCollector;
   /** Gives the lanes up at once. */
   stop: () => Promise<void>;
 };
 
-/** The share of the time in which the event loop worked, as a mean of the last calls. */
+/**
+ * The part of a core that the process used, as a mean of the last calls. The utilisation of the
+ * event loop would count the time in which other processes have the processor, and more owners on a
+ * machine that is used up would make that worse.
+ */
 const createLoadMeter = (): (() => number) => {
-  let last = performance.eventLoopUtilization();
+  let last = { at: performance.now(), cpu: process.cpuUsage() };
   const loads: number[] = [];
   return () => {
-    const now = performance.eventLoopUtilization();
-    loads.push(performance.eventLoopUtilization(now, last).utilization);
+    const now = { at: performance.now(), cpu: process.cpuUsage() };
+    const cpuMs = (now.cpu.user + now.cpu.system - last.cpu.user - last.cpu.system) / 1000;
+    loads.push(cpuMs / (now.at - last.at));
     last = now;
     if (loads.length > RENEWALS_OF_LOAD) loads.shift();
     return loads.reduce((sum, load) => sum + load, 0) / loads.length;
@@ -47,7 +52,8 @@ export const startLanes = ({
   bus: Pick<Bus, 'replicaId'>;
 }): Lanes => {
   const listeners: ((owned: ReadonlySet<number>) => void)[] = [];
-  const loadOf = createLoadMeter();
+  const measureLoad = createLoadMeter();
+  let load = 0;
   let owned: ReadonlySet<number> = new Set();
 
   const own = (lanes: readonly number[]): void => {
@@ -62,7 +68,8 @@ export const startLanes = ({
   };
 
   const renew = async (nextWithinMs: number): Promise<void> => {
-    const self = { replica_id: replicaId, load: loadOf() };
+    load = measureLoad();
+    const self = { replica_id: replicaId, load };
     const state = await renewReplica(pool, self, nextWithinMs);
     const wanted = lanesToTake(state, self);
     const taken = wanted.length === 0 ? [] : await takeLanes(pool, replicaId, wanted);
@@ -75,6 +82,14 @@ export const startLanes = ({
     onChange: (listener) => {
       listeners.push(listener);
       listener(owned);
+    },
+    gauges: {
+      name: 'lanes',
+      metrics: ['quittance_lanes', 'quittance_replica_load_ratio'],
+      collect: async () => [
+        { metric: 'quittance_lanes', value: owned.size },
+        { metric: 'quittance_replica_load_ratio', value: load },
+      ],
     },
     stop: async () => {
       await periodic.stop();

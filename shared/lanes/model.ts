@@ -3,7 +3,10 @@
  * are together share statements. The others stand by.
  */
 
-/** The owner of lanes is busy above this load, and another replica takes half of them. */
+/**
+ * An owner is busy above this load, and another replica takes half of its lanes. The load is the
+ * used part of a core, because the handlers of a process run on one.
+ */
 const BUSY = 0.6;
 /** An owner below this load gives its lanes to another one. */
 const IDLE = 0.2;

@@ -169,11 +169,23 @@ export const METRICS = {
     'What open attempts hold of the balances of their wallets.',
   ),
   quittance_holding_wallets: gauge('{wallet}', ['settlement'], {}, 'Wallets with a hold.'),
+  quittance_lanes: gauge(
+    '{lane}',
+    ['settlement', 'chain-submitter'],
+    {},
+    'Lanes of the 16 that the replica owns; 0 while it stands by. All replicas of a service together own 16.',
+  ),
+  quittance_replica_load_ratio: gauge(
+    '1',
+    ['settlement', 'chain-submitter'],
+    {},
+    'Part of a core that the replica used in the last three seconds. Above 0.6 another replica takes half of its lanes.',
+  ),
   quittance_lanes_moved_total: counter(
     '{lane}',
     ['settlement', 'chain-submitter'],
     { change: ['taken', 'lost'] },
-    'Lanes that a replica took, and lanes that another one took from it. An owner that died loses nothing itself.',
+    'Lanes that a replica took, and lanes that another one took from it.',
   ),
   quittance_lane_fallbacks_total: counter(
     '{item}',

@@ -104,7 +104,7 @@ export const createBus = (harness: Harness) => {
     /**
      * Hands a row over. An owner of a lane is any process that can handle it, because several may
      * believe that they own it. One that is paused goes on with it later.
-     * @returns whether all of it was taken over, as far as the sender learns
+     * @returns whether all of it was accepted, as far as the sender learns
      */
     handOver: async (process: Process, { subject, parts = [] }: OutboxRow): Promise<boolean> => {
       const handOne = ({ receiver: { receiver }, entries }: Part): Promise<boolean> => {
@@ -113,8 +113,8 @@ export const createBus = (harness: Harness) => {
             one.alive && handlers.has(subject) && (typeof receiver === 'number' || one.name === receiver),
         );
         if (isUnavailable() || able.length === 0) return Promise.resolve(false);
-        const [taker, handlers] = random.pick(able);
-        const taking = new Promise<boolean>((resolve) => {
+        const [receiving, handlers] = random.pick(able);
+        const accepting = new Promise<boolean>((resolve) => {
           const handle = async () => {
             const payloads = JSON.parse(JSON.stringify(entries)) as typeof entries;
             const done = payloads.map((entry) =>
@@ -128,12 +128,12 @@ export const createBus = (harness: Harness) => {
             if (isUnavailable() || random.chance(harness.faults.lostAnswer)) return;
             resolve(outcomes.every(({ status }) => status === 'fulfilled'));
           };
-          harness.inside(taker, random.between(1, 20), () => void handle());
+          harness.inside(receiving, random.between(1, 20), () => void handle());
         });
         const gaveUp = harness.sleep(process, ACK_WAIT_MS).then(() => false);
-        return Promise.race([taking, gaveUp]);
+        return Promise.race([accepting, gaveUp]);
       };
-      return (await Promise.all(parts.map(handOne))).every((isTaken) => isTaken);
+      return (await Promise.all(parts.map(handOne))).every((isAccepted) => isAccepted);
     },
     consume: (process: Process, handlers: Record<string, Handle>) =>
       consumers.set(process, new Map(Object.entries(handlers))),
@@ -169,8 +169,8 @@ export const createRelay = (
       .catch(() => {});
   const send = async (row: OutboxRow, batchWindowMs: number) => {
     if (batchWindowMs > 0) await harness.sleep(process, batchWindowMs);
-    const isTaken = row.parts !== undefined && (await bus.handOver(process, row));
-    if (!isTaken) await bus.publish(process, row);
+    const isAccepted = row.parts !== undefined && (await bus.handOver(process, row));
+    if (!isAccepted) await bus.publish(process, row);
     await harness.sleep(process, DELETE_AFTER_MS);
     await remove(row.outbox_id);
   };

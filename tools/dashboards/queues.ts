@@ -47,6 +47,43 @@ export const QUEUES: Dashboard = {
       ],
     },
     {
+      title: 'Lanes',
+      panels: [
+        {
+          title: 'Lanes of each replica',
+          about:
+            'As few replicas as the load needs own the 16 lanes of a service. The others stand by with 0.',
+          unit: 'short',
+          queries: one(
+            greatest('quittance_lanes', 'service_name, instance'),
+            '{{service_name}} {{instance}}',
+          ),
+        },
+        {
+          title: 'Load of each replica',
+          about: 'Part of a core that its process uses. Above 0.6 another replica takes half of the lanes.',
+          unit: 'percentunit',
+          queries: one(
+            greatest('quittance_replica_load_ratio', 'service_name, instance'),
+            '{{service_name}} {{instance}}',
+          ),
+        },
+        {
+          title: 'Moves and fallbacks',
+          about:
+            'Lanes that changed their owner, and what any replica or the stream got because no owner answered.',
+          unit: 'reqps',
+          queries: [
+            { expr: rate('quittance_lanes_moved_total', 'service_name'), legend: 'moved, {{service_name}}' },
+            {
+              expr: rate('quittance_lane_fallbacks_total', 'to, kind'),
+              legend: 'fallback, {{kind}} to {{to}}',
+            },
+          ],
+        },
+      ],
+    },
+    {
       title: 'Postgres and NATS',
       panels: [
         {

@@ -2,7 +2,7 @@
 -- replica whose lease has ended runs no more, or does not reach the database.
 create table replicas (
   replica_id text collate "C" primary key,
-  -- The share of the last seconds in which its event loop was not idle.
+  -- The part of a core that it used in the last seconds.
   load real not null,
   expires_at timestamptz not null
 );
