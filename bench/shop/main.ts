@@ -27,9 +27,11 @@ const listening = app.listen(0, '127.0.0.1', () => {
     await redis.incr('bench:free');
     response.json({ report: 'All is well.' });
   });
-  app.get('/prepaid', paid(paywall, { price, prepaid }), (_request, response) => {
+  const report = (_request: express.Request, response: express.Response) => {
     response.json({ report: 'All is well.' });
-  });
+  };
+  app.get('/prepaid', paid(paywall, { price, prepaid }), report);
+  app.get('/repeatable', paid(paywall, { price, prepaid: { ...prepaid, replay: false } }), report);
   process.on('disconnect', () => process.exit());
   process.send!({ address });
 });

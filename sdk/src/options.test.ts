@@ -183,6 +183,8 @@ describe('createPaywall', () => {
     [{ price: '1', prepaid: { units: 1e9 + 1 } }, /^prepaid\.units: use at most 1000000000/],
     [{ price: '1', prepaid: { units: 5, ahead: 0 } }, /^prepaid\.ahead: use a whole number of requests/],
     [{ price: '1', prepaid: { units: 5, ahead: 6 } }, /^prepaid\.ahead: use at most prepaid\.units$/],
+    [{ price: '1', prepaid: { units: 5, ahead: 5, replay: 'no' } }, /^prepaid\.replay: use false/],
+    [{ price: '1', prepaid: { units: 5, replay: false } }, /^prepaid\.replay: .* set prepaid\.ahead/],
   ])('a route %j is refused by every adapter where it is declared', (route, message) => {
     const paywall = createPaywall(SELLING);
     const handler = () => new Response();

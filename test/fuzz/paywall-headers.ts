@@ -13,7 +13,7 @@ import { hold, type Target, target } from './target.ts';
 /** What a buyer sends to a vendor with our paywall. */
 
 const SECRET = 'a secret of the vendor, 32 or more';
-const BILL: Bill = { resource: RESOURCE, amount: '50000', units: null, ahead: 1, route: {} };
+const BILL: Bill = { resource: RESOURCE, amount: '50000', units: null, ahead: 1, replays: true, route: {} };
 const context: PaywallContext = {
   serviceId: newServiceId(),
   publicUrl: PUBLIC_URL,

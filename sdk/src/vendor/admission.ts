@@ -10,7 +10,7 @@ import {
   unavailable,
 } from './answers.ts';
 import { createAddressCheck } from './configuration.ts';
-import { createDeliveries, type Finish, type Receipt } from './deliveries.ts';
+import { type Begun, createDeliveries, type Finish } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 import { ConsumedBodyError, type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
@@ -26,6 +26,8 @@ export type Admission =
       payment: PaywallPayment;
       /** Headers that the answer must have. */
       headers: Record<string, string>;
+      /** The answer is not stored, so its body need not be copied. */
+      isRepeatable: boolean;
       finish: Finish;
     };
 
@@ -130,7 +132,7 @@ const bodyIn = async (incoming: Incoming, limit: number): Promise<Uint8Array | R
   }
 };
 
-type Deliver = { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish };
+type Deliver = Extract<Begun, { kind: 'deliver' }>;
 
 /** Adds the events of a delivery to its end. */
 const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Deliver): Finish => {
@@ -187,7 +189,8 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
         const paymentId = receipt?.paymentId ?? payment.id;
         const paid = { paymentId, deliveryId, amount: bill.amount, requestId };
         const finish = logged(log, { ...about, payment_id: paymentId }, begun);
-        return { kind: 'deliver', payment: paid, headers: receipt?.headers ?? {}, finish };
+        const isRepeatable = begun.isRepeatable === true;
+        return { kind: 'deliver', payment: paid, headers: receipt?.headers ?? {}, isRepeatable, finish };
       }
       default:
         if (begun.kind === 'spent' && begun.isUnknown === true && isInMemory(store))

@@ -2,7 +2,7 @@ import { isDelivered, store } from './answers.ts';
 import type { Finish } from './deliveries.ts';
 
 /** How an admitted request ends, and the headers that its answer must have. */
-export type Admitted = { headers: Record<string, string>; finish: Finish };
+export type Admitted = { headers: Record<string, string>; isRepeatable: boolean; finish: Finish };
 
 /** Copies the bytes of a delivery up to a limit. */
 export const createCopy = (limit: number) => {
@@ -37,8 +37,8 @@ export const capture = async (response: Response, admitted: Admitted, limit: num
   for (const [name, value] of Object.entries(admitted.headers)) headers.set(name, value);
   const like = (content: ReadableStream<Uint8Array> | null) =>
     new Response(content, { status, statusText: response.statusText, headers });
-  if (!isDelivered(status)) {
-    await finish('failed');
+  if (admitted.isRepeatable || !isDelivered(status)) {
+    await finish(isDelivered(status) ? null : 'failed');
     return like(body);
   }
   const copy = createCopy(limit);

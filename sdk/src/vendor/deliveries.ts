@@ -46,7 +46,14 @@ export type Taking = {
 export type Receipt = { paymentId: string; headers: Record<string, string> };
 
 export type Begun =
-  | { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish }
+  | {
+      kind: 'deliver';
+      id: string;
+      receipt: Receipt | null;
+      finish: Finish;
+      /** The request may run again, so its answer is not stored. */
+      isRepeatable?: true;
+    }
   | { kind: 'replay'; answer: StoredAnswer }
   | {
       kind: 'spent';
@@ -79,6 +86,12 @@ const WINDOW_MS = 600_000;
 
 /** True if nothing was redeemed for certain. Any other refusal may follow a lost answer. */
 const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
+
+/** How often a request runs whose answers are not stored: a buyer must not read for free for long. */
+const MAX_RUNS = 10;
+/** How often another process may change a record at the same moment. */
+const MAX_TRIES = 3;
+const runsOf = (key: string): string => `${key}:runs`;
 
 const lockOf = (key: string): string => `${key}:lock`;
 
@@ -178,6 +191,41 @@ const deliverFor = (
   return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
 };
 
+/** A delivery that leaves no answer: neither its end nor its failure changes the store. */
+const repeatable = (id: string): Begun & { kind: 'deliver' } => ({
+  ...{ kind: 'deliver', id, receipt: null, isRepeatable: true },
+  finish: async () => {},
+});
+
+/**
+ * Deliveries of requests that may run again. The record of a request is its number of runs and its
+ * id for the handler.
+ */
+const createRepeatable = (store: PaywallStore) => ({
+  /** As `counted`, without a lock. */
+  countedOnce: async (
+    counter: string,
+    { key }: Pick<Payment, 'key'>,
+  ): Promise<{ begun: Begun; left: number } | Exclude<Counted, number>> => {
+    const id = crypto.randomUUID();
+    const left = await store.countDown!(counter, [{ key: runsOf(key), value: `1 ${id}`, ttlMs: WINDOW_MS }]);
+    return typeof left === 'number' ? { begun: repeatable(id), left } : left;
+  },
+
+  /** The delivery of a request that was counted before; null: it was not. */
+  again: async ({ key }: Pick<Payment, 'key'>): Promise<Begun | null> => {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const text = await store.get(runsOf(key));
+      if (text === null) return null;
+      const [runs, id] = text.split(' ') as [string, string];
+      if (Number(runs) >= MAX_RUNS) return { kind: 'spent' };
+      if (await store.compareAndSet(runsOf(key), text, `${Number(runs) + 1} ${id}`, WINDOW_MS))
+        return repeatable(id);
+    }
+    return { kind: 'busy' };
+  },
+});
+
 /** The deliveries of one paywall, shared with its replicas through the store. */
 export const createDeliveries = (store: PaywallStore, onError: (error: unknown) => void) => {
   // After the window the record is gone, so a lock beyond it protects nothing.
@@ -230,6 +278,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
       const stored = recordOf(store, key, value);
       return { begun: deliverFor(record, { stored, lock: locks.hold(lease), onError }), left };
     },
+    ...createRepeatable(store),
   };
 };
 export type Deliveries = ReturnType<typeof createDeliveries>;

@@ -11,6 +11,8 @@ export type Bill = {
   units: number | null;
   /** The units that one call of the API consumes: 1, or a block that the store counts. */
   ahead: number;
+  /** Whether a repeat gets the stored answer. Otherwise it runs the handler again. */
+  replays: boolean;
   /** The same object for all requests of a route. */
   route: object;
 };

@@ -33,7 +33,11 @@ const shop = () => {
     const begun = await once({ key: 'payment', hash: 'request', refusal: async () => null, open });
     if (begun.kind !== 'deliver') return { kind: begun.kind };
     const answer = response();
-    captureNode(answer as unknown as NodeResponse, { headers: {}, finish: begun.finish }, 1000);
+    captureNode(
+      answer as unknown as NodeResponse,
+      { headers: {}, isRepeatable: false, finish: begun.finish },
+      1000,
+    );
     return { kind: begun.kind, answer };
   };
   return ask;

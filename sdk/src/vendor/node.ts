@@ -10,6 +10,7 @@ export type NodeHeaders = Record<string, string | string[] | undefined>;
 type Method = (...args: never[]) => unknown;
 export type NodeResponse = {
   statusCode: number;
+  writableFinished: boolean;
   writeHead: Method;
   write: Method;
   end: Method;
@@ -125,6 +126,10 @@ const setHeaders = (response: NodeResponse, headers: Record<string, string>): vo
 export const captureNode = (response: NodeResponse, admitted: Admitted, limit: number): void => {
   const { finish } = admitted;
   setHeaders(response, admitted.headers);
+  if (admitted.isRepeatable) {
+    const isWhole = () => response.writableFinished && isDelivered(response.statusCode);
+    return void response.once('close', () => void finish(isWhole() ? null : 'failed'));
+  }
   const inner = response as unknown as Record<
     'writeHead' | 'write' | 'end' | 'destroy',
     (...args: unknown[]) => unknown

@@ -16,7 +16,7 @@ afterEach(async () => {
 const sell = (
   options: Partial<PaywallOptions> = {},
   statuses = [200],
-  prepaid: { units: number; ahead?: number } = { units: 3 },
+  prepaid: { units: number; ahead?: number; replay?: boolean } = { units: 3 },
 ) => {
   let runs = 0;
   const serve = api.paywall(options).protect({ price: '50000', prepaid }, () => {
@@ -205,4 +205,57 @@ test.each([
   const { status, text } = await ask(headers, 'a');
   expect([status, JSON.parse(text).error]).toEqual([402, 'payment_failed']);
   expect([runs(), consumed(headers)]).toEqual([0, 0]);
+});
+
+const REPEATABLE = { units: 4, ahead: 2, replay: false };
+
+test('repeatable: a repeat runs the handler again and takes no unit, also after the last one and a restart', async () => {
+  const store = memoryStore();
+  const first = sell({ store }, [200], REPEATABLE);
+  const headers = prepay(4);
+  for (const id of ['a', 'b', 'c', 'd']) expect((await first.ask(headers, id)).status).toBe(200);
+  expect((await first.ask(headers, 'e')).status).toBe(402);
+  expect(await first.ask(headers, 'b')).toEqual({ status: 200, text: 'run 5' });
+  expect(await sell({ store }, [200], REPEATABLE).ask(headers, 'd')).toEqual({ status: 200, text: 'run 1' });
+  const units = api.settlements.get(headers['x-settlement-id']!)!.consumed;
+  expect([first.runs(), units.length]).toEqual([5, 4]);
+});
+
+test('repeatable: one step of the store for each request, which keeps no answer and no lock', async () => {
+  const inner = memoryStore();
+  const steps: string[] = [];
+  const values: string[] = [];
+  const store: PaywallStore = {
+    get: (key) => {
+      steps.push('get');
+      return inner.get(key);
+    },
+    compareAndSet: (...args) => {
+      steps.push('compareAndSet');
+      return inner.compareAndSet(...args);
+    },
+    countDown: (counter, entries) => {
+      steps.push('countDown');
+      values.push(...entries.map(({ value }) => value));
+      return inner.countDown!(counter, entries);
+    },
+  };
+  const { ask } = sell({ store }, [200], { units: 100, ahead: 100, replay: false });
+  const headers = prepay(100);
+  await ask(headers, 'first');
+  steps.length = 0;
+  for (let nth = 0; nth < 20; nth += 1) expect((await ask(headers, `r${nth}`)).status).toBe(200);
+  expect(steps).toEqual(Array(20).fill('countDown'));
+  expect(values.every((value) => value.length < 50)).toBe(true);
+});
+
+test('repeatable: a request runs ten times at most, and a failed run is one of them', async () => {
+  const { ask, runs } = sell({}, [500, 200], REPEATABLE);
+  const headers = prepay(4);
+  expect((await ask(headers, 'a')).status).toBe(500);
+  const at = await Promise.all(Array.from({ length: 3 }, () => ask(headers, 'a')));
+  expect(at.map(({ status }) => status)).toEqual([200, 200, 200]);
+  for (let nth = 0; nth < 6; nth += 1) expect((await ask(headers, 'a')).status).toBe(200);
+  const over = await ask(headers, 'a');
+  expect([over.status, JSON.parse(over.text).details.reason, runs()]).toEqual([402, 'spent', 10]);
 });

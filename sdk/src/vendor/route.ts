@@ -15,11 +15,19 @@ export type PaidRoute<R> = {
      * `countDown`.
      */
     ahead?: number;
+    /**
+     * False declares that the handler may run again for the same request, because it changes
+     * nothing. Then no answer is stored, and a repeat runs the handler and takes no unit, at most
+     * ten times. It needs `ahead`. Default: a repeat gets the stored answer.
+     */
+    replay?: boolean;
   };
 };
 
 const OPTIONS = { price: true, prepaid: true } satisfies OptionNames<PaidRoute<never>>;
-const PREPAID = { units: true, ahead: true } satisfies OptionNames<NonNullable<PaidRoute<never>['prepaid']>>;
+const PREPAID = { units: true, ahead: true, replay: true } satisfies OptionNames<
+  NonNullable<PaidRoute<never>['prepaid']>
+>;
 /** The API's limit for the units of a settlement. */
 const MOST_UNITS = 1_000_000_000;
 
@@ -43,6 +51,12 @@ export const checkRoute = <R>(
   const { ahead = 1 } = prepaid;
   checkCount('prepaid.ahead', ahead, 'requests');
   if (ahead > prepaid.units) throw new TypeError('prepaid.ahead: use at most prepaid.units');
+  if (!['undefined', 'boolean'].includes(typeof prepaid.replay))
+    throw new TypeError('prepaid.replay: use false for a handler that may run again, otherwise true');
+  if (prepaid.replay === false && ahead === 1)
+    throw new TypeError(
+      'prepaid.replay: false is for routes with units ahead; set prepaid.ahead, for instance 100',
+    );
   if (ahead > 1 && !paywall.countsUnits)
     throw new TypeError(
       'prepaid.ahead: the store of the paywall counts these units, so it must have countDown, as memoryStore() and the stores of the examples have',
@@ -65,6 +79,7 @@ export const billOf = async <R>(
     amount: String(microOf(amount)),
     units: prepaid?.units ?? null,
     ahead: prepaid?.ahead ?? 1,
+    replays: prepaid?.replay ?? true,
     route,
   };
 };

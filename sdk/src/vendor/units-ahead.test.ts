@@ -20,7 +20,10 @@ const TERMS = {
   quote_amount: '1000000',
   chain_status: 'confirmed',
 };
-const BILL: Bill = { resource: TERMS.scope.resource, amount: '1000000', units: UNITS, ahead: 4, route: {} };
+const BILL: Bill = {
+  ...{ resource: TERMS.scope.resource, amount: '1000000', units: UNITS },
+  ...{ ahead: 4, replays: true, route: {} },
+};
 
 /**
  * Replicas that come and go, a store and an API that answer late, not at all, or only after the

@@ -168,7 +168,8 @@ const createCounting = (store: PaywallStore, deliveries: Deliveries, onError: (e
         if (isRefusal(filled)) return { kind: 'refused', refusal: filled };
         continue;
       }
-      const counted = await deliveries.counted(counterOf(key, block), request);
+      const count = bill.replays ? deliveries.counted : deliveries.countedOnce;
+      const counted = await count(counterOf(key, block), request);
       if (counted === 'held') return { kind: 'refused', refusal: IN_PROGRESS };
       if (counted === 'empty') known.blocks = known.blocks.filter((id) => id !== block);
       else {
@@ -207,6 +208,7 @@ export const createUnitsAhead = (
     const begun: Begun =
       wrong === null ? await takeOne(key, ahead, bill, request) : { kind: 'refused', refusal: wrong };
     if (begun.kind !== 'refused') return begun;
+    if (!bill.replays) return (await deliveries.again(request)) ?? begun;
     // The request's own record decides over a refusal. Without one no unit is taken from the API,
     // which may have none while a block has.
     return deliveries.once({ ...one, refusal: async () => begun.refusal });
