@@ -12,7 +12,6 @@ import { checkToken } from './settlement-token.ts';
 import {
   type ConsumableRow,
   type ConsumeRequest,
-  consumptionKey,
   findConsumable,
   recordConsumptions,
 } from './store/consumptions.ts';
@@ -45,7 +44,7 @@ export const consume = (
 ): Handler<typeof settlement.operations.consume> => {
   const consumeOne = batched(
     (requests: readonly ConsumeRequest[]) => recordConsumptions(deps.pool, requests),
-    { keysOf: (request) => [consumptionKey(request)] },
+    { keysOf: ({ settlement_id }) => [settlement_id] },
   );
   const tokens = { env: deps.environment, keys: deps.publicKeys };
   return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {

@@ -17,7 +17,6 @@ export type ConsumeRequest = {
 };
 const Consumed = z.object({
   settlement_id: z.string(),
-  request_id: z.string(),
   units_total: z.number(),
   units_consumed: z.number(),
   issued_at: z.number(),
@@ -27,100 +26,13 @@ const Consumed = z.object({
 });
 type Consumed = z.infer<typeof Consumed>;
 
-/** Identifies a request that consumes units. */
-export const consumptionKey = ({
-  settlement_id,
-  request_id,
-}: Pick<ConsumeRequest, 'settlement_id' | 'request_id'>): string => `${settlement_id} ${request_id}`;
-
-/**
- * Adds to each request the sums over the requests of its settlement: `upto` are the units up to and
- * including this one, `in_all` those of all, and `requests` is their number.
- */
-const placed = (requests: readonly ConsumeRequest[]) => {
-  const sums = new Map<string, { units: number; requests: number }>();
-  const found = requests.map((request) => {
-    const sum = sums.get(request.settlement_id) ?? { units: 0, requests: 0 };
-    sums.set(request.settlement_id, sum);
-    sum.units += request.units;
-    sum.requests += 1;
-    return { request, upto: sum.units, sum };
-  });
-  return found.map(({ request, upto, sum }) => ({
-    ...withTokenHash(request),
-    upto,
-    in_all: sum.units,
-    requests: sum.requests,
-  }));
-};
-
-/**
- * Of a settlement with several requests all are consumed or none. A repeat among them is none, and
- * a concurrent one violates the unique key, after which `batched` tries each alone.
- */
-const OF_SEVERAL = {
-  isNew: sql.fragment`and not exists (select from consumptions as earlier
-    where earlier.settlement_id = s.settlement_id and earlier.request_id = input.request_id)`,
-  isComplete: sql.fragment`where (select count(*) from prepaid as other where other.prepaid_id = prepaid.prepaid_id) = requests`,
-  onConflict: sql.fragment``,
-};
-const OF_ONE = {
-  isNew: sql.fragment``,
-  isComplete: sql.fragment``,
-  onConflict: sql.fragment`on conflict do nothing`,
-};
-
-const recordAtOnce = async (db: Db, requests: readonly ConsumeRequest[]): Promise<(Consumed | null)[]> => {
-  const input = placed(requests);
-  const ids = [...new Set(requests.map(({ settlement_id }) => settlement_id))];
-  const { isNew, isComplete, onConflict } = ids.length < requests.length ? OF_SEVERAL : OF_ONE;
-  const consumed = await db.any(sql.type(Consumed)`
-    with prepaid as (
-      select s.settlement_id as prepaid_id, status as was, (units_consumed + upto)::int as consumed,
-        (units_consumed + in_all)::int as consumed_in_all, upto = units as is_first, requests,
-        input.request_id, input.units, input.traceparent
-      from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
-        as input(settlement_id text, service_id uuid, token_hash bytea, request_id text, units int,
-          traceparent text, upto bigint, in_all bigint, requests int)
-      join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
-        and s.settlement_token_hash = input.token_hash
-      where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
-        and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${isConsumable})
-        and ${isUnreserved} and units_consumed + in_all <= units_total ${isNew}
-      order by s.settlement_id for update of s
-    ), inserted as (
-      insert into consumptions (settlement_id, request_id, units, units_consumed)
-      select prepaid_id, request_id, units, consumed from prepaid ${isComplete}
-      ${onConflict}
-      returning settlement_id as inserted_id, request_id as inserted_request
-    ), updated as (
-      update settlements as s set units_consumed = consumed_in_all, status = ${state.after('consume')},
-        redeemed_at = coalesce(redeemed_at, app_now())
-      from inserted join prepaid on prepaid_id = inserted_id and request_id = inserted_request
-      where s.settlement_id = inserted_id and is_first
-      returning ${endColumns('s')}, units_total, issued_at, traceparent, was = 'issued' as redeems
-    ), changed as (
-      select * from updated where redeems
-    ), published as (${redeemedEvents})
-    select settlement_id, prepaid.request_id, units_total, consumed as units_consumed, issued_at, redeemed_at,
-      case when redeems and is_first then
-        (select jsonb_agg(to_jsonb(published)) from published where payload ->> 'settlement_id' = settlement_id)
-      else '[]'::jsonb end as events
-    from updated join prepaid on prepaid_id = settlement_id`);
-  const found = new Map(consumed.map((row) => [consumptionKey(row), row]));
-  return requests.map((request) => found.get(consumptionKey(request)) ?? null);
-};
-
 /**
  * Consumes the units of each request once, in one statement and one commit. The first request of a
  * settlement redeems it, and the event of that is inserted too. The settlement's row is locked
  * first: the remaining units are then those of its newest version, and the unique key contains
  * every earlier request. A concurrent refund, redeem or expiry waits, or has committed before.
  * Tokens are compared with the issued one (docs/adr/0033).
- *
- * Requests of one settlement that are not consumed together are tried alone, in their order: fewer
- * units may be left, or one of them may be a repeat or have another token.
- * @param requests with different ids of their settlements, which are locked in the order of theirs
+ * @param requests of different settlements, which are locked in the order of their ids
  * @returns in their order: what is consumed then, or null where nothing was consumed (the caller
  * reads the reason)
  */
@@ -128,13 +40,40 @@ export const recordConsumptions = async (
   db: Db,
   requests: readonly ConsumeRequest[],
 ): Promise<(Consumed | null)[]> => {
-  const consumed = await recordAtOnce(db, requests);
-  const counts = new Map<string, number>();
-  for (const { settlement_id } of requests) counts.set(settlement_id, (counts.get(settlement_id) ?? 0) + 1);
-  for (const [index, request] of requests.entries())
-    if (consumed[index] === null && counts.get(request.settlement_id)! > 1)
-      [consumed[index] = null] = await recordAtOnce(db, [request]);
-  return consumed;
+  const ids = requests.map(({ settlement_id }) => settlement_id);
+  const consumed = await db.any(sql.type(Consumed)`
+    with prepaid as (
+      select s.settlement_id as prepaid_id, status as was, units_consumed + input.units as consumed,
+        input.request_id, input.units, input.traceparent
+      from jsonb_to_recordset(${JSON.stringify(requests.map(withTokenHash))}::jsonb)
+        as input(settlement_id text, service_id uuid, token_hash bytea, request_id text, units int, traceparent text)
+      join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
+        and s.settlement_token_hash = input.token_hash
+      where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
+        and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${isConsumable})
+        and ${isUnreserved} and units_consumed + input.units <= units_total
+      order by s.settlement_id for update of s
+    ), inserted as (
+      insert into consumptions (settlement_id, request_id, units, units_consumed)
+      select prepaid_id, request_id, units, consumed from prepaid
+      on conflict do nothing
+      returning settlement_id as inserted_id
+    ), updated as (
+      update settlements as s set units_consumed = consumed, status = ${state.after('consume')},
+        redeemed_at = coalesce(redeemed_at, app_now())
+      from inserted join prepaid on prepaid_id = inserted_id
+      where s.settlement_id = inserted_id
+      returning ${endColumns('s')}, units_total, units_consumed, issued_at, traceparent, was = 'issued' as redeems
+    ), changed as (
+      select * from updated where redeems
+    ), published as (${redeemedEvents})
+    select settlement_id, units_total, units_consumed, issued_at, redeemed_at,
+      case when redeems then
+        (select jsonb_agg(to_jsonb(published)) from published where payload ->> 'settlement_id' = settlement_id)
+      else '[]'::jsonb end as events
+    from updated`);
+  const found = new Map(consumed.map((row) => [row.settlement_id, row]));
+  return ids.map((id) => found.get(id) ?? null);
 };
 
 const Consumable = z.object({
