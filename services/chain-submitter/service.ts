@@ -30,6 +30,8 @@ import { createPayoutAccount } from './incoming/create-payout-account.ts';
 import { findLostIncoming } from './incoming/find-lost-incoming.ts';
 import { getFeePayers } from './incoming/get-fee-payers.ts';
 import { createIncomingCommit } from './incoming/group-commit.ts';
+import { createSharedReads } from './incoming/shared-reads.ts';
+import { createSignedPayments } from './incoming/signed-payment.ts';
 import { createSimulations } from './incoming/simulations.ts';
 import { submitIncoming } from './incoming/submit-incoming.ts';
 import { createGroupCommit } from './ledger/group-commit.ts';
@@ -55,6 +57,7 @@ import { closeOutgoing } from './outgoing/close-outgoing.ts';
 import { findLostOutgoing } from './outgoing/find-lost-outgoing.ts';
 import { observeOutgoing } from './outgoing/observe-outgoing.ts';
 import { signOutgoing } from './outgoing/sign-outgoing.ts';
+import { createIntentReader } from './payments/sign-once.ts';
 import { findPayment } from './reads/find-payment.ts';
 import { observeChain } from './reads/observe-chain.ts';
 import { observeTransfers } from './reads/observe-transfers.ts';
@@ -95,7 +98,7 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
   const limits = limitsOf(config);
   const limited = { pool, clock: clock.now, network, limits };
   const workerId = randomUUID();
-  const waiters = createWaiters();
+  const tokenAccounts = createTokenAccounts(rpc, network.mint);
   const executing = {
     ...recordsOf(base),
     relay: handingToWaiters(base.relay, waiters),
@@ -103,7 +106,8 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
     workerId,
     environment: config.ENVIRONMENT,
     keys: config.PUBLIC_KEYS,
-    tokenAccounts: createTokenAccounts(rpc, network.mint),
+    tokenAccounts,
+    signedPayments: createSignedPayments({ pool, network, tokenAccounts }),
     blockhashes: createBlockhashes(rpc),
     priorityFees: createPriorityFees({ rpc, network, logger }),
     caps: createCaps(pool, clock.now, capsOf(config)),
@@ -113,6 +117,8 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
     cosigning: createCosigning(limited),
     groupCommit: createGroupCommit(pool, workerId),
     simulations: createSimulations({ rpc, logger }),
+    sharedReads: createSharedReads({ pool, rpc }),
+    readIntent: createIntentReader(pool),
     incomingCommit: createIncomingCommit(pool, limits, workerId),
     inFlight: createInFlightTransactions(),
     hints: createHints(),

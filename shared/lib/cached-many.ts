@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { inParts, ofTurn } from './of-turn.ts';
 import { untraced } from './trace.ts';
 
 type Options<I, T> = {
@@ -23,35 +24,6 @@ type CachedMany<I, T> = ((input: I) => Promise<T>) & {
 const REFRESH_AT = 0.7;
 /** The inputs of one load. Its message stays far below the size that the server accepts. */
 const MOST_AT_ONCE = 500;
-
-/** The loads of many inputs. @returns the answer of each input, in their order */
-const inParts =
-  <I, T>(load: (inputs: readonly I[]) => Promise<readonly T[]>) =>
-  (inputs: readonly I[]): Promise<T>[] => {
-    // Async, so that a load that throws at once fails its callers too.
-    const parts = Array.from({ length: Math.ceil(inputs.length / MOST_AT_ONCE) }, async (_, index) =>
-      load(inputs.slice(index * MOST_AT_ONCE, (index + 1) * MOST_AT_ONCE)),
-    );
-    return inputs.map(async (_, index) => {
-      const answers = await parts[Math.floor(index / MOST_AT_ONCE)]!;
-      return answers[index % MOST_AT_ONCE]!;
-    });
-  };
-
-/** Loads the inputs of a turn of the event loop as one. */
-const ofTurn = <I, T>(loadAll: (inputs: readonly I[]) => Promise<T>[]): ((input: I) => Promise<T>) => {
-  let asked: { input: I; resolve: (value: Promise<T>) => void }[] = [];
-  const loadAsked = (): void => {
-    const all = asked;
-    asked = [];
-    const values = loadAll(all.map(({ input }) => input));
-    for (const [index, { resolve }] of all.entries()) resolve(values[index]!);
-  };
-  return (input) => {
-    if (asked.length === 0) setImmediate(loadAsked);
-    return new Promise<T>((resolve) => asked.push({ input, resolve }));
-  };
-};
 
 /**
  * Caches answers for a short time and loads many at once: those that a turn of the event loop
@@ -79,7 +51,7 @@ export const cachedMany = <I, T>(
 ): CachedMany<I, T> => {
   /** `isRefreshed` is false until the answer is there. */
   type Entry = { input: I; loadedAt: number; usedAt: number; value: Promise<T>; isRefreshed: boolean };
-  const loadAll = inParts(load);
+  const loadAll = inParts(load, MOST_AT_ONCE);
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
   const loadInTurn = ofTurn(loadAll);
   let isScheduled = false;

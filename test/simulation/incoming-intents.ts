@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
  */
 export const incomingIntentModels = (
   harness: Harness,
-  { intents, transactions }: Pick<SubmitterTables, 'intents' | 'transactions'>,
+  { intents, transactions, isPaused }: Pick<SubmitterTables, 'intents' | 'transactions' | 'isPaused'>,
 ): Model[] => {
   const { now, off } = harness;
   const requestOf = (intent: { request: unknown }) => intent.request as IncomingRequest;
@@ -93,18 +93,25 @@ export const incomingIntentModels = (
       'first most first most accounts _',
       ({ accounts, ...limits }) => accounts.map((account) => roomOf(account, limits)),
     ),
-    model<{ source: string }>(
-      /^\s*select count\(\*\) as failed from intents i join transactions t/,
-      'source',
-      ({ source }) => [{ failed: failedOf(source) }],
+    model<{ ids: string[] }>(
+      /^\s*select .* from intents i where i\.intent_id = any\(\$1::"text"\[\]\)$/s,
+      'ids',
+      ({ ids }) => ids.flatMap((id) => (intents.has(id) ? [{ ...intents.get(id)! }] : [])),
+    ),
+    model<{ sources: string[]; vendors: string[] }>(
+      /as of_source,.* as of_vendor\s+from unnest/s,
+      'sources vendors',
+      ({ sources, vendors }) =>
+        sources.map((source, index) => ({
+          paused: isPaused(),
+          of_source: failedOf(source),
+          of_vendor: failuresOf(vendors[index]!),
+        })),
     ),
     model<{ source: string }>(/select i\.signature from intents i where/, 'source', ({ source }) =>
       payingOf(source).flatMap(({ slot, signature }) =>
         slot === null && signature !== null ? [{ signature }] : [],
       ),
     ),
-    model<{ accountId: string }>(/'incoming_failures\/' \|\| \$1/, 'accountId', ({ accountId }) => [
-      { reserved: failuresOf(accountId) },
-    ]),
   ];
 };

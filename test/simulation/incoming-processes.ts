@@ -2,6 +2,8 @@ import { checkIncoming } from '../../services/chain-submitter/incoming/check-inc
 import { closeIncoming } from '../../services/chain-submitter/incoming/close-incoming.ts';
 import { findLostIncoming } from '../../services/chain-submitter/incoming/find-lost-incoming.ts';
 import { createIncomingCommit } from '../../services/chain-submitter/incoming/group-commit.ts';
+import { createSharedReads } from '../../services/chain-submitter/incoming/shared-reads.ts';
+import { createSignedPayments } from '../../services/chain-submitter/incoming/signed-payment.ts';
 import { createSimulations } from '../../services/chain-submitter/incoming/simulations.ts';
 import { submitIncoming } from '../../services/chain-submitter/incoming/submit-incoming.ts';
 import { acceptForeign } from '../../services/settlement/incoming/accept-foreign.ts';
@@ -32,6 +34,8 @@ export const incomingSubmitter = (harness: Harness, { process, deps }: Submitter
     ...deps,
     pause,
     simulations: createSimulations(deps, { pause, maxCached: CACHED }),
+    signedPayments: createSignedPayments(deps, { maxCached: CACHED }),
+    sharedReads: createSharedReads(deps),
     incomingCommit: createIncomingCommit(deps.pool, limits, deps.workerId),
     ownBudgets: { incomingFees: { reserve: async () => ({ release: () => {} }) } as never },
     incomingCaps: {

@@ -39,7 +39,12 @@ export const callTo =
       throw away;
     });
     const lost = harness.random.chance(harness.faults.lostAnswer);
-    const answer = harness.io(caller, CALL_MS, () => ask(harness.random.pick(able)));
+    const answer = harness.io(caller, CALL_MS, () =>
+      ask(harness.random.pick(able)).catch((error: unknown) => {
+        if (isMistake(error)) harness.fault(error);
+        throw error;
+      }),
+    );
     const given = await Promise.race([answer, gaveUp]);
     if (lost) throw away;
     return given;

@@ -16,6 +16,7 @@ import {
   handingToWaiters,
 } from '../../services/chain-submitter/ledger/waiters.ts';
 import type { OwnBudgets } from '../../services/chain-submitter/limits/own-budgets.ts';
+import { createIntentReader } from '../../services/chain-submitter/payments/sign-once.ts';
 import { observeWallet } from '../../services/chain-submitter/reads/observe-wallet.ts';
 import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
@@ -125,6 +126,7 @@ export const startSubmitter = (
     } as unknown as OwnBudgets,
     cosigning: { check: async () => {}, reserve: async () => {} },
     groupCommit: createGroupCommit(pool, process.name),
+    readIntent: createIntentReader(pool),
     inFlight: createInFlightTransactions(),
     hints: createHints(CACHED),
   };

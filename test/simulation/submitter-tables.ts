@@ -11,7 +11,7 @@ import { createAnnounced } from './announced.ts';
 import { createOutbox, EPOCH, type Model, model, Unavailable, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSubmitter } from './outgoing-submitter.ts';
-import type { Intent, Transaction } from './submitter-rows.ts';
+import type { Intent, Prepared, Transaction } from './submitter-rows.ts';
 
 type TransitionRow = {
   intent_id: string;
@@ -23,10 +23,6 @@ type TransitionRow = {
   subject: string;
   msg_id: string;
   payload: unknown;
-};
-
-type Prepared = Omit<PreparationRow, 'request' | 'status' | 'submitted_message' | 'signature'> & {
-  json: string;
 };
 
 /** Bytes as a statement binds them. */
@@ -58,6 +54,7 @@ export const createSubmitterTables = (
   const announced = createAnnounced(harness);
   const outbox = createOutbox(harness, announced.note);
   let pausedUntil = 0;
+  const isPaused = () => now() < pausedUntil;
   const { now } = harness;
 
   const liveOf = (intentId: string) =>
@@ -69,7 +66,7 @@ export const createSubmitterTables = (
       live_signature: live?.signature ?? null,
       wire: live?.wire ?? null,
       last_valid_block_height: live?.last_valid_block_height ?? null,
-      paused: now() < pausedUntil,
+      paused: isPaused(),
       read_at: EPOCH + now(),
     };
   };
@@ -377,7 +374,7 @@ export const createSubmitterTables = (
       harness.trace('preparations', `${id} is cancelled`);
       return [{ preparation_id: id }];
     }),
-    model(/^\s*select paused from settings/, '', () => [{ paused: now() < pausedUntil }]),
+    model(/^\s*select paused from settings/, '', () => [{ paused: isPaused() }]),
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 
@@ -390,6 +387,7 @@ export const createSubmitterTables = (
     models,
     outgoing,
     lost,
+    isPaused,
     /** The operator's pause: nothing new is signed until it ends. */
     pause: (ms: number) => {
       pausedUntil = now() + ms;

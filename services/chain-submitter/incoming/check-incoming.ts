@@ -1,16 +1,14 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { TokenAccounts } from '../chain/token-accounts.ts';
 import { incomingIntentId } from '../ledger/intent-id.ts';
-import type { Network } from '../ledger/model/network.ts';
 import { findIntent } from '../ledger/store/intents.ts';
 import { incomingFeeLamports } from '../limits/lamports.ts';
 import { findLostMessage, type LostDeps } from '../payments/lost-message.ts';
 import { answerRefusal, PaymentRefusal } from '../payments/refusal.ts';
-import { readSignedPayment, type SignedPayment } from './signed-payment.ts';
+import type { SignedPayment, SignedPayments } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
 
-type Deps = LostDeps & { network: Network; tokenAccounts: TokenAccounts; simulations: Simulations };
+type Deps = LostDeps & { signedPayments: SignedPayments; simulations: Simulations };
 
 /**
  * Simulates a payment, unless it was signed: the simulation may then be refused because the payment
@@ -37,7 +35,7 @@ export const checkIncoming =
   (deps: Deps): Handler<typeof chainSubmitter.internal.checkIncoming> =>
   ({ simulate, lost_since = null, ...input }) =>
     answerRefusal(async () => {
-      const payment = await readSignedPayment(deps, input);
+      const payment = await deps.signedPayments.read(input);
       if (simulate) await simulateUnsigned(deps, payment, lost_since);
       return {
         outcome: 'accepted' as const,

@@ -1,15 +1,18 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import { countFailuresOfVendor } from '../ledger/store/incoming-failures.ts';
-import { isPaused } from '../ledger/store/settings.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { Network } from '../ledger/model/network.ts';
 import { refuse } from './refusal.ts';
+import type { SharedReads } from './shared-reads.ts';
 import type { SignedPayment } from './signed-payment.ts';
-import { type BalanceReader, readNewestBalance, readSourceBalance } from './source-balance.ts';
-import { countFailedOnChain, hasPaid, MAX_FAILED } from './store/intents.ts';
+import { sourceBalance, spendableOf } from './source-balance.ts';
+import { hasPaid, MAX_FAILED } from './store/intents.ts';
 import { getVendorRoom, type VendorLimits } from './store/vendor-room.ts';
 
-type Deps = BalanceReader & {
+type Deps = {
   pool: Pool;
+  network: Network;
   limits: VendorLimits;
+  sharedReads: SharedReads;
 };
 
 /** How many payments to a vendor may fail today. The first of MPP need no further count. */
@@ -28,16 +31,17 @@ const allowanceOf = async (
  * one of each at a time. Whoever makes payments to it fail does not refuse the buyers that it has.
  */
 export const readLimits = async (deps: Deps, payment: SignedPayment, vendor: string) => {
-  const { pool } = deps;
+  const { pool, sharedReads } = deps;
   const { source } = payment;
-  const [paused, failedOfSource, failedOfVendor, balance, newestMicro] = await Promise.all([
-    isPaused(pool),
-    countFailedOnChain(pool, source),
-    countFailuresOfVendor(pool, vendor),
-    readSourceBalance(deps, payment),
+  const [failures, confirmed, newest] = await Promise.all([
+    sharedReads.failures({ source, vendor }),
+    readForCaller(sharedReads.confirmedAccount(source)),
     // The simulation may be some seconds old.
-    readNewestBalance(deps, payment),
+    readForCaller(sharedReads.newestAccount(source)),
   ]);
+  const { paused, of_source: failedOfSource, of_vendor: failedOfVendor } = failures;
+  const balance = sourceBalance(confirmed, deps.network, payment);
+  const newestMicro = spendableOf(newest, deps.network, payment);
   const alone = failedOfVendor >= (await allowanceOf(deps, payment, { vendor, failed: failedOfVendor }));
   const isKnown = !alone || (failedOfSource === 0n && (await hasPaid(pool, source)));
   return { paused, failedOfSource, failedOfVendor, alone, isKnown, balance, newestMicro };

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { hashMessage, messageOf } from '../../../shared/lib/wire-transaction.ts';
@@ -38,7 +40,7 @@ const isOwnPayment = async ({ pool, network }: Deps, message: Buffer): Promise<b
  * owner's existing token account, because our fee payer pays no rent for other clients.
  * @throws PaymentRefusal; ServiceError service_unavailable when the chain cannot be read
  */
-export const readSignedPayment = async (
+const readSignedPayment = async (
   deps: Deps,
   { transaction, legs: input, memos }: PaymentInput,
 ): Promise<SignedPayment> => {
@@ -65,3 +67,34 @@ export const readSignedPayment = async (
     totalMicro: legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n),
   };
 };
+
+/** A payment that satisfied its terms this recently is signed without another check. */
+const FRESH_MS = 3000;
+const MAX_CACHED = 10_000;
+
+/** All that the check depends on. The buyer's signature is a part of the transaction. */
+const digestOf = ({ transaction, legs, memos }: PaymentInput): string =>
+  createHash('sha256')
+    .update(JSON.stringify([transaction, legs.map(({ owner, amount }) => [owner, amount]), memos]))
+    .digest('base64');
+
+/**
+ * Reads payments as `readSignedPayment` does, each once in a few seconds: a payment is checked
+ * before it is accepted, and again before it is signed. This process trusts its own memory and no
+ * other.
+ */
+export const createSignedPayments = (deps: Deps, { maxCached = MAX_CACHED }: { maxCached?: number } = {}) => {
+  // A resolution would set timers, which do not run on the simulation's virtual time.
+  const read = new LRUCache<string, SignedPayment>({ max: maxCached, ttl: FRESH_MS, ttlResolution: 0 });
+  return {
+    read: async (input: PaymentInput): Promise<SignedPayment> => {
+      const digest = digestOf(input);
+      const known = read.get(digest);
+      if (known !== undefined) return known;
+      const payment = await readSignedPayment(deps, input);
+      read.set(digest, payment);
+      return payment;
+    },
+  };
+};
+export type SignedPayments = ReturnType<typeof createSignedPayments>;

@@ -3,7 +3,7 @@ import { isConfirmed } from '../broadcast/model/agreement.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Network } from '../ledger/model/network.ts';
-import { spendableMicro } from '../ledger/model/token-account.ts';
+import { type ChainAccount, spendableMicro } from '../ledger/model/token-account.ts';
 import { listUnconfirmedSignatures } from './store/intents.ts';
 
 /** What the signer of a payment can spend of the paying token account at a slot. */
@@ -15,42 +15,32 @@ export type SourceBalance = {
 };
 
 type Source = { source: string; authority: string };
-export type BalanceReader = { network: Network; rpc: RpcPool };
-type Deps = BalanceReader & { pool: Pool };
+type Deps = { network: Network; rpc: RpcPool; pool: Pool };
+/** A token account at a slot. */
+export type AccountAt = { slot: number; account: ChainAccount | null };
 
-/** Reads the balance of a paying token account at confirmed commitment. */
-export const readSourceBalance = async (
-  { network, rpc }: BalanceReader,
-  { source, authority }: Source,
-): Promise<SourceBalance> => {
-  const { slot, accounts } = await readForCaller(rpc.accounts([source]));
-  return { slot, balanceMicro: spendableMicro(accounts[0] ?? null, network.mint, authority), contains: [] };
-};
+/** What the signer of a payment can spend of the paying token account. */
+export const spendableOf = (
+  account: ChainAccount | null,
+  { mint }: Pick<Network, 'mint'>,
+  { authority }: Pick<Source, 'authority'>,
+): bigint => spendableMicro(account, mint, authority);
 
-/**
- * What the signer can spend in the newest block, which is not confirmed yet. An owner who empties
- * the account shows here first. The answer is compared and never counted, because a fork may remove
- * such a block.
- */
-export const readNewestBalance = async (
-  { network, rpc }: BalanceReader,
-  { source, authority }: Source,
-): Promise<bigint> => {
-  const { value } = await readForCaller(
-    rpc.first((provider) => provider.accounts([source], undefined, 'processed')),
-  );
-  const account = value[0] ?? null;
-  const read = account && { ...account, data: Buffer.from(account.data[0], 'base64') };
-  return spendableMicro(read, network.mint, authority);
-};
+/** The balance of a paying token account that was read at confirmed commitment. */
+export const sourceBalance = (
+  { slot, account }: AccountAt,
+  network: Pick<Network, 'mint'>,
+  paying: Source,
+): SourceBalance => ({ slot, balanceMicro: spendableOf(account, network, paying), contains: [] });
 
 /**
- * As `readSourceBalance`, with the payments whose confirmation is not recorded yet. Without them,
+ * Reads the balance with the payments whose confirmation is not recorded yet. Without them,
  * such a payment would count twice: in the balance and in what is held of it.
  */
 export const readExactSourceBalance = async (deps: Deps, paying: Source): Promise<SourceBalance> => {
   const signatures = await listUnconfirmedSignatures(deps.pool, paying.source);
-  const balance = await readSourceBalance(deps, paying);
+  const { slot, accounts } = await readForCaller(deps.rpc.accounts([paying.source]));
+  const balance = sourceBalance({ slot, account: accounts[0] ?? null }, deps.network, paying);
   if (signatures.length === 0) return balance;
   const { statuses } = await readForCaller(
     deps.rpc.first((provider) => provider.statuses(signatures, { history: false })),

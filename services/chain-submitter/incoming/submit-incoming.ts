@@ -15,10 +15,8 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { assemble, hashMessage, messageHashOf, messageOf } from '../../../shared/lib/wire-transaction.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
-import { readLastValid } from '../chain/blockhashes.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
-import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Executor } from '../execution/executor.ts';
 import { incomingIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
@@ -33,7 +31,7 @@ import { incomingLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
 import { commitWithin } from '../payments/commit-within.ts';
 import { answerRefusal, PaymentRefusal } from '../payments/refusal.ts';
-import { signOnce } from '../payments/sign-once.ts';
+import { type IntentReader, signOnce } from '../payments/sign-once.ts';
 import { signForCaller } from '../signing/sign-for-caller.ts';
 import { type Signers, signFor } from '../signing/signer.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
@@ -41,7 +39,8 @@ import type { IncomingCommit, IncomingIntent } from './group-commit.ts';
 import { checkLimits, readLimits } from './limits.ts';
 import { adoptLost, sourceOf } from './lost-payment.ts';
 import { refuse } from './refusal.ts';
-import { readSignedPayment, type SignedPayment } from './signed-payment.ts';
+import type { SharedReads } from './shared-reads.ts';
+import type { SignedPayment, SignedPayments } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
 import { readExactSourceBalance, type SourceBalance } from './source-balance.ts';
 import { hasRoom } from './store/intents.ts';
@@ -55,9 +54,11 @@ type Deps = {
   incomingCommit: IncomingCommit;
   network: Network;
   rpc: RpcPool;
-  tokenAccounts: TokenAccounts;
   signers: Signers;
   simulations: Simulations;
+  readIntent: IntentReader;
+  signedPayments: SignedPayments;
+  sharedReads: SharedReads;
   ownBudgets: Pick<OwnBudgets, 'incomingFees'>;
   /** How many payments to a vendor account may fail on the chain in a UTC day. */
   limits: VendorLimits;
@@ -214,11 +215,11 @@ const requestOf = (
 
 /** @returns null when the message has an intent already */
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
-  const payment = await readSignedPayment(deps, input);
+  const payment = await deps.signedPayments.read(input);
   const { authority, source, legs } = payment;
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
-  const height = readLastValid(deps.rpc, { minContextSlot: slot });
+  const height = deps.sharedReads.lastValid(slot);
   const [limits, lastValid] = await Promise.all([
     readLimits(deps, payment, input.account_id),
     readForCaller(height),

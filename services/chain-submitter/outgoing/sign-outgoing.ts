@@ -23,7 +23,7 @@ import { findMessage, insertMessage, type OutgoingMessage } from '../ledger/stor
 import { isPaused } from '../ledger/store/settings.ts';
 import { type Caps, countedAt } from '../limits/spending-caps.ts';
 import { commitWithin } from '../payments/commit-within.ts';
-import { signOnce } from '../payments/sign-once.ts';
+import { type IntentReader, signOnce } from '../payments/sign-once.ts';
 import { signForCaller } from '../signing/sign-for-caller.ts';
 import { type Signers, signFor } from '../signing/signer.ts';
 import { OutgoingRequest } from '../transactions/parse-order.ts';
@@ -45,6 +45,7 @@ type Deps = {
   tokenAccounts: Pick<TokenAccounts, 'list'>;
   signers: Signers;
   caps: Caps;
+  readIntent: IntentReader;
 };
 type Input = z.infer<typeof chainSubmitter.internal.signOutgoing.input>;
 type Answer = Exclude<z.infer<typeof chainSubmitter.internal.signOutgoing.output>, { outcome: 'refused' }>;

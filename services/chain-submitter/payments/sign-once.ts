@@ -1,6 +1,8 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
+import { batched } from '../../../shared/db/batched.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { findPaymentIntent, type IntentFinder } from '../ledger/find-payment-intent.ts';
-import { findIntent, type IntentRow, insertFailedPayment } from '../ledger/store/intents.ts';
+import { type IntentRow, insertFailedPayment, listIntents } from '../ledger/store/intents.ts';
 import { failureOf, PaymentRefusal, type Reason, type Refused } from './refusal.ts';
 
 /**
@@ -33,15 +35,22 @@ export type Payment<S> = {
   choosesBytes: boolean;
 };
 
+/** Reads an intent. Payments that arrive together share the statement. */
+export type IntentReader = (intentId: string) => Promise<IntentRow | null>;
+export const createIntentReader = (pool: Pool): IntentReader =>
+  batched((intentIds: readonly string[]) => listIntents(pool, intentIds));
+
+type Deps = IntentFinder & { readIntent: IntentReader };
+
 /**
  * The answer for a payment that has an intent; null without one.
  * @typeParam R the reasons for which its rail refuses a payment
  */
 const findAnswer = async <S, R extends Reason>(
-  deps: IntentFinder,
+  deps: Deps,
   { intentId, settlementId, compare, answerSigned }: Payment<S>,
 ): Promise<S | Refused<R> | null> => {
-  const existing = await findIntent(deps.pool, intentId);
+  const existing = await deps.readIntent(intentId);
   if (existing === null) return null;
   await compare(existing);
   const intent = (await findPaymentIntent(deps, intentId, settlementId)) ?? existing;
@@ -60,7 +69,7 @@ const findAnswer = async <S, R extends Reason>(
  * may have signed the payment, and the refusal may be its effect.
  */
 const recordRefusal = async <S, R extends Reason>(
-  deps: IntentFinder,
+  deps: Deps,
   payment: Payment<S>,
   { reason, message }: PaymentRefusal<R>,
 ): Promise<S | Refused<R>> => {
@@ -71,10 +80,7 @@ const recordRefusal = async <S, R extends Reason>(
   return (await findAnswer<S, R>(deps, payment)) ?? refused;
 };
 
-const signNew = async <S, R extends Reason>(
-  deps: IntentFinder,
-  payment: Payment<S>,
-): Promise<S | Refused<R>> => {
+const signNew = async <S, R extends Reason>(deps: Deps, payment: Payment<S>): Promise<S | Refused<R>> => {
   const lost = payment.choosesBytes ? await payment.adoptLost() : 'none';
   if (lost !== 'none' && lost !== 'adopted') return lost;
   const signed = lost === 'none' ? await payment.signAndCommit() : null;
@@ -92,7 +98,7 @@ const isPaid = async <S>({ choosesBytes, adoptLost }: Payment<S>): Promise<boole
  * same refusal. No refusal is answered of a payment that the chain has, and no bytes after it.
  */
 export const signOnce = async <S, R extends Reason>(
-  deps: IntentFinder,
+  deps: Deps,
   payment: Payment<S>,
 ): Promise<S | Refused<R>> => {
   const existing = await findAnswer<S, R>(deps, payment);

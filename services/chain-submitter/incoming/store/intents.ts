@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
 import { intents } from '../../ledger/model/state.ts';
+import { failuresOfVendor } from '../../ledger/store/incoming-failures.ts';
 
 const state = stateColumn(intents, sql.fragment`i.status`);
 /** The predicate of the index intents_incoming_by_source. */
@@ -111,9 +112,29 @@ export const hasPaid = (db: Db, source: string): Promise<boolean> =>
     select exists (select from intents i
       where ${isPaying} and i.request ->> 'source_account' = ${source} and i.slot is not null) as paid`);
 
-/** @returns the number of `failedOf` for one source */
-export const countFailedOnChain = (db: Db, source: string): Promise<bigint> =>
-  db.oneFirst(sql.type(z.object({ failed: z.bigint() }))`${failedOf(sql.fragment`${source}`)}`);
+const Failures = z.object({ paused: z.boolean(), of_source: z.bigint(), of_vendor: z.bigint() });
+export type Failures = z.infer<typeof Failures>;
+
+/**
+ * Whether the operator has paused all signing, and how many payments failed on the chain: of a
+ * source in the last day (`failedOf`), and to a vendor account in this UTC day. In the order of the
+ * queries.
+ */
+export const listFailures = (
+  db: Db,
+  queries: readonly { source: string; vendor: string }[],
+): Promise<readonly Failures[]> =>
+  db.any(sql.type(Failures)`
+    select (select paused from settings) as paused, (${failedOf(sql.fragment`q.source`)}) as of_source,
+      coalesce((${failuresOfVendor(sql.fragment`q.vendor`)}), 0)::bigint as of_vendor
+    from unnest(${sql.array(
+      queries.map(({ source }) => source),
+      'text',
+    )}, ${sql.array(
+      queries.map(({ vendor }) => vendor),
+      'text',
+    )}) with ordinality as q(source, vendor, position)
+    order by q.position`);
 
 /** The signatures of a source's payments whose slot is not recorded. */
 export const listUnconfirmedSignatures = (db: Db, source: string): Promise<readonly string[]> =>

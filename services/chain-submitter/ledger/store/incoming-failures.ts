@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { sql } from '../../../../shared/db/pool.ts';
 import { isLive } from './transactions.ts';
 
 const SCOPE = sql.fragment`'incoming_failures/'`;
@@ -22,9 +21,3 @@ export const countIncomingFailures = sql.fragment`, failures as (
 export const failuresOfVendor = (accountId: ReturnType<typeof sql.fragment>) => sql.fragment`
   select reserved from spending
   where scope = ${SCOPE} || ${accountId} and period = date_trunc('day', app_now(), 'UTC')`;
-
-/** How many payments to a vendor account failed on the chain in the current UTC day. */
-export const countFailuresOfVendor = async (db: Db, accountId: string): Promise<bigint> =>
-  (await db.maybeOneFirst(
-    sql.type(z.object({ reserved: z.bigint() }))`${failuresOfVendor(sql.fragment`${accountId}`)}`,
-  )) ?? 0n;

@@ -136,6 +136,14 @@ export const newIntent = (
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from intents i where i.intent_id = ${intentId}`);
 
+/** The intents with these ids, in their order; null for an id without one. */
+export const listIntents = async (db: Db, intentIds: readonly string[]): Promise<(IntentRow | null)[]> => {
+  const found = await db.any(sql.type(Row)`
+    select ${columns} from intents i where i.intent_id = any(${sql.array([...intentIds], 'text')})`);
+  const byId = new Map(found.map((intent) => [intent.intent_id, intent]));
+  return intentIds.map((id) => byId.get(id) ?? null);
+};
+
 /**
  * Whether another attempt to pay the same quote has failed. Its outcome is then checked at every
  * provider.
