@@ -93,6 +93,20 @@ export const createOutbox = (
   };
 };
 
+/**
+ * The models of the statements that only insert messages.
+ * @param isPending whether a settlement is, for the one whose messages are about pending ones
+ */
+export const insertModels = (outbox: Outbox, isPending: (settlementId: string) => boolean): Model[] => [
+  model<{ json: string }>(/^\s*insert into outbox.*join settlements/s, 'json', ({ json }) => {
+    const events = JSON.parse(json) as { payload: { settlement_id: string } }[];
+    return outbox.insert(JSON.stringify(events.filter(({ payload }) => isPending(payload.settlement_id))));
+  }),
+  model<{ json: string }>(/^\s*insert into outbox(?!.*join settlements)/s, 'json', ({ json }) =>
+    outbox.insert(json),
+  ),
+];
+
 /** The model of a text, cached over all runs. By service, because each has an outbox. */
 const known = {
   submitter: new Map<string, number>(),

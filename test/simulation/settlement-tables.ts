@@ -6,7 +6,16 @@ import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
 import { acceptModel } from './accept-model.ts';
 import { createApprovalsTables } from './approvals-tables.ts';
 import { createConsumeTables } from './consume-tables.ts';
-import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
+import {
+  type Call,
+  createOutbox,
+  currentCall,
+  EPOCH,
+  insertModels,
+  type Model,
+  model,
+  tokenOf,
+} from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
 import { type Delegate, limitsOf, NO_CAPS, type Payer, type Settlement } from './settlement-rows.ts';
@@ -383,15 +392,7 @@ export const createSettlementTables = (harness: Harness) => {
         return [];
       },
     ),
-    model<{ json: string }>(/^\s*insert into outbox.*join settlements/s, 'json', ({ json }) => {
-      const events = JSON.parse(json) as { payload: { settlement_id: string } }[];
-      const isPending = ({ payload }: (typeof events)[number]) =>
-        settlements.get(payload.settlement_id)?.status === 'pending';
-      return outbox.insert(JSON.stringify(events.filter(isPending)));
-    }),
-    model<{ json: string }>(/^\s*insert into outbox(?!.*join settlements)/s, 'json', ({ json }) =>
-      outbox.insert(json),
-    ),
+    ...insertModels(outbox, (id) => settlements.get(id)?.status === 'pending'),
   ];
 
   return {

@@ -4,10 +4,19 @@ import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { isSubscribedTo } from '../endpoints/store.ts';
-import { dataFor, isEventOf } from '../events/parties.ts';
 import { type DeliveryEvent, deliveries } from './model/delivery.ts';
 
 const state = stateColumn(deliveries);
+
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/** Condition: the account gets the event, alone or with another one. */
+export const isEventOf = (account: Fragment) =>
+  sql.fragment`(events.account_id = ${account} or events.other_account_id = ${account})`;
+
+/** The column `data` of an event as one of its accounts sees it. */
+export const dataFor = (account: Fragment) => sql.fragment`
+  events.data || case when events.account_id = ${account} then events.own else events.other_own end as data`;
 
 const AttemptRow = z.object({
   at: z.string(),
@@ -52,7 +61,7 @@ const Due = z.object({
 export type DueRow = z.infer<typeof Due>;
 
 /** Addresses events to endpoints. `pairs` selects the ids of the endpoint and of the event. */
-export const addressEvents = (pairs: ReturnType<typeof sql.fragment>) => sql.fragment`
+export const addressEvents = (pairs: Fragment) => sql.fragment`
   insert into deliveries (endpoint_id, event_id) ${pairs}`;
 
 /** Longer than an attempt may take. After a crash the delivery is sent again when it expires. */

@@ -4,10 +4,9 @@ import { EventType } from '../../../shared/contract/webhook.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
-import { addressEvents } from '../deliveries/store.ts';
+import { addressEvents, dataFor, isEventOf } from '../deliveries/store.ts';
 import { isSubscribedTo } from '../endpoints/store.ts';
 import type { NewEvent } from './model.ts';
-import { dataFor, isEventOf } from './parties.ts';
 
 const Row = z.object({
   event_id: z.string(),
@@ -92,7 +91,9 @@ export const findEvent = (db: Db, accountId: string, eventId: string): Promise<E
     where event_id = ${eventId} and ${isEventOf(account)}`);
 };
 
-/** A page of the account's events, newest first, and one more. It merges one index scan per party. */
+/**
+ * A page of the account's events, newest first, and one more. It merges the scans of two indexes.
+ */
 export const listEventRows = (
   db: Db,
   {

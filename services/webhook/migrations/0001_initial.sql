@@ -11,7 +11,7 @@ create table events (
   own jsonb not null,
   other_account_id text collate "C",
   other_own jsonb,
-  -- The first half of the SHA-256 of its accounts and key (NewEvent). A repeated event has the same.
+  -- The first half of the SHA-256 of its accounts and key (NewEvent), the same for a repeat.
   event_hash uuid not null,
   created_at timestamptz not null default app_now(),
   check (num_nulls(other_account_id, other_own) in (0, 2)),
