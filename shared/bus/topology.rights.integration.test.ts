@@ -40,6 +40,9 @@ const everySubject = [
     ),
     ...Object.keys(events).map((event) => subjects.event(name, event)),
     ...Object.keys(jobs).map((job) => subjects.job(name, job)),
+    ...Object.keys(operations).map((operation) => subjects.lane(subjects.rpc(name, operation), 7)),
+    ...Object.keys(jobs).map((job) => subjects.handedOver(name, job, 7)),
+    subjects.handedOver(name, 'settleProgressed', 'a-replica'),
     subjects.wake(name, 'stl_x'),
     `${inboxPrefix(name)}.x.1`,
   ]),
@@ -72,7 +75,9 @@ test.each(users)('%s may publish what the contract grants it, and nothing else',
   const forbidden = everySubject.filter((subject) => !mayPublish(user, subject));
   // rpc.* carries the caller, so only the gateway may publish it.
   const rpc = everySubject.filter(
-    (subject) => subject.startsWith('rpc.') && !subject.startsWith('rpc.gateway.'),
+    (subject) =>
+      /^rpc[.](?!gateway[.])/.test(subject) &&
+      (subject.split('.').length === 3 || /^rpc[.]settlement[.]/.test(subject)),
   );
   expect(rpc.filter((subject) => mayPublish(user, subject))).toEqual(user === 'gateway' ? rpc : []);
   // Its answers are its own: nobody may write into the inbox of another responder.
@@ -85,6 +90,13 @@ test.each(users)('%s may publish what the contract grants it, and nothing else',
   const calls = everySubject.filter((subject) => subject.startsWith(`op.${JANE}.`));
   const named = everySubject.filter((subject) => subject.startsWith('op.') && mayPublish(user, subject));
   expect(named).toEqual(user === 'operator' ? calls : []);
+  // A job is from who accepted the payment, and its outcome from who made it.
+  const handed = everySubject.filter((subject) => subject.startsWith('hand.') && mayPublish(user, subject));
+  const expected: Partial<Record<BusUser, string[]>> = {
+    settlement: [subjects.handedOver('chain-submitter', 'settle', 7)],
+    'chain-submitter': [subjects.handedOver('settlement', 'settleProgressed', 'a-replica')],
+  };
+  expect(handed).toEqual(expected[user] ?? []);
   expect(forbidden.length).toBeGreaterThan(everySubject.length / 3);
 
   const [listener, forger] = [await bus.as('admin'), await bus.as(user)];
@@ -145,6 +157,8 @@ test.each(users)('%s receives only its own calls and answers', async (user) => {
       `rpc.${name}.*`,
       `int.${name}.*`,
       `wake.${name}.>`,
+      `hand.${name}.*.*`,
+      `rpc.${name}.*.*`,
       `${inboxPrefix(name)}.>`,
       `op.*.${name}.*`,
     ]),

@@ -1,6 +1,7 @@
 import { ErrorCode, NatsError } from 'nats';
 import type { Bus } from '../bus/connect.ts';
 import { handOver, type Receiver, receiverSubject } from '../bus/hand-over.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { count } from '../lib/metrics.ts';
 import { type Entry, MAX_EVENTS } from './event-list.ts';
 import type { OutboxRow } from './outbox.ts';
@@ -30,7 +31,9 @@ export const createHandOver = (bus: Bus) => {
     if (until !== undefined && performance.now() < until) return false;
     avoidedUntil.delete(subject);
     try {
+      await failpoint('outbox.beforeHandOver');
       await handOver(bus, receiver, entries, entries[0]!.traceparent ?? null);
+      await failpoint('outbox.afterHandOver');
       return true;
     } catch (error) {
       if (errorCodeOf(error) === ErrorCode.Timeout)

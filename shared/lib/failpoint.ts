@@ -16,6 +16,8 @@ export const failpoints = {
   'funding.afterBegun': nothing,
   'funding.beforeFinished': nothing,
   'funding.afterSubmitted': nothing,
+  'outbox.beforeHandOver': nothing,
+  'outbox.afterHandOver': nothing,
   'outbox.beforePublish': nothing,
   'outbox.afterPublish': nothing,
   'submitter.beforeIntent': nothing,
