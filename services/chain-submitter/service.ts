@@ -7,6 +7,7 @@ import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { acceptHandedOver, acceptJobs } from '../../shared/events/consume.ts';
 import { startLanes, whileOwned } from '../../shared/lanes/lanes.ts';
+import { listReplicas } from '../../shared/lanes/store.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { expireInFlight } from './broadcast/expiry.ts';
@@ -209,7 +210,11 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
     findRecords: findWorkRecords(deps),
   });
   return {
-    serving: serve(bus, chainSubmitter, { ...operations(deps, config), ...operating }),
+    serving: serve(bus, chainSubmitter, {
+      ...operations(deps, config),
+      ...operating,
+      listReplicas: async () => [...(await listReplicas(pool))],
+    }),
     consuming,
     lanes: [lanes, whileOwned(lanes, (lane) => acceptSettles(bus, lane, deps))],
     jobs: [worker],

@@ -113,6 +113,20 @@ export const getCapsOperation = operatorOperation({
   }),
 });
 
+/** For the services whose replicas own lanes. shared/lanes/store.ts makes the answer. */
+export const listReplicasOperation = operatorOperation({
+  summary: 'The running replicas, how loaded they are, and which lanes they own. A stand-by owns none.',
+  input: z.strictObject({}),
+  output: z.array(
+    z.strictObject({
+      replica_id: z.string(),
+      /** The used part of a core. */
+      load: z.number(),
+      lanes: z.array(z.int().min(0)),
+    }),
+  ),
+});
+
 /**
  * The operator operations of every service. The handlers are in shared/operator/handlers.ts, the
  * same for all.

@@ -11,6 +11,8 @@ const Read = z.object({
   moved_ms_ago: z.number(),
 });
 
+const Running = z.object({ replica_id: z.string(), load: z.number(), lanes: z.array(z.number()) });
+
 /**
  * Renews the lease of a replica, and reads who owns which lane.
  * @param nextWithinMs the longest time until the next renewal
@@ -33,6 +35,13 @@ export const renewReplica = async (
       (select extract(epoch from app_now() - max(moved_at))::float8 * 1000 from lanes) as moved_ms_ago`);
   return { replicas, lanes, movedMsAgo: moved_ms_ago };
 };
+
+/** The running replicas with their lanes, owners first. */
+export const listReplicas = (db: Db): Promise<readonly z.infer<typeof Running>[]> =>
+  db.any(sql.type(Running)`
+    select replica_id, load, array(select lane from lanes l where l.replica_id = r.replica_id order by lane) as lanes
+    from replicas r where expires_at > app_now()
+    order by (select count(*) from lanes l where l.replica_id = r.replica_id) desc, replica_id`);
 
 /**
  * Takes lanes of those who own them as far as this replica knows.

@@ -232,6 +232,7 @@ export const startChainStandIn = (bus: Bus) => {
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
     getCaps: notCalled,
+    listReplicas: notCalled,
     getSigning: notCalled,
     setSigningPaused: notCalled,
     findPayment: notCalled,

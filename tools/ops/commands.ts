@@ -7,6 +7,7 @@ import { budgetsCommands } from './budgets.ts';
 import { capsCommands } from './caps.ts';
 import type { Command } from './command.ts';
 import { drainCommands } from './drain.ts';
+import { lanesCommands } from './lanes.ts';
 import { limitsCommands } from './limits.ts';
 import { paymentCommands } from './payment.ts';
 import { paymentsCommands } from './payments.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   ...signingCommands,
   ...authorityCommands,
   ...drainCommands,
+  ...lanesCommands,
   ...redispatchCommands,
   ...unsignedCommands,
   ...quarantineCommands,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { getCapsOperation, operatorOperations, Reason } from '../operator.ts';
+import { getCapsOperation, listReplicasOperation, operatorOperations, Reason } from '../operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -108,6 +108,7 @@ export const internal = {
   ...incomingOperations,
   ...outgoingOperations,
   getCaps: getCapsOperation,
+  listReplicas: listReplicasOperation,
   getSigning: operatorOperation({
     summary: 'Whether signing is paused, how much work is open, and which keys are configured',
     input: z.strictObject({}),

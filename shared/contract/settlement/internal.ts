@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
 import { AllowedServices, DelegateExternal, DelegateLimits, DelegateUsage } from '../identity/delegates.ts';
-import { getCapsOperation, operatorOperations, Reason } from '../operator.ts';
+import { getCapsOperation, listReplicasOperation, operatorOperations, Reason } from '../operator.ts';
 import {
   AccountId,
   DelegateId,
@@ -181,6 +181,7 @@ export const internal = {
     output: z.array(Paid),
   }),
   getCaps: getCapsOperation,
+  listReplicas: listReplicasOperation,
   getIntake: operatorOperation({
     summary: 'Whether payments are paused',
     input: z.strictObject({}),

@@ -151,6 +151,16 @@ export const operators = (stack: () => RunningStack): void =>
       });
     }, 90_000);
 
+    test('lanes show the replicas, and every lane has one owner', async () => {
+      const { code, out } = await ops('lanes', 'show', '--json');
+      expect(code).toBe(0);
+      for (const replicas of Object.values<{ lanes: number[] }[]>(JSON.parse(out)))
+        expect(replicas.flatMap(({ lanes }) => lanes).toSorted((a, b) => a - b)).toEqual(
+          Array.from({ length: 16 }, (_, lane) => lane),
+        );
+      expect((await ops('lanes', 'show')).out).toMatch(/settlement +[0-9a-f]{18} +\d+ % +0 1 2/);
+    }, 90_000);
+
     test('both settlements apply a pause and its end', async () => {
       const quote = await quoteOf(api(), vendor);
       expect(await change('payments', 'pause')).toMatchObject({ changed: true });
