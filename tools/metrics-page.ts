@@ -1,5 +1,6 @@
 import { SERVICE_NAMES } from '../shared/contract/service.ts';
-import { METRICS, type Metric, type MetricName } from '../shared/lib/metrics-catalog.ts';
+import type { Metric } from '../shared/lib/metric.ts';
+import { METRICS, type MetricName } from '../shared/lib/metrics-catalog.ts';
 import { code, table } from './map-page.ts';
 
 /** docs/metrics.md: every metric, from the catalog. */

@@ -6,8 +6,8 @@ import { chainSubmitter } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { acceptHandedOver, acceptJobs } from '../../shared/events/consume.ts';
-import { startLanes, whileOwned } from '../../shared/lanes/lanes.ts';
-import { listReplicas } from '../../shared/lanes/store.ts';
+import { startLanes } from '../../shared/lanes/lanes.ts';
+import { whileOwned } from '../../shared/lib/lane.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { expireInFlight } from './broadcast/expiry.ts';
@@ -51,6 +51,7 @@ import { createCaps } from './limits/spending-caps.ts';
 import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './operator/gauges.ts';
 import { getAttemptReport } from './operator/get-attempt-report.ts';
 import { getSigning } from './operator/get-signing.ts';
+import { listReplicas } from './operator/list-replicas.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
 import { findWorkRecords } from './operator/records.ts';
 import { setSigningPaused } from './operator/set-signing-paused.ts';
@@ -132,6 +133,7 @@ type Deps = ReturnType<typeof createDeps>;
 
 const operations = (deps: Deps, config: Config) => ({
   getCaps: getCaps(deps, capsOf(config)),
+  listReplicas: listReplicas(deps),
   getSigning: getSigning(deps),
   setSigningPaused: setSigningPaused(deps),
   getCosigningLimits: getCosigningLimits(deps),
@@ -213,7 +215,6 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
     serving: serve(bus, chainSubmitter, {
       ...operations(deps, config),
       ...operating,
-      listReplicas: async () => [...(await listReplicas(pool))],
     }),
     consuming,
     lanes: [lanes, whileOwned(lanes, (lane) => acceptSettles(bus, lane, deps))],

@@ -7,7 +7,6 @@ import { createHourlyCaps, type HourlyLimits, hourlyLimits } from '../../shared/
 import type { Pool } from '../../shared/db/pool.ts';
 import { acceptHandedOver, subscribe } from '../../shared/events/consume.ts';
 import { startLanes } from '../../shared/lanes/lanes.ts';
-import { listReplicas } from '../../shared/lanes/store.ts';
 import { cachedValue } from '../../shared/lib/cached.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -191,12 +190,7 @@ export const createService = (
   });
   return {
     deps,
-    serving: serve(
-      bus,
-      settlement,
-      { ...operations(deps), ...operating, listReplicas: async () => [...(await listReplicas(pool))] },
-      { lanes },
-    ),
+    serving: serve(bus, settlement, { ...operations(deps), ...operating }, { lanes }),
     consuming,
     lanes: [lanes],
     // Calls that are still answered wait for their outcomes.

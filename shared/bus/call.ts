@@ -5,7 +5,7 @@ import type { Client } from '../contract/client.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
 import { type BusUser, type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
-import { laneOf } from '../lanes/lane.ts';
+import { laneOf } from '../lib/lane.ts';
 import { count } from '../lib/metrics.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, type NotedIds, openReply, type RequestEnvelope } from './envelope.ts';

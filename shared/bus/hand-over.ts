@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { Msg } from 'nats';
+import { ErrorCode, type Msg, NatsError } from 'nats';
 import { type ServiceName, subjects } from '../contract/service.ts';
 import { inTraceOf } from '../lib/trace.ts';
 import { type Bus, track } from './connect.ts';
@@ -17,7 +17,11 @@ const FROM = 'Quittance-Replica';
 const ANSWERED_WITHIN_MS = 10_000;
 
 /** Who accepts a job or an event of this name: the owner of a lane, or a replica. */
-export type Receiver = { service: 'settlement' | 'chain-submitter'; name: string; receiver: number | string };
+export type Receiver = {
+  service: 'settlement' | 'chain-submitter';
+  name: string;
+  receiver: number | string;
+};
 
 export const receiverSubject = ({ service, name, receiver }: Receiver): string =>
   subjects.handedOver(service, name, receiver);
@@ -25,9 +29,14 @@ export const receiverSubject = ({ service, name, receiver }: Receiver): string =
 /** The subject without the receiver, because metrics have no label for each replica. */
 const destinationOf = ({ service, name }: Receiver): string => subjects.handedOver(service, name, '*');
 
+/** Whether a receiver got a payload and did not answer in time. */
+export const isSilence = (error: unknown): boolean =>
+  error instanceof NatsError && error.code === ErrorCode.Timeout;
+
 /**
  * Hands a payload over to a process, and resolves when it has handled it.
- * @throws NatsError or ServiceError if nobody answers, or the receiver fails. It may have handled the payload all the same
+ * @throws NatsError or ServiceError if nobody answers, or the receiver fails. It may have handled
+ *   the payload all the same
  */
 export const handOver = (
   bus: Bus,

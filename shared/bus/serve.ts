@@ -15,9 +15,9 @@ import {
   type ServiceContract,
   subjects,
 } from '../contract/service.ts';
-import { type Lanes, whileOwned } from '../lanes/lanes.ts';
 import { withClient } from '../lib/call-client.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { type LaneOwnership, whileOwned } from '../lib/lane.ts';
 import { requireFresh } from '../lib/step-up.ts';
 import { recordIds, traceIdOf } from '../lib/trace.ts';
 import { type CallKind, type CallLine, createCallLog } from './call-log.ts';
@@ -195,6 +195,39 @@ const byCaller = (internal: ServiceContract['internal']) => {
 
 export type Serving = { stop: () => Promise<void> };
 
+/** Passes on all calls of a service, and those of the lanes that this replica owns. */
+const subscribeAll = (
+  bus: Bus,
+  contract: ServiceContract,
+  lanes: LaneOwnership | undefined,
+  accept: (kind: CallKind, operations: Record<string, Operation>, msg: Msg) => void,
+): Serving => {
+  const subscribe = (kind: CallKind, operations: Record<string, Operation>, lane?: number): Subscription[] =>
+    Object.keys(operations).length === 0
+      ? []
+      : [subscribeTo(bus, contract, { kind, lane }, (msg) => accept(kind, operations, msg))];
+  const drain = async (those: readonly Subscription[]): Promise<void> =>
+    void (await Promise.all(those.map((subscription) => subscription.drain())));
+  const { operators, services } = byCaller(contract.internal);
+  const subscriptions = [
+    ...subscribe('rpc', contract.operations),
+    ...subscribe('int', services),
+    ...subscribe('op', operators),
+  ];
+  const ofLanes =
+    lanes &&
+    whileOwned(lanes, (lane) => {
+      const own = subscribe('rpc', contract.operations, lane);
+      return { stop: () => drain(own) };
+    });
+  return {
+    stop: async () => {
+      await Promise.all([drain(subscriptions), ofLanes?.stop()]);
+      await Promise.allSettled(bus.inFlight);
+    },
+  };
+};
+
 /**
  * Answers every operation of the contract: parses the input, calls the handler, checks the output
  * and maps errors. Replicas share the work through a queue group. `stop` ends the subscriptions and
@@ -212,7 +245,7 @@ export const serve = <S extends ServiceContract>(
     now = systemClock,
     calls: keyed,
     lanes,
-  }: { now?: Clock; calls?: IdempotentCalls; lanes?: Pick<Lanes, 'onChange'> } = {},
+  }: { now?: Clock; calls?: IdempotentCalls; lanes?: LaneOwnership } = {},
 ): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
   const log = createCallLog(bus.logger);
@@ -255,33 +288,7 @@ export const serve = <S extends ServiceContract>(
     log(kind, line, failure);
   };
 
-  const subscribe = (kind: CallKind, operations: Record<string, Operation>, lane?: number): Subscription[] =>
-    Object.keys(operations).length === 0
-      ? []
-      : [
-          subscribeTo(bus, contract, kind, (msg) =>
-            track(bus, handle(kind, msg, operations), leavesNothing(operations[nameOf(msg)])),
-          ),
-        ];
-  const { operators, services } = byCaller(contract.internal);
-  const subscriptions = [
-    ...subscribe('rpc', contract.operations),
-    ...subscribe('int', services),
-    ...subscribe('op', operators),
-  ];
-  const drain = async (those: readonly Subscription[]): Promise<void> =>
-    void (await Promise.all(those.map((subscription) => subscription.drain())));
-  const ofLanes =
-    lanes &&
-    whileOwned(lanes, (lane) => {
-      const own = subscribe('rpc', contract.operations, lane);
-      return { stop: () => drain(own) };
-    });
-
-  return {
-    stop: async () => {
-      await Promise.all([drain(subscriptions), ofLanes?.stop()]);
-      await Promise.allSettled(bus.inFlight);
-    },
-  };
+  return subscribeAll(bus, contract, lanes, (kind, operations, msg) =>
+    track(bus, handle(kind, msg, operations)),
+  );
 };

@@ -75,6 +75,17 @@ export const answeredInboxes = (
   return [...new Set(callers)].map((caller) => `${replyInbox(caller, name)}.`);
 };
 
+/** What is handed over to a service, each with the service that hands it over. */
+const handedOverTo = ({
+  jobs,
+  handedOver,
+}: Required<Pick<ServiceContract, 'jobs' | 'handedOver'>>): [ServiceName, string][] => [
+  ...Object.entries(jobs).flatMap(([job, one]) =>
+    one.handedOver === true ? one.producers.map((producer): [ServiceName, string] => [producer, job]) : [],
+  ),
+  ...handedOver.map((each) => each.split('.') as [ServiceName, string]),
+];
+
 type Rights = { publish: string[]; subscribe: string[] };
 
 /**
@@ -130,21 +141,14 @@ export const natsRights = (): Record<Program, Rights> => {
       }
     }
     for (const event of Object.keys(events)) own.publish.add(subjects.event(name, event));
-    const handOver = (what: string, from: ServiceName): void => {
-      const subject = subjects.handedOver(name, what, '*');
-      rights[from].publish.add(subject);
-      own.subscribe.add(subject);
-      own.publish.add(`${replyInbox(from, name)}.>`);
-    };
-    for (const [job, one] of Object.entries(jobs)) {
-      for (const producer of one.producers) {
-        rights[producer].publish.add(subjects.job(name, job));
-        if (one.handedOver === true) handOver(job, producer);
-      }
+    for (const [job, { producers }] of Object.entries(jobs)) {
+      for (const producer of producers) rights[producer].publish.add(subjects.job(name, job));
     }
-    for (const each of handedOver) {
-      const [source, event] = each.split('.') as [ServiceName, string];
-      handOver(event, source);
+    for (const [source, what] of handedOverTo({ jobs, handedOver })) {
+      const subject = subjects.handedOver(name, what, '*');
+      rights[source].publish.add(subject);
+      own.subscribe.add(subject);
+      own.publish.add(`${replyInbox(source, name)}.>`);
     }
     for (const each of subscribesLive) {
       const [source, event] = each.split('.') as [ServiceName, string];

@@ -6,6 +6,7 @@ import type { CallKey, Idempotency } from './idempotency.ts';
 import type { SecurityEventKind } from './identity/security-kinds.ts';
 import type { Environment } from './primitives.ts';
 import type { CredentialKind, PrincipalOf } from './principal.ts';
+import type { BusUser, Program, ServiceName } from './service-names.ts';
 
 /**
  * One declaration per operation. The gateway's route, the NATS subject and its rights, the
@@ -13,27 +14,7 @@ import type { CredentialKind, PrincipalOf } from './principal.ts';
  * The declaration is data, which tests, generators and people read without running a service.
  */
 
-export const SERVICE_NAMES = [
-  'quote',
-  'settlement',
-  'wallet',
-  'funding',
-  'identity',
-  'chain-submitter',
-  'webhook',
-] as const;
-/**
- * The services with a schema and handlers. The gateway is not one of them, because it has no tables
- * and no handlers.
- */
-export type ServiceName = (typeof SERVICE_NAMES)[number];
-/** Every process of the product. */
-export type Program = ServiceName | 'gateway';
-/**
- * Every kind of NATS user. An `operator` is a person who runs `npm run ops`, and has a user with
- * the person's name. It serves no operation.
- */
-export type BusUser = Program | 'operator';
+export { type BusUser, type Program, SERVICE_NAMES, type ServiceName } from './service-names.ts';
 
 /**
  * A sliding window. `per` names whose calls are counted: those of the account with all its
@@ -294,7 +275,7 @@ type Job = {
   summary: string;
   producers: readonly ServiceName[];
   payload: z.ZodType;
-  /** True if a producer hands the job over to the owner of the payer's lane, and stores it only if none answers. */
+  /** True if the job is handed over to the owner of a lane, and stored only if that fails. */
   handedOver?: true;
 };
 

@@ -1,5 +1,6 @@
 import type { Context } from '@opentelemetry/api';
 import { decode } from '../bus/envelope.ts';
+import type { Receiver } from '../bus/hand-over.ts';
 import { contextOfHeaders } from '../bus/trace.ts';
 import { contextOf } from '../lib/trace.ts';
 
@@ -8,6 +9,9 @@ import { contextOf } from '../lib/trace.ts';
  * with the trace of its commit. A payload is an object, so a list is recognised by its form.
  */
 export type Entry = { payload: unknown; traceparent?: string };
+
+/** The messages of a row that are handed over to one receiver. */
+export type Part = { receiver: Receiver; entries: readonly Entry[] };
 
 /** The events of one message. It stays far below the size that the server accepts. */
 export const MAX_EVENTS = 50;

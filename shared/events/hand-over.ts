@@ -1,22 +1,15 @@
-import { ErrorCode, NatsError } from 'nats';
 import type { Bus } from '../bus/connect.ts';
-import { handOver, type Receiver, receiverSubject } from '../bus/hand-over.ts';
+import { handOver, isSilence, type Receiver, receiverSubject } from '../bus/hand-over.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { count } from '../lib/metrics.ts';
 import { type Entry, MAX_EVENTS } from './event-list.ts';
 import type { OutboxRow } from './outbox.ts';
-
-/** The messages of a row that are handed over to one receiver. */
-export type Part = { receiver: Receiver; entries: readonly Entry[] };
 
 /**
  * A receiver that did not answer is asked no more for this time. It may be paused, and the server
  * would go on to pass requests to it.
  */
 const AVOIDED_FOR_MS = 5000;
-
-const errorCodeOf = (error: unknown): string | undefined =>
-  error instanceof NatsError ? error.code : undefined;
 
 /**
  * Hands rows over to their receivers. Messages of one turn for one receiver are one request.
@@ -36,8 +29,7 @@ export const createHandOver = (bus: Bus) => {
       await failpoint('outbox.afterHandOver');
       return true;
     } catch (error) {
-      if (errorCodeOf(error) === ErrorCode.Timeout)
-        avoidedUntil.set(subject, performance.now() + AVOIDED_FOR_MS);
+      if (isSilence(error)) avoidedUntil.set(subject, performance.now() + AVOIDED_FOR_MS);
       count('quittance_lane_fallbacks_total', entries.length, {
         to: receiver.service,
         kind: 'message',

@@ -5,8 +5,7 @@ import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { GaugeCollector } from '../lib/metrics.ts';
 import { activeTraceparent } from '../lib/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
-import { eventList, listOf, MAX_EVENTS } from './event-list.ts';
-import type { Part } from './hand-over.ts';
+import { eventList, listOf, MAX_EVENTS, type Part } from './event-list.ts';
 
 /**
  * The outbox. A message is committed with the change that it reports, and the relay publishes it

@@ -206,58 +206,107 @@ const createDeletion = (pool: Pool, logger: Logger) => {
  * Starts publishing a service's outbox. Any number of replicas may run it.
  * @param clock is set by each sweep
  */
-export const startRelay = (pool: Pool, bus: Bus, clock: Clock, logger: Logger): Relay => {
-  const stopped = new AbortController();
+const createLeases = (pool: Pool, logger: Logger) => {
+  const extendAt = new Map<OutboxRow, number>();
+  let running = false;
+  const extend = async (): Promise<void> => {
+    const now = performance.now();
+    const due = [...extendAt].filter(([, at]) => at <= now).map(([row]) => row);
+    for (const row of due) extendAt.set(row, now + UNANSWERED_LEASE_MS / 2);
+    if (due.length === 0) return;
+    await extendRows(
+      pool,
+      due.map((row) => row.outbox_id),
+    ).catch((error: unknown) => logger.warn({ err: error }, 'outbox rows not leased again'));
+  };
+  const run = async (): Promise<void> => {
+    while (extendAt.size > 0) {
+      await sleep(UNANSWERED_AFTER_MS);
+      await extend();
+    }
+    running = false;
+  };
+  return {
+    add: (row: OutboxRow): void => {
+      extendAt.set(row, performance.now() + UNANSWERED_AFTER_MS);
+      if (running) return;
+      running = true;
+      void run();
+    },
+    delete: (row: OutboxRow): void => void extendAt.delete(row),
+  };
+};
+
+/** Hands rows over or publishes them, and deletes them then. */
+const createSending = (pool: Pool, bus: Bus, logger: Logger, stopped: AbortSignal) => {
   const sending = new Set<Promise<unknown>>();
   const deletion = createDeletion(pool, logger);
-  const sweep = createSweep(pool, bus, clock, () => stopped.signal.aborted);
-  let ofTurn: OutboxRow[] = [];
-  let waiting: OutboxRow[] = [];
-  let batching: Promise<void> | undefined;
+  const leases = createLeases(pool, logger);
+  const handOver = createHandOver(bus);
+  const givenUp = new Promise<false>((resolve) => {
+    const giveUp = () => void setTimeout(resolve, UNANSWERED_AFTER_MS, false);
+    stopped.addEventListener('abort', giveUp, { once: true });
+  });
 
-  const track = (work: Promise<unknown>) => {
+  const track = (work: Promise<unknown>): void => {
     const tracked: Promise<unknown> = work.finally(() => sending.delete(tracked));
     sending.add(tracked);
   };
 
-  const publishRows = (all: readonly OutboxRow[]) =>
-    Promise.all(
-      messagesOf(all).map((rows) =>
-        send(bus, rows)
-          .then(() => deletion.add(rows))
-          .catch((error: unknown) => {
-            noteActivity();
-            logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep');
-          }),
-      ),
-    );
+  const publishMessage = async (rows: Rows): Promise<void> => {
+    try {
+      await send(bus, rows);
+      deletion.add(rows);
+    } catch (error) {
+      noteActivity();
+      logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep');
+    }
+  };
 
   const handOverRow = async (row: OutboxRow, accepted: Promise<boolean>): Promise<void> => {
     leases.add(row);
     const isAccepted = await Promise.race([accepted, givenUp]);
     leases.delete(row);
     if (isAccepted) deletion.add([row]);
-    else await publishRows([row]);
+    else await publishMessage([row]);
   };
 
-  const publishAll = (all: readonly OutboxRow[]) => {
-    track(publishRows(all.filter(({ parts }) => parts === undefined)));
-    for (const { row, accepted } of handOver(all.filter(({ parts }) => parts !== undefined)))
-      track(handOverRow(row, accepted));
+  return {
+    /** Never throws: rows that fail are left to the sweep. */
+    sendAll: (all: readonly OutboxRow[]): void => {
+      for (const rows of messagesOf(all.filter(({ parts }) => parts === undefined)))
+        track(publishMessage(rows));
+      for (const { row, accepted } of handOver(all.filter(({ parts }) => parts !== undefined)))
+        track(handOverRow(row, accepted));
+    },
+    finish: async (): Promise<void> => {
+      await Promise.allSettled(sending);
+      await deletion.finish();
+    },
   };
+};
 
-  const publishTurn = () => {
+/** Starts publishing a service's outbox. Any number of replicas may run it. */
+export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
+  const stopped = new AbortController();
+  const { sendAll, finish } = createSending(pool, bus, logger, stopped.signal);
+  const sweep = createSweep(pool, bus, () => stopped.signal.aborted);
+  let ofTurn: OutboxRow[] = [];
+  let waiting: OutboxRow[] = [];
+  let batching: Promise<void> | undefined;
+
+  const sendTurn = () => {
     const rows = ofTurn;
     ofTurn = [];
-    publishAll(rows);
+    sendAll(rows);
   };
 
-  const publishBatch = async (batchWindowMs: number) => {
+  const sendBatch = async (batchWindowMs: number) => {
     await sleep(batchWindowMs, undefined, { signal: stopped.signal }).catch(() => {});
     const rows = waiting;
     waiting = [];
     batching = undefined;
-    publishAll(rows);
+    sendAll(rows);
   };
 
   const running = sweepUntil(stopped.signal, sweep, logger);
@@ -266,19 +315,19 @@ export const startRelay = (pool: Pool, bus: Bus, clock: Clock, logger: Logger): 
     dispatch: (rows, { batchWindowMs } = { batchWindowMs: 0 }) => {
       if (batchWindowMs === 0) {
         // Calls that shared a statement dispatch one after the other in one turn.
-        if (ofTurn.length === 0) process.nextTick(publishTurn);
+        if (ofTurn.length === 0) process.nextTick(sendTurn);
         ofTurn.push(...rows);
         return;
       }
       waiting.push(...rows);
-      batching ??= publishBatch(batchWindowMs);
+      batching ??= sendBatch(batchWindowMs);
     },
     stop: async () => {
       stopped.abort();
-      publishTurn();
+      sendTurn();
       await batching;
-      await Promise.allSettled([...sending, running]);
-      await deletion.finish();
+      await running.catch(() => {});
+      await finish();
     },
   };
 };

@@ -4,9 +4,9 @@ import { createTestDatabase } from '../../test/support/database.ts';
 import type { TestDatabase } from '../../test/support/database-handle.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { connectPool, type Pool } from '../db/pool.ts';
+import { LANES, whileOwned } from '../lib/lane.ts';
 import { createLogger } from '../lib/logger.ts';
-import { LANES } from './lane.ts';
-import { startLanes, whileOwned } from './lanes.ts';
+import { startLanes } from './lanes.ts';
 import { renewReplica, takeLanes } from './store.ts';
 
 const ALL = Array.from({ length: LANES }, (_, lane) => lane);

@@ -1,5 +1,6 @@
 import type { Bus } from '../bus/connect.ts';
 import type { Pool } from '../db/pool.ts';
+import type { LaneOwnership } from '../lib/lane.ts';
 import type { Logger } from '../lib/logger.ts';
 import { count, type GaugeCollector } from '../lib/metrics.ts';
 import { everyMs } from '../lib/periodic.ts';
@@ -15,9 +16,7 @@ const RENEWALS_OF_LOAD = 3;
  * statements. It is never a lock: another replica may believe that it owns the same lane, and any
  * replica handles any call and any job (docs/design/settle.md, Lanes).
  */
-export type Lanes = {
-  /** Calls the listener with the owned lanes now, and after each change. */
-  onChange: (listener: (owned: ReadonlySet<number>) => void) => void;
+type Lanes = LaneOwnership & {
   gauges: GaugeCollector;
   /** Gives the lanes up at once. */
   stop: () => Promise<void>;
@@ -96,33 +95,6 @@ export const startLanes = ({
       await deleteReplica(pool, replicaId).catch((error: unknown) =>
         logger.warn({ err: error }, 'lanes not given up, they lapse'),
       );
-    },
-  };
-};
-
-/**
- * Keeps something running for each owned lane.
- * @param start what runs for a lane
- */
-export const whileOwned = (
-  { onChange }: Pick<Lanes, 'onChange'>,
-  start: (lane: number) => { stop: () => Promise<void> },
-): { stop: () => Promise<void> } => {
-  const running = new Map<number, { stop: () => Promise<void> }>();
-  let isStopped = false;
-  onChange((owned) => {
-    if (isStopped) return;
-    for (const [lane, one] of running) {
-      if (owned.has(lane)) continue;
-      running.delete(lane);
-      void one.stop();
-    }
-    for (const lane of owned) if (!running.has(lane)) running.set(lane, start(lane));
-  });
-  return {
-    stop: async () => {
-      isStopped = true;
-      await Promise.all([...running.values()].map(({ stop }) => stop()));
     },
   };
 };

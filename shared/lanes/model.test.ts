@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { newId } from '../lib/id.ts';
-import { LANES, laneOf } from './lane.ts';
+import { LANES, laneOf } from '../lib/lane.ts';
 import { lanesToTake, type Replica } from './model.ts';
 
 /** `aabb`: the owners of the lanes 0 to 3; a dot: nobody. */

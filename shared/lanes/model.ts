@@ -11,7 +11,7 @@ const BUSY = 0.6;
 /** An owner below this load gives its lanes to another one. */
 const IDLE = 0.2;
 /** Two owners become one while their load together leaves so much room below `BUSY`. */
-const TOGETHER = 0.45;
+const JOINED = 0.45;
 /** After a move the loads are those of before for some seconds. */
 const SETTLING_MS = 5000;
 
@@ -46,12 +46,12 @@ export const lanesToTake = ({ replicas, lanes, movedMsAgo }: State, own: Replica
     const taker = running.filter((replica) => replica !== busiest).toSorted(byLoad)[0];
     const taken = lanesOf(busiest);
     // Every second one. The only lane of an owner stays.
-    if (taker === own && own.load <= TOGETHER) return taken.filter((_, index) => index % 2 === 1);
+    if (taker === own && own.load <= JOINED) return taken.filter((_, index) => index % 2 === 1);
     return [];
   }
   // The owner with the lowest id is the one that stays.
   const first = owners.toSorted((a, b) => (a.replica_id < b.replica_id ? -1 : 1))[0];
   const idle = others.toSorted(byLoad)[0];
   if (first !== own || idle === undefined || idle.load >= IDLE) return [];
-  return own.load + idle.load <= TOGETHER ? lanesOf(idle) : [];
+  return own.load + idle.load <= JOINED ? lanesOf(idle) : [];
 };

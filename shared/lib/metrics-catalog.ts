@@ -1,31 +1,7 @@
-import { type BusUser, SERVICE_NAMES } from '../contract/service.ts';
+import { SERVICE_NAMES } from '../contract/service.ts';
 import { DECLINE_REASONS } from '../contract/settlement.ts';
 import { DELIVERY_ERRORS } from '../contract/webhook.ts';
-
-/** A process that reports metrics: one of the product, or the job that makes synthetic payments. */
-export type Reporter = BusUser | 'synthetic';
-
-/**
- * Every metric of the system: its name, what it counts, its labels and the services that report it.
- * docs/metrics.md is generated from this list, and deploy/alerts.yaml may name no other metric
- * (test/alerts.test.ts). Names follow the naming guide of Prometheus: the prefix `quittance_`, the
- * base unit, and `_total` for a counter.
- *
- * The number of label values stays small: no account, address, key, e-mail, id or URL is a label.
- */
-export type Metric = {
-  kind: 'counter' | 'gauge' | 'histogram';
-  /** UCUM: `s`, `1`, or what is counted in braces. */
-  unit: string;
-  by: readonly Reporter[];
-  /**
-   * The values of each label. Null where another list limits them (contract, routes, error codes).
-   */
-  labels: Record<string, readonly string[] | null>;
-  /** Upper bounds of a histogram. */
-  buckets: readonly number[];
-  description: string;
-};
+import { counter, gauge, histogram, type Metric, type Reporter } from './metric.ts';
 
 const ALL: readonly Reporter[] = ['gateway', ...SERVICE_NAMES];
 /** Up to the 20 s that a settle may wait. */
@@ -36,25 +12,6 @@ const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 1
 const CHAIN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 660];
 /** Up to a redeem window of a week. */
 const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800];
-
-const counter = <const L extends Metric['labels']>(
-  unit: string,
-  by: readonly Reporter[],
-  labels: L,
-  description: string,
-) => ({ kind: 'counter', unit, by, labels, buckets: [] as readonly number[], description }) as const;
-const gauge = <const L extends Metric['labels']>(
-  unit: string,
-  by: readonly Reporter[],
-  labels: L,
-  description: string,
-) => ({ kind: 'gauge', unit, by, labels, buckets: [] as readonly number[], description }) as const;
-const histogram = <const L extends Metric['labels']>(
-  buckets: readonly number[],
-  by: readonly Reporter[],
-  labels: L,
-  description: string,
-) => ({ kind: 'histogram', unit: 's', by, labels, buckets, description }) as const;
 
 export const ATTEMPT_STATES = ['pending', 'confirmed', 'reopened'] as const;
 export const INTENT_KINDS = [
@@ -81,6 +38,14 @@ export const SYNTHETIC_OUTCOMES = ['paid', 'quote_failed', 'settle_failed', 'red
 export const INTENT_STATES = ['accepted', 'signed', 'confirmed', 'reopened'] as const;
 const intents = { kind: INTENT_KINDS, state: INTENT_STATES } as const;
 
+/**
+ * Every metric of the system: its name, what it counts, its labels and the services that report it.
+ * docs/metrics.md is generated from this list, and deploy/alerts.yaml may name no other metric
+ * (test/alerts.test.ts). Names follow the naming guide of Prometheus: the prefix `quittance_`, the
+ * base unit, and `_total` for a counter.
+ *
+ * The number of label values stays small: no account, address, key, e-mail, id or URL is a label.
+ */
 export const METRICS = {
   // ---------- payments ----------
   quittance_quotes_total: counter('{quote}', ['quote'], {}, 'Quotes created.'),

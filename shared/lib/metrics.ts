@@ -6,7 +6,8 @@ import {
   type ObservableGauge,
 } from '@opentelemetry/api';
 import type { Logger } from './logger.ts';
-import { METRICS, type Metric, type MetricName, type Reporter } from './metrics-catalog.ts';
+import type { Metric, Reporter } from './metric.ts';
+import { METRICS, type MetricName } from './metrics-catalog.ts';
 
 /**
  * Measurements by name. Every metric is declared in metrics-catalog.ts with its labels. Until

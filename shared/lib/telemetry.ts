@@ -1,7 +1,7 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import type { Logger } from './logger.ts';
+import type { Reporter } from './metric.ts';
 import { beginMetrics } from './metrics.ts';
-import type { Reporter } from './metrics-catalog.ts';
 
 /** The standard variables that enable an export. The SDK reads these and all others. */
 export type TelemetryConfig = {

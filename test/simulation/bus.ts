@@ -1,4 +1,4 @@
-import type { Part } from '../../shared/events/hand-over.ts';
+import type { Part } from '../../shared/events/event-list.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import type { Relay } from '../../shared/events/relay.ts';
 import { type Outbox, Unavailable } from './database.ts';

@@ -4,6 +4,7 @@ import { type EndUnsignedDeps, endUnsignedPayment } from './end-unsigned-payment
 import { getCaps } from './get-caps.ts';
 import { getIntake } from './get-intake.ts';
 import { getUnsignedPayment } from './get-unsigned-payment.ts';
+import { listReplicas } from './list-replicas.ts';
 import { listUnsignedPayments } from './list-unsigned-payments.ts';
 import { redispatchSettlement } from './redispatch-settlement.ts';
 import { setPaymentsPaused } from './set-payments-paused.ts';
@@ -13,6 +14,7 @@ type Deps = Pick<Records, 'relay'> & EndUnsignedDeps & { caps: HourlyCaps };
 /** The operations of this service alone. Those of every service are in shared/operator/. */
 export const operatorOperations = (deps: Deps) => ({
   getCaps: getCaps(deps),
+  listReplicas: listReplicas(deps),
   getIntake: getIntake(deps),
   setPaymentsPaused: setPaymentsPaused(deps),
   redispatchSettlement: redispatchSettlement(deps),
