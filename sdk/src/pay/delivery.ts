@@ -101,6 +101,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
         // buys nothing.
       }
     }
+    if (record.unsaved === true && !isFinal(response)) await payments.keep(name, record);
     return withReceipt(response, receiptIn(record));
   };
 

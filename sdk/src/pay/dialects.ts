@@ -3,13 +3,20 @@
  * has the form of other vendors.
  */
 
+/** A quote, as a vendor's 402 has it. */
+export type AskedPayment = {
+  quoteToken: string;
+  /** A prepaid request runs again for the same unit, and its vendor stores no answer. */
+  isRepeatable: boolean;
+};
+
 export type Settlement = { settlement_id: string; settlement_token: string };
 
 type Dialect = {
   /**
    * Reads the JSON of a 402: a quote, a refused payment, or null for another protocol.
    */
-  read: (body: unknown) => { quoteToken: string } | 'refused' | null;
+  read: (body: unknown) => AskedPayment | 'refused' | null;
   /** The headers that present the payment. */
   headers: (settlement: Settlement) => Record<string, string>;
 };
@@ -21,10 +28,10 @@ type Dialect = {
  */
 const quittance: Dialect = {
   read: (body) => {
-    const { error, quote_token } = (body ?? {}) as { error?: unknown; quote_token?: unknown };
+    const { error, quote_token, repeatable } = (body ?? {}) as Record<string, unknown>;
     if (error === 'payment_failed') return 'refused';
     return error === 'payment_required' && typeof quote_token === 'string'
-      ? { quoteToken: quote_token }
+      ? { quoteToken: quote_token, isRepeatable: repeatable === true }
       : null;
   },
   headers: ({ settlement_id, settlement_token }) => ({

@@ -9,7 +9,7 @@ import {
   type Visit,
   type World,
 } from '../../../test/support/scripted-vendors.ts';
-import { memoryStore, NotDeliveredError } from './main.ts';
+import { memoryStore, NotDeliveredError, type PaymentStore } from './main.ts';
 
 /**
  * One payment for many calls: the quote's scope has `units`, and the vendor consumes one per
@@ -98,6 +98,48 @@ test('after a crash before the delivery the same request consumes no second unit
   await world.payer({ store })(`${vendor.origin}/a?2`);
   expect(taken()).toBe(2);
   expect(world.paid()).toHaveLength(1);
+});
+
+test('a repeatable request is not stored, unless it fails: then an equal one takes no second unit', async () => {
+  const { answer, taken } = counting(10);
+  let failure: 'lost' | 503 | null = null;
+  const vendor = await world.vendor((visit, origin) => {
+    const said = answer(visit, origin);
+    if (said !== 'lost' && said.status === 402) Object.assign(said.body as object, { repeatable: true });
+    if (failure === null || said === 'lost' || said.status === 402) return said;
+    return failure === 'lost' ? 'lost' : { status: failure, body: {} };
+  });
+  const inner = memoryStore();
+  let writes = 0;
+  const store: PaymentStore = {
+    load: inner.load,
+    save: (name, record) => {
+      writes += 1;
+      expect(record.unsaved).toBeUndefined();
+      return inner.save(name, record);
+    },
+    remove: (name, id) => {
+      writes += 1;
+      return inner.remove(name, id);
+    },
+  };
+  const call = (path: string) => world.payer({ store })(`${vendor.origin}${path}`);
+  const get = async (path: string) => (await call(path)).status;
+  expect(await get('/a?0')).toBe(200);
+  writes = 0;
+  for (let nth = 1; nth < 5; nth += 1) expect(await get(`/a?${nth}`)).toBe(200);
+  expect([writes, taken()]).toEqual([0, 5]);
+  failure = 'lost';
+  await errorOf(call('/a?5'));
+  failure = 503;
+  expect(await get('/a?6')).toBe(503);
+  failure = null;
+  for (const path of ['/a?5', '/a?6']) expect(await get(path)).toBe(200);
+  expect([taken(), world.paid().length]).toEqual([7, 1]);
+  // What was stored is removed with the delivery.
+  writes = 0;
+  expect(await get('/a?6')).toBe(200);
+  expect([writes, taken()]).toEqual([0, 8]);
 });
 
 test('an expired settlement is not presented again, and a new one that is never served is paid once', async () => {

@@ -4,6 +4,7 @@ import { type QuoteClaims, storedClaims } from '../tokens.ts';
 import { createAttempts, isRefusedForGood, TAKEN } from './attempts.ts';
 import type { Ledger } from './budget.ts';
 import type { Call } from './call.ts';
+import type { AskedPayment } from './dialects.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { createPayers } from './payers.ts';
 import { createPrepaid } from './prepaid.ts';
@@ -26,7 +27,7 @@ type PaymentsDeps = {
 };
 
 /** A verified quote, and the address that it is paid for. */
-export type Bill = { quote: QuoteClaims; quoteToken: string; url: string };
+export type Bill = AskedPayment & { quote: QuoteClaims; url: string };
 
 /** Gives each call a record of its own. A concurrent equal call gets another record. */
 const createClaims = (store: PaymentStore) => {
@@ -62,14 +63,15 @@ export const createPayments = (deps: PaymentsDeps) => {
     name: string,
     { adopted: _, ...own }: PaymentRecord,
     call: Call,
-    { quote, quoteToken, url }: Bill,
+    { quote, quoteToken, isRepeatable, url }: Bill,
   ): Promise<PaymentRecord> => {
     check(quote, url, call.maxAmount);
     payers.refuseTaken(quote, own.id);
     payers.set(quote, own.id);
     // Its hold for the previous quote may have another amount.
     ledger.release(own.id);
-    const begun = { ...own, url, quoteToken, settlement: null, paidAt: null };
+    const unpaid = { url, quoteToken, settlement: null, paidAt: null };
+    const begun = { ...own, ...unpaid, ...(isRepeatable && { repeatable: true as const }) };
     try {
       ledger.reserve(own.id, new URL(url).origin, quote);
       if (!(await (call.approve ?? approve)(quote, { method: call.method, url })))
@@ -86,8 +88,10 @@ export const createPayments = (deps: PaymentsDeps) => {
 
   return {
     ...createClaims(store),
-    keep: (name: string, record: PaymentRecord) => store.save(name, record),
-    remove: (name: string, record: PaymentRecord) => store.remove(name, record.id),
+    keep: (name: string, { unsaved: _, ...record }: PaymentRecord) => store.save(name, record),
+    remove: async (name: string, { id, unsaved }: PaymentRecord): Promise<void> => {
+      if (unsaved !== true) await store.remove(name, id);
+    },
     /** Removes an adopted settlement whose delivery went to another request. */
     disown: async (name: string, record: PaymentRecord): Promise<never> => {
       const quote = storedClaims(record.quoteToken!);

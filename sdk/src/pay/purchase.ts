@@ -35,9 +35,8 @@ export const createPurchases = ({ verify, payments, delivery }: PurchaseDeps) =>
     const bill = response.status === 402 ? await readBill(response) : null;
     if (bill === null || bill === 'refused') return response;
     discard(response);
-    const { quoteToken } = bill;
-    const quote = await verify('quote', quoteToken);
-    return { quote, quoteToken, url: addressOf(call, response, quote) };
+    const quote = await verify('quote', bill.quoteToken);
+    return { ...bill, quote, url: addressOf(call, response, quote) };
   };
 
   /**

@@ -58,8 +58,10 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
   const withPrepaid = async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
     const prepaid = await payments.prepaid(url);
     if (prepaid === null) return record;
-    const { settlement, paidAt } = prepaid;
+    const { settlement, paidAt, repeatable } = prepaid;
     const prepaying = { ...record, url, settlement, paidAt };
+    // Nothing is lost with the record of a request that may run again, except a unit.
+    if (repeatable === true) return { ...prepaying, repeatable, unsaved: true };
     await payments.keep(name, prepaying);
     return prepaying;
   };
@@ -107,7 +109,11 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
    * @returns the answer, or the record to send next
    */
   const send = async (name: string, record: PaymentRecord, call: Call): Promise<Response | PaymentRecord> => {
-    const response = await sendCall(fetch, call, record);
+    const response = await sendCall(fetch, call, record).catch(async (error: unknown) => {
+      // An equal request presents the same id, so it takes no second unit.
+      if (record.unsaved === true) await payments.keep(name, record);
+      throw error;
+    });
     const isPrepaying = record.settlement !== null;
     if (response.status !== 402)
       return isPrepaying ? delivery.conclude(name, record, call, response) : response;
@@ -124,7 +130,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     const quote = await verify('quote', asked.quoteToken);
     const url = isPrepaying ? record.url : addressOf(call, response, quote);
     await refuseBlocked(repeatable(call), record, quote);
-    return pay(name, record, call, { quote, quoteToken: asked.quoteToken, url });
+    return pay(name, record, call, { ...asked, quote, url });
   };
 
   const request = async (name: string, first: PaymentRecord, call: Call): Promise<Response> => {

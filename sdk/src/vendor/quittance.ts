@@ -136,6 +136,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           currency: quote.currency,
           expires_at: quote.expires_at,
           settle_url: settleUrl,
+          ...(!bill.replays && { repeatable: true }),
         },
       };
     },
