@@ -1,4 +1,7 @@
-/** Divides a load of many into loads of at most so many. @returns the answer of each input, in their order */
+/**
+ * Divides a load of many into loads of at most so many.
+ * @returns the answer of each input, in their order
+ */
 export const inParts =
   <I, T>(load: (inputs: readonly I[]) => Promise<readonly T[]>, most: number) =>
   (inputs: readonly I[]): Promise<T>[] => {

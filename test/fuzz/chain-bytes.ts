@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
 import { checkIncomingPolicy } from '../../services/chain-submitter/incoming/policy.ts';
@@ -18,6 +19,7 @@ import {
   price,
   wire,
 } from '../support/incoming-messages.ts';
+import { decodeByWeb3 } from '../support/web3-message.ts';
 import { changedBytes } from './mutations.ts';
 import { hold, refusing, type Target, target } from './target.ts';
 
@@ -69,11 +71,13 @@ export const chainTargets = (): Target[] => [
     fc.constantFrom(...messages).chain((bytes) => changedBytes(fc.constant(bytes))),
     (bytes) => {
       const decoded = refusing([Error], () => decodeAnyMessage(bytes));
-      if (decoded !== null)
-        hold(
-          decoded.instructions.every(({ program }) => program !== ''),
-          'no program',
-        );
+      hold(
+        isDeepStrictEqual(
+          decoded,
+          refusing([Error], () => decodeByWeb3(bytes)),
+        ),
+        'not as web3.js',
+      );
     },
   ),
 ];

@@ -2,8 +2,8 @@ import { ComputeBudgetProgram, PublicKey, TransactionInstruction } from '@solana
 import bs58 from 'bs58';
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
 import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
+import { compileMessageV0 } from '../../services/chain-submitter/transactions/compile-message.ts';
 import { transferChecked } from '../../services/chain-submitter/transactions/instructions/transfer-checked.ts';
-import { compileMessageV0 } from '../../services/chain-submitter/transactions/message.ts';
 import { privateKeyFromSeed, rawPublicKey, signBytes } from '../../shared/lib/ed25519.ts';
 import { type FeeRule, feeMicro } from '../../shared/lib/fee.ts';
 import { assemble, hashMessage } from '../../shared/lib/wire-transaction.ts';

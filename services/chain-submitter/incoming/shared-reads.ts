@@ -11,7 +11,7 @@ import { listFailures } from './store/intents.ts';
 const MOST = 100;
 
 /** Reads of the chain for the payments of one turn of the event loop. */
-const together = <I, T>(load: (inputs: readonly I[]) => Promise<readonly T[]>) =>
+const inOneTurn = <I, T>(load: (inputs: readonly I[]) => Promise<readonly T[]>) =>
   ofTurn(inParts(load, MOST), process.nextTick);
 
 /**
@@ -36,18 +36,18 @@ export const createSharedReads = ({ pool, rpc }: { pool: Pool; rpc: RpcPool }) =
       listFailures(pool, queries),
     ),
     /** A token account at confirmed commitment. May throw RpcUnavailable, as all of these. */
-    confirmedAccount: together(readConfirmed),
+    confirmedAccount: inOneTurn(readConfirmed),
     /**
      * A token account in the newest block, which is not confirmed yet. An owner who empties the
      * account shows here first. The answer is compared and never counted, because a fork may remove
      * such a block.
      */
-    newestAccount: together(readNewest),
+    newestAccount: inOneTurn(readNewest),
     /**
      * As `readLastValid`, for a blockhash that was known in this slot. The highest slot of those
      * that ask counts, so the bytes expire no earlier.
      */
-    lastValid: together(readHeights),
+    lastValid: inOneTurn(readHeights),
   };
 };
 export type SharedReads = ReturnType<typeof createSharedReads>;

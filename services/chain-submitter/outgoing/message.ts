@@ -1,7 +1,7 @@
+import { compileMessageV0 } from '../transactions/compile-message.ts';
 import { computeBudget } from '../transactions/instructions/compute-budget.ts';
 import { memo } from '../transactions/instructions/memo.ts';
 import { transferChecked } from '../transactions/instructions/transfer-checked.ts';
-import { compileMessageV0 } from '../transactions/message.ts';
 import type { OutgoingTerms } from './terms.ts';
 
 /** The budget that facilitators of x402 accept, which is enough for a transfer and a memo. */

@@ -15,8 +15,9 @@ import {
 } from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import { PaymentRefusal } from '../payments/refusal.ts';
+import { compileMessage, compileMessageV0 } from '../transactions/compile-message.ts';
 import { transferChecked } from '../transactions/instructions/transfer-checked.ts';
-import { compileMessage, compileMessageV0, decodeAnyMessage } from '../transactions/message.ts';
+import { decodeAnyMessage } from '../transactions/message.ts';
 import { PolicyError } from '../transactions/policy.ts';
 import { buildOutgoingMessage } from './message.ts';
 import { checkOutgoingPolicy, checkParties } from './policy.ts';
@@ -195,7 +196,7 @@ describe('checkOutgoingPolicy', () => {
       'the memo names accounts',
     ],
     ['a writable mint', withWritableMint(), 'another account is writable'],
-    ['bytes that are no message', Uint8Array.of(0x80, 1), 'Reached end of buffer unexpectedly'],
+    ['bytes that are no message', Uint8Array.of(0x80, 1), 'The message is too short.'],
   ])('refuses %s', (_name, bytes, expected) => {
     expect(evaluate(bytes)).toBe(expected);
   });

@@ -10,12 +10,12 @@ import type {
   TransferOrder,
 } from '../ledger/model/order.ts';
 import { referenceOf } from '../ledger/reference.ts';
+import { compileMessage } from './compile-message.ts';
 import { createTokenAccount } from './create-token-account.ts';
 import { delegation } from './delegation.ts';
 import { fund } from './fund.ts';
 import { createTokenAccount as creation } from './instructions/create-token-account.ts';
 import { transferChecked } from './instructions/transfer-checked.ts';
-import { compileMessage } from './message.ts';
 import { checkPolicy, PolicyError } from './policy.ts';
 import { settle } from './settle.ts';
 import { transfer } from './transfer.ts';

@@ -9,7 +9,7 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { UserOrder } from '../ledger/model/order.ts';
 import { type PreparationRow, replacePreparation } from '../ledger/store/preparations.ts';
-import { compileMessage } from '../transactions/message.ts';
+import { compileMessage } from '../transactions/compile-message.ts';
 import { checkPolicy, signersOf } from '../transactions/policy.ts';
 
 type Deps = {

@@ -7,8 +7,9 @@ import { addUnused } from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { DelegationOrder } from '../ledger/model/order.ts';
+import { compileMessage } from '../transactions/compile-message.ts';
 import { delegation } from '../transactions/delegation.ts';
-import { compileMessage, decodeMessage } from '../transactions/message.ts';
+import { decodeMessage } from '../transactions/message.ts';
 import { verifySigned } from './verify-signed.ts';
 
 const someone = () => Keypair.generate().publicKey.toBase58();

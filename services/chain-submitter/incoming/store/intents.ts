@@ -113,7 +113,7 @@ export const hasPaid = (db: Db, source: string): Promise<boolean> =>
       where ${isPaying} and i.request ->> 'source_account' = ${source} and i.slot is not null) as paid`);
 
 const Failures = z.object({ paused: z.boolean(), of_source: z.bigint(), of_vendor: z.bigint() });
-export type Failures = z.infer<typeof Failures>;
+type Failures = z.infer<typeof Failures>;
 
 /**
  * Whether the operator has paused all signing, and how many payments failed on the chain: of a
