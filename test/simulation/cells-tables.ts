@@ -1,6 +1,6 @@
-import { laneOf } from '../../shared/lanes/lane.ts';
 import { cellOf, setCell } from '../../shared/lib/cell.ts';
 import { newId } from '../../shared/lib/id.ts';
+import { laneOf } from '../../shared/lib/lane.ts';
 import { Broken, type Harness } from './harness.ts';
 
 /** A call that pays a quote. `at`: when it was made. */
