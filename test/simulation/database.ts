@@ -77,35 +77,35 @@ export const createOutbox = (
 ) => {
   const rows = new Map<bigint, OutboxRow & { created_at: number }>();
   let last = 0n;
+  /** Rows of an `outboxValues` parameter: a message each, as of a statement for one payment. */
+  const insert = (json: string): (OutboxRow & { positions: number[] })[] =>
+    (JSON.parse(json) as { position?: number; subject: string; msg_id: string; payload: unknown }[]).map(
+      ({ position = 0, ...message }) => {
+        last += 1n;
+        onInsert(message.msg_id, message.payload as never);
+        const row = { ...message, outbox_id: last, traceparent: null };
+        rows.set(last, { ...row, created_at: harness.now() });
+        return { ...row, positions: [position] };
+      },
+    );
   return {
     rows,
-    /** Rows of an `outboxValues` parameter: a message each, as of a statement for one payment. */
-    insert: (json: string): (OutboxRow & { positions: number[] })[] =>
-      (JSON.parse(json) as { position?: number; subject: string; msg_id: string; payload: unknown }[]).map(
-        ({ position = 0, ...message }) => {
-          last += 1n;
-          onInsert(message.msg_id, message.payload as never);
-          const row = { ...message, outbox_id: last, traceparent: null };
-          rows.set(last, { ...row, created_at: harness.now() });
-          return { ...row, positions: [position] };
-        },
+    insert,
+    /**
+     * The statements that only insert messages.
+     * @param isPending whether a settlement is, for the messages about pending ones
+     */
+    models: (isPending: (settlementId: string) => boolean): Model[] => [
+      model<{ json: string }>(/^\s*insert into outbox.*join settlements/s, 'json', ({ json }) => {
+        const events = JSON.parse(json) as { payload: { settlement_id: string } }[];
+        return insert(JSON.stringify(events.filter(({ payload }) => isPending(payload.settlement_id))));
+      }),
+      model<{ json: string }>(/^\s*insert into outbox(?!.*join settlements)/s, 'json', ({ json }) =>
+        insert(json),
       ),
+    ],
   };
 };
-
-/**
- * The models of the statements that only insert messages.
- * @param isPending whether a settlement is, for the one whose messages are about pending ones
- */
-export const insertModels = (outbox: Outbox, isPending: (settlementId: string) => boolean): Model[] => [
-  model<{ json: string }>(/^\s*insert into outbox.*join settlements/s, 'json', ({ json }) => {
-    const events = JSON.parse(json) as { payload: { settlement_id: string } }[];
-    return outbox.insert(JSON.stringify(events.filter(({ payload }) => isPending(payload.settlement_id))));
-  }),
-  model<{ json: string }>(/^\s*insert into outbox(?!.*join settlements)/s, 'json', ({ json }) =>
-    outbox.insert(json),
-  ),
-];
 
 /** The model of a text, cached over all runs. By service, because each has an outbox. */
 const known = {

@@ -6,16 +6,7 @@ import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
 import { acceptModel } from './accept-model.ts';
 import { createApprovalsTables } from './approvals-tables.ts';
 import { createConsumeTables } from './consume-tables.ts';
-import {
-  type Call,
-  createOutbox,
-  currentCall,
-  EPOCH,
-  insertModels,
-  type Model,
-  model,
-  tokenOf,
-} from './database.ts';
+import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
 import { type Delegate, limitsOf, NO_CAPS, type Payer, type Settlement } from './settlement-rows.ts';
@@ -392,7 +383,7 @@ export const createSettlementTables = (harness: Harness) => {
         return [];
       },
     ),
-    ...insertModels(outbox, (id) => settlements.get(id)?.status === 'pending'),
+    ...outbox.models((id) => settlements.get(id)?.status === 'pending'),
   ];
 
   return {
