@@ -5,6 +5,6 @@ import { simulate } from './simulate.ts';
 
 /** A thread that runs the seeds that it gets, one at a time. */
 parentPort!.on('message', ({ seed, cells, ...options }: Task) => {
-  const run = cells === 1 ? simulate(seed, options) : simulateCells(seed, { ...options, cells });
+  const run = cells > 1 ? simulateCells(seed, { ...options, cells }) : simulate(seed, options);
   void run.then((outcome) => parentPort!.postMessage(outcome));
 });
