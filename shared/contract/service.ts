@@ -283,19 +283,13 @@ export type ServiceContract = {
   name: Program;
   operations: Record<string, HttpOperation>;
   internal: Record<string, InternalOperation>;
-  /**
-   * Events that this service publishes, by name: `evt.<service>.<event>`. events.ts holds their
-   * identity.
-   */
+  /** Events that this service publishes, as `evt.<service>.<event>`; events.ts has their identity. */
   events: Record<string, z.ZodType>;
   /** Jobs this service accepts, by name: `job.<service>.<job>`. */
   jobs: Record<string, Job>;
   /** Events of other services that it subscribes to, as `<service>.<event>`. */
   consumes: readonly `${ServiceName}.${string}`[];
-  /**
-   * Events that every instance receives live, to invalidate caches. An instance does not receive
-   * events that it missed.
-   */
+  /** Events that every instance receives live, to invalidate caches. It may miss some. */
   subscribesLive?: readonly `${ServiceName}.${string}`[];
   /**
    * Those of `consumes` that the publisher hands over to the replica that waits for them, and
