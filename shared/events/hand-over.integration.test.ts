@@ -5,8 +5,10 @@ import { createTestDatabase } from '../../test/support/database.ts';
 import type { TestDatabase } from '../../test/support/database-handle.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { type Bus, connectBus } from '../bus/connect.ts';
+import { encode } from '../bus/envelope.ts';
 import type { Progress } from '../contract/chain-submitter.ts';
 import { chainSubmitter } from '../contract/index.ts';
+import { subjects } from '../contract/service.ts';
 import { connectPool, type Pool } from '../db/pool.ts';
 import { newId } from '../lib/id.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -117,6 +119,24 @@ test('what nobody takes over, or a receiver fails to handle, is published to the
   relay.dispatch(await commit([progress(), progress()], ['c', 'gone']));
   await until(async () => (await left()).length === 0);
   expect(await stored()).toBe(before + 2);
+  await relay.stop();
+  await taking.stop();
+});
+
+test('what the server delivers there for another service is refused', async () => {
+  const received: Progress[] = [];
+  const taking = await take('f', async (payload) => void received.push(payload));
+  const server = await testBus.as('admin');
+  const subject = subjects.handedOver('settlement', 'settleProgressed', 'f');
+  // As a consumer of a stream delivers, and as an answer of the server.
+  for (const reply of ['$JS.ACK.EVENTS.wallet_on_settlement_issued.1.1.1.1.0', undefined])
+    server.nc.publish(subject, encode(progress()), reply === undefined ? {} : { reply });
+  await server.nc.flush();
+  const relay = startRelay(pool, sender, logger);
+  const outcome = progress();
+  relay.dispatch(await commit([outcome], ['f']));
+  await until(async () => received.length > 0 && (await left()).length === 0);
+  expect(received).toEqual([outcome]);
   await relay.stop();
   await taking.stop();
 });
