@@ -38,8 +38,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'deploy/local/processes/supervisor.ts: createSupervisor': 111,
   'deploy/local/stack/boot.ts: boot': 97,
   'deploy/local/stack/service-environment.ts: serviceEnvironment': 72,
-  'sdk/src/pay/delivery.ts: createDelivery': 72,
   'sdk/src/pay/payments.ts: createPayments': 89,
-  'sdk/src/pay/requests.ts: createRequests': 96,
+  'sdk/src/pay/requests.ts: createRequests': 87,
   'sdk/src/vendor/quotes.ts: createQuotes': 98,
 };

@@ -93,15 +93,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     if (isUntouched === null) return response;
     if (isUntouched)
       return notDelivered(name, record, `The vendor refused the request with status ${response.status}.`);
-    if (isFinal(response)) {
-      try {
-        await payments.remove(name, record);
-      } catch {
-        // The delivery is returned nevertheless. The leftover record is presented once more and
-        // buys nothing.
-      }
-    }
-    if (record.unsaved === true && !isFinal(response)) await payments.keep(name, record);
+    await payments.conclude(name, record, isFinal(response));
     return withReceipt(response, receiptIn(record));
   };
 

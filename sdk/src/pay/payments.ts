@@ -50,6 +50,29 @@ const createClaims = (store: PaymentStore) => {
   };
 };
 
+/** Keeps and removes the records of requests. */
+const createRecords = (store: PaymentStore) => {
+  const keep = async (name: string, { unsaved: _, ...record }: PaymentRecord): Promise<void> =>
+    store.save(name, record);
+  const remove = async (name: string, { id, unsaved }: PaymentRecord): Promise<void> => {
+    if (unsaved !== true) await store.remove(name, id);
+  };
+  return {
+    keep,
+    remove,
+    /** Removes the record of a request with its last answer. Otherwise an equal one needs it. */
+    conclude: async (name: string, record: PaymentRecord, isLast: boolean): Promise<void> => {
+      if (!isLast && record.unsaved === true) return keep(name, record);
+      try {
+        if (isLast) await remove(name, record);
+      } catch {
+        // The delivery is returned nevertheless. The leftover record is presented once more and
+        // buys nothing.
+      }
+    },
+  };
+};
+
 /** Buys, and stores what was bought. Names are those of the store. */
 export const createPayments = (deps: PaymentsDeps) => {
   const { settle, read, check, ledger, approve, store, paid } = deps;
@@ -88,10 +111,7 @@ export const createPayments = (deps: PaymentsDeps) => {
 
   return {
     ...createClaims(store),
-    keep: (name: string, { unsaved: _, ...record }: PaymentRecord) => store.save(name, record),
-    remove: async (name: string, { id, unsaved }: PaymentRecord): Promise<void> => {
-      if (unsaved !== true) await store.remove(name, id);
-    },
+    ...createRecords(store),
     /** Removes an adopted settlement whose delivery went to another request. */
     disown: async (name: string, record: PaymentRecord): Promise<never> => {
       const quote = storedClaims(record.quoteToken!);

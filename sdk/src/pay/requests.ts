@@ -50,12 +50,10 @@ const createBlockedCheck = (fetch: Fetch) => {
   };
 };
 
-/** Sends requests that have bought nothing yet. Names are those of the store. */
-export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
-  const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
-
-  /** Adds the prepaid settlement of the address to the record, if there is one. */
-  const withPrepaid = async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
+/** Adds the prepaid settlement of the address to the record, if there is one. */
+const createWithPrepaid =
+  (payments: Payments) =>
+  async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
     const prepaid = await payments.prepaid(url);
     if (prepaid === null) return record;
     const { settlement, paidAt, repeatable } = prepaid;
@@ -65,6 +63,24 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     await payments.keep(name, prepaying);
     return prepaying;
   };
+
+/** Sends a request whose record is stored if no answer comes. */
+const createSendKept =
+  (fetch: Fetch, payments: Payments) =>
+  async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
+    try {
+      return await sendCall(fetch, call, record);
+    } catch (error) {
+      // An equal request presents the same id, so it takes no second unit.
+      if (record.unsaved === true) await payments.keep(name, record);
+      throw error;
+    }
+  };
+
+/** Sends requests that have bought nothing yet. Names are those of the store. */
+export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
+  const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
+  const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
 
   /**
    * Removes the prepaid settlement that a vendor answered with 402, because it is used up.
@@ -109,11 +125,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
    * @returns the answer, or the record to send next
    */
   const send = async (name: string, record: PaymentRecord, call: Call): Promise<Response | PaymentRecord> => {
-    const response = await sendCall(fetch, call, record).catch(async (error: unknown) => {
-      // An equal request presents the same id, so it takes no second unit.
-      if (record.unsaved === true) await payments.keep(name, record);
-      throw error;
-    });
+    const response = await sendKept(name, record, call);
     const isPrepaying = record.settlement !== null;
     if (response.status !== 402)
       return isPrepaying ? delivery.conclude(name, record, call, response) : response;

@@ -87,7 +87,7 @@ const WINDOW_MS = 600_000;
 /** True if nothing was redeemed for certain. Any other refusal may follow a lost answer. */
 const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
 
-/** How often a request runs whose answers are not stored: a buyer must not read for free for long. */
+/** How often a request without stored answers runs: a buyer must not read for free for long. */
 const MAX_RUNS = 10;
 /** How often another process may change a record at the same moment. */
 const MAX_TRIES = 3;
@@ -192,8 +192,11 @@ const deliverFor = (
 };
 
 /** A delivery that leaves no answer: neither its end nor its failure changes the store. */
-const repeatable = (id: string): Begun & { kind: 'deliver' } => ({
-  ...{ kind: 'deliver', id, receipt: null, isRepeatable: true },
+const repeatable = (id: string): Begun => ({
+  kind: 'deliver',
+  id,
+  receipt: null,
+  isRepeatable: true,
   finish: async () => {},
 });
 

@@ -118,18 +118,23 @@ const setHeaders = (response: NodeResponse, headers: Record<string, string>): vo
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 };
 
+/** Adds the headers of a delivery, and ends it with what the handler sends. */
+export const captureNode = (response: NodeResponse, admitted: Admitted, limit: number): void => {
+  setHeaders(response, admitted.headers);
+  if (!admitted.isRepeatable) copyNode(response, admitted, limit);
+  else
+    response.once('close', () => {
+      const isWhole = response.writableFinished && isDelivered(response.statusCode);
+      void admitted.finish(isWhole ? null : 'failed');
+    });
+};
+
 /**
  * Records what a handler sends, and ends the delivery with it. The stored copy is what the handler
  * wrote, before earlier middleware (compression) changes it, so that a repeat passes through the
  * same middleware.
  */
-export const captureNode = (response: NodeResponse, admitted: Admitted, limit: number): void => {
-  const { finish } = admitted;
-  setHeaders(response, admitted.headers);
-  if (admitted.isRepeatable) {
-    const isWhole = () => response.writableFinished && isDelivered(response.statusCode);
-    return void response.once('close', () => void finish(isWhole() ? null : 'failed'));
-  }
+const copyNode = (response: NodeResponse, { finish }: Admitted, limit: number): void => {
   const inner = response as unknown as Record<
     'writeHead' | 'write' | 'end' | 'destroy',
     (...args: unknown[]) => unknown
