@@ -50,8 +50,9 @@ const publicKeys: PublicKeys = new Map(
   }),
 );
 
+/** The last two characters are the cell. */
 const id = (prefix: string, number: number) =>
-  `${prefix}_01h455vb4pex5vsknk084s${String(number).padStart(4, '0')}`;
+  `${prefix}_01h455vb4pex5vsknk08${String(number).padStart(4, '0')}00`;
 
 export type Actors = typeof actors;
 export const actors = {
