@@ -70,7 +70,7 @@ const KNOWN: Record<Rule, number> = {
   'outgoing: another provider confirms': 2,
   'outgoing: limits of a delegate': 51,
   'outgoing: holds of a wallet': 6,
-  'outgoing: search after a restore': 11,
+  'outgoing: search after a restore': 25,
   'cells: one claim of a quote': 1,
   'cells: closed before its claim is released': 148,
   'cells: lane in the acceptance': 12,
