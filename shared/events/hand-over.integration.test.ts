@@ -132,7 +132,7 @@ test('what the server delivers there for another service is refused', async () =
   for (const reply of ['$JS.ACK.EVENTS.wallet_on_settlement_issued.1.1.1.1.0', undefined])
     server.nc.publish(subject, encode(progress()), reply === undefined ? {} : { reply });
   await server.nc.flush();
-  const relay = startRelay(pool, sender, logger);
+  const relay = startRelay(pool, sender, await createDbClock(pool), logger);
   const outcome = progress();
   relay.dispatch(await commit([outcome], ['f']));
   await until(async () => received.length > 0 && (await left()).length === 0);
