@@ -133,7 +133,7 @@ create table settlements (
 )
 -- Free space keeps the next version of a settlement on the same page, so that its confirmation
 -- writes no index, and the write-ahead log only the changed columns.
-with (fillfactor = 45);
+with (fillfactor = 60);
 -- Rule 1: one attempt per payer account and payment_attempt_id.
 create unique index settlements_by_attempt on settlements (account_id, payment_attempt_id);
 -- Rule 2: one paying settlement per quote.
