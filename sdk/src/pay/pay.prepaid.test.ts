@@ -142,6 +142,19 @@ test('a repeatable request is not stored, unless it fails: then an equal one tak
   expect([writes, taken()]).toEqual([0, 8]);
 });
 
+test('equal repeatable requests buy again when the units are used up, and leave no record', async () => {
+  const { answer, taken } = counting(2);
+  const vendor = await world.vendor((visit, origin) => {
+    const said = answer(visit, origin);
+    if (said !== 'lost' && said.status === 402) Object.assign(said.body as object, { repeatable: true });
+    return said;
+  });
+  const store = memoryStore();
+  for (let nth = 0; nth < 7; nth += 1)
+    expect((await world.payer({ store })(`${vendor.origin}/a`)).status).toBe(200);
+  expect([taken(), world.paid().length]).toEqual([7, 4]);
+});
+
 test('an expired settlement is not presented again, and a new one that is never served is paid once', async () => {
   const { answer } = counting(10);
   let refusing: 'failed' | 'bill' | null = null;

@@ -106,7 +106,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
    */
   const pay = async (
     name: string,
-    record: PaymentRecord,
+    { unsaved: _, ...record }: PaymentRecord,
     call: Call,
     bill: Bill,
   ): Promise<Response | PaymentRecord> => {
