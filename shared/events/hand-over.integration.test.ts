@@ -123,6 +123,29 @@ test('what nobody takes over, or a receiver fails to handle, is published to the
   await taking.stop();
 });
 
+test('what a receiver that ended has not answered goes to the stream with the next message', async () => {
+  const bus = await testBus.as('settlement');
+  let isGiven = false;
+  const source = {
+    schema: chainSubmitter.events.settleProgressed,
+    handle: async () => {
+      isGiven = true;
+      await new Promise(() => {});
+    },
+  };
+  acceptHandedOver(bus, receiverOf('g'), 'chain-submitter', source);
+  await bus.nc.flush();
+  const relay = startRelay(pool, sender, logger);
+  const before = await stored();
+  relay.dispatch(await commit([progress()], ['g']));
+  await until(async () => isGiven);
+  await bus.nc.close();
+  relay.dispatch(await commit([progress()], ['g']));
+  await until(async () => (await left()).length === 0);
+  expect(await stored()).toBe(before + 2);
+  await relay.stop();
+});
+
 test('what the server delivers there for another service is refused', async () => {
   const received: Progress[] = [];
   const taking = await take('f', async (payload) => void received.push(payload));
