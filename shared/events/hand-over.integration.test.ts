@@ -135,7 +135,7 @@ test('what a receiver that ended has not answered goes to the stream with the ne
   };
   acceptHandedOver(bus, receiverOf('g'), 'chain-submitter', source);
   await bus.nc.flush();
-  const relay = startRelay(pool, sender, logger);
+  const relay = startRelay(pool, sender, await createDbClock(pool), logger);
   const before = await stored();
   relay.dispatch(await commit([progress()], ['g']));
   await until(async () => isGiven);
