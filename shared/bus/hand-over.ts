@@ -12,8 +12,8 @@ const FROM = 'Quittance-Replica';
 
 /**
  * A receiver that is slow under load must not get everything twice, so the wait is long. The end of
- * a receiver is noticed earlier: the next hand-over to it finds nobody. The sweep (rule 16) does not
- * wait for it.
+ * a receiver is noticed earlier: the next hand-over to it finds nobody. The sweep (rule 16) waits
+ * for neither.
  */
 const ANSWERED_WITHIN_MS = 30_000;
 
