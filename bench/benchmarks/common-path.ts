@@ -9,6 +9,11 @@ import { startTracing, type Trace } from '../harness/trace.ts';
 
 const SETTLES = 20;
 const PAUSE_MS = 400;
+/**
+ * What occurs in fewer settles is background work. Its jobs run together once a second, so that the
+ * work of a pause says nothing about the work beside a settle.
+ */
+const LEAST_SHARE = 0.75;
 
 /**
  * The services that move the payment. What other services write meanwhile is lists and mails, for
@@ -42,6 +47,13 @@ const payOnce = async (bench: BenchStack, payers: readonly Payer[], vendor: Vend
 
 type Window = { from: number; to: number };
 
+/** What two settles do alike has the same name. */
+const nameOf = ({ kind, who, what }: Trace): string => {
+  if (kind === 'statement') return `${who}: ${what.slice(0, 60)}`;
+  if (kind === 'delivery') return `${what}, delivered`;
+  return what.startsWith('$JS.ACK') ? '$JS.ACK' : what;
+};
+
 /** Prints the events of the settle with the median duration. */
 const showTypical = (
   report: Run['report'],
@@ -63,9 +75,8 @@ const showTypical = (
 
 /**
  * Counts what single settles need until their 200: SQL statements, commits that write, and NATS
- * messages, including the queue's pulls and acknowledgements. It also lists the events of one
- * settle. Background work, such as polls and sweeps, is counted in the pauses and subtracted. Every
- * payer has paid before.
+ * messages, acknowledgements included. It also lists the events of one settle. Every payer has paid
+ * before.
  */
 export const commonPath = async (
   { report }: Run,
@@ -75,8 +86,7 @@ export const commonPath = async (
 ): Promise<void> => {
   await payOnce(bench, payers, vendor);
   const tracing = await startTracing(bench);
-  const windows: { from: number; to: number }[] = [];
-  const pauses: { from: number; to: number }[] = [];
+  const windows: Window[] = [];
   for (let index = 0; index < SETTLES; index += 1) {
     report.progress(`common path: settle ${index + 1} of ${SETTLES}`);
     const quote = await quoteOf(bench.api, vendor);
@@ -84,23 +94,19 @@ export const commonPath = async (
     await sleep(PAUSE_MS);
     const from = Date.now();
     await must(settleWith(bench.api, token, quote), 'settle');
-    const to = Date.now();
-    windows.push({ from, to });
-    // The first half of the pause is for the remaining work of the settle.
+    windows.push({ from, to: Date.now() });
+    // For the remaining work of the settle.
     await sleep(PAUSE_MS);
-    pauses.push({ from: to + PAUSE_MS / 2, to: to + PAUSE_MS });
   }
   const traces = await tracing.stop();
-  const within = ({ from, to }: { from: number; to: number }) =>
-    traces.filter(({ atMs }) => atMs >= from && atMs <= to);
+  const within = ({ from, to }: Window) => traces.filter(({ atMs }) => atMs >= from && atMs <= to);
 
-  const resting = pauses.flatMap(within);
-  const restingMs = pauses.reduce((sum, { from, to }) => sum + to - from, 0);
+  const occurs = new Map<string, number>();
+  for (const window of windows)
+    for (const name of new Set(within(window).map(nameOf))) occurs.set(name, (occurs.get(name) ?? 0) + 1);
+  const isOfPath = (trace: Trace) => occurs.get(nameOf(trace))! >= LEAST_SHARE * SETTLES;
   const counted = (wanted: (trace: Trace) => boolean) =>
-    windows.map((window) => {
-      const share = (window.to - window.from) / restingMs;
-      return within(window).filter(wanted).length - resting.filter(wanted).length * share;
-    });
+    windows.map((window) => within(window).filter((trace) => isOfPath(trace) && wanted(trace)).length);
   const row = (name: string, values: readonly number[]) => {
     const { min, median, max } = summary(values);
     return [name, min, median, max];
@@ -116,19 +122,13 @@ export const commonPath = async (
       ...Object.entries(FIGURES).map(([name, wanted]) => row(name, counted(wanted))),
     ],
   );
-  const nameOf = ({ kind, who, what }: Trace): string => {
-    if (kind === 'statement') return `SQL of ${who}`;
-    return kind === 'delivery' ? `${what}, delivered` : what;
-  };
-  const whats = new Set(windows.flatMap(within).map(nameOf));
   report.table(
     'by process and subject',
     ['', 'median'],
-    [...whats]
+    [...occurs.keys()]
       .sort()
       .map((name) => [name, summary(counted((trace) => nameOf(trace) === name)).median] as const)
-      // What occurs in fewer than half of the settles is background work.
-      .filter(([, value]) => value >= 0.5),
+      .filter(([, value]) => value > 0),
   );
   const median = (figure: Figure) => summary(counted(FIGURES[figure])).median;
   const target = (figure: Figure, atMost: number) =>

@@ -11,14 +11,13 @@ const NOT_OURS = ['chain', 'onramps'];
 
 /**
  * The settings of a stack whose statements are counted. The first change of a page after a
- * checkpoint writes the whole page, so that the WAL of a run would depend on when one comes.
+ * checkpoint would write the whole page, so that the WAL of a run would depend on when one comes.
  */
 export const COUNTED = {
   postgresSettings: {
     shared_preload_libraries: 'pg_stat_statements',
     'pg_stat_statements.track': 'top',
-    checkpoint_timeout: '1h',
-    max_wal_size: '8GB',
+    full_page_writes: 'off',
   },
 };
 
@@ -29,7 +28,6 @@ const STATEMENTS = `select sum(calls) as statements from pg_stat_statements
   where dbid = (select oid from pg_database where datname = current_database())
     and query !~* '^(begin|commit|rollback|start transaction)'`;
 const SERVER = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal,
-  (select wal_fpi from pg_stat_wal) as pages,
   (select sum(xact_commit) from pg_stat_database where datname = current_database()) as transactions,
   (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes`;
 
@@ -87,7 +85,6 @@ export const startCounting = async (bench: BenchStack): Promise<Counting> => {
         'rows updated, HOT': row('hot'),
         'rows deleted': row('deleted'),
         'WAL bytes': Number(server.wal),
-        'whole pages in the WAL': Number(server.pages),
         messages,
         'RPC calls': scraped.reduce(
           (sum, { value }) => sum + (value('quittance_rpc_call_duration_seconds_count') ?? 0),
