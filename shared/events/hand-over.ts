@@ -25,7 +25,14 @@ export const createHandOver = (bus: Bus) => {
     avoidedUntil.delete(subject);
     try {
       await failpoint('outbox.beforeHandOver');
-      await handOver(bus, receiver, entries, entries[0]!.traceparent ?? null);
+      const [first] = entries as [Entry, ...Entry[]];
+      // One payload is sent as it is published: its handler continues the trace of the message.
+      await handOver(
+        bus,
+        receiver,
+        entries.length === 1 ? first.payload : entries,
+        first.traceparent ?? null,
+      );
       await failpoint('outbox.afterHandOver');
       return true;
     } catch (error) {

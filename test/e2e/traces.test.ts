@@ -50,9 +50,10 @@ const SECRETS =
 const line = ({ kind, service, name }: TracedSpan) => `${kind} ${service} ${name}`;
 
 const settle = 'server settlement process rpc.settlement.settle';
-const job = 'consumer chain-submitter process job.chain-submitter.settle';
+const handedJob = 'hand.chain-submitter.settle.*';
+const job = `consumer chain-submitter process ${handedJob}`;
 const execute = 'internal chain-submitter execute settle';
-const progress = 'evt.chain-submitter.settleProgressed';
+const progress = 'hand.settlement.settleProgressed.*';
 const ROOT = ' → server gateway POST /v1/settle';
 const ONE_SETTLE = [
   ROOT,
@@ -62,8 +63,8 @@ const ONE_SETTLE = [
   `${settle} → client settlement request int.wallet.findDefaults`,
   'client settlement request int.wallet.findDefaults → server wallet process int.wallet.findDefaults',
   `${settle} → client settlement INSERT settlements UPDATE payers UPDATE delegates INSERT outbox`,
-  `${settle} → producer settlement send job.chain-submitter.settle`,
-  `producer settlement send job.chain-submitter.settle → ${job}`,
+  `${settle} → producer settlement send ${handedJob}`,
+  `producer settlement send ${handedJob} → ${job}`,
   `${job} → ${execute}`,
   `${execute} → client chain-submitter simulateTransaction`,
   `${execute} → client chain-submitter INSERT spending INSERT intents UPDATE intents INSERT transactions INSERT outbox`,
@@ -136,7 +137,7 @@ const payAlone = async (vendor: Vendor): Promise<{ paid: Paid; trace: Trace }> =
   }
 };
 
-test('one settle is one trace, from the call over NATS and JetStream to the chain and back', async () => {
+test('one settle is one trace, from the call over NATS to the chain and back', async () => {
   const { paid, trace: whole } = await payAlone(await createVendor(api, stack));
   expect(faultsOf(whole, await traces())).toEqual([]);
 

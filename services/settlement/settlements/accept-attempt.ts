@@ -6,7 +6,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Payer } from '../payers/store.ts';
 import { acceptHolding, type HoldingDeps, recordAccepted } from './accept.ts';
 import type { AcceptedEvents } from './accepted-events.ts';
-import { settleJob } from './events.ts';
+import { firstSettleJob } from './events.ts';
 import { QUITTANCE } from './quittance-rail.ts';
 import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
 import type { ComparedLimit } from './store/limits.ts';
@@ -29,7 +29,7 @@ const jobOf = (attempt: Attempt, payer: Payer, now: number): Message => {
     generation: 0,
     created_at: createdAt,
   };
-  return settleJob(job, { traceparent: activeTraceparent() });
+  return firstSettleJob(job, { traceparent: activeTraceparent() });
 };
 
 /** The decision about an attempt, and the limit that refused it. */

@@ -19,8 +19,8 @@ export const END_BATCH_WINDOW_MS = 100;
  * a repeated id even after the first message was consumed (rule 6). chain-submitter's inbox does
  * not use the dispatch.
  */
-export const settleJob = (row: DispatchRow, trace: Trace = {}): Message => ({
-  ...job(
+export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
+  job(
     'chain-submitter.settle',
     {
       account_id: row.account_id,
@@ -32,7 +32,14 @@ export const settleJob = (row: DispatchRow, trace: Trace = {}): Message => ({
       payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
     },
     { dispatch: row.dispatch_count, ...trace },
-  ),
+  );
+
+/**
+ * The first dispatch of the job, which is handed over to the owner of the payer's lane. A later one
+ * is published at once, because the owner may be a process that is paused.
+ */
+export const firstSettleJob = (row: DispatchRow, trace: Trace): Message => ({
+  ...settleJob(row, trace),
   receiver: { service: 'chain-submitter', name: 'settle', receiver: laneOf(row.account_id) },
 });
 
