@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
-import { LANES } from '../../shared/lanes/lane.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
+import { LANES } from '../../shared/lib/lane.ts';
 import type { Limits } from './limits/fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
 import { addressOf, NumberedSecretKeys, newestFirst, SecretKey } from './signing/key-settings.ts';

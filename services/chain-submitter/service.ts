@@ -100,6 +100,7 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
   const limits = limitsOf(config);
   const limited = { pool, clock: clock.now, network, limits };
   const workerId = randomUUID();
+  const waiters = createWaiters();
   const tokenAccounts = createTokenAccounts(rpc, network.mint);
   const executing = {
     ...recordsOf(base),

@@ -132,7 +132,12 @@ export const forward = async (
   },
 ): Promise<unknown> => {
   const envelope = { input, principal, client, idempotency_key: idempotencyKey };
-  const to = { responder: contract.name, subject: subjects.rpc(contract.name, name) };
+  const isOfLane = contract.hasLanes === true && principal.kind !== 'none';
+  const to = {
+    responder: contract.name,
+    subject: subjects.rpc(contract.name, name),
+    lane: isOfLane ? laneOf(principal.account_id) : undefined,
+  };
   const { ok, replayed, noted } = await request(bus, to, envelope, timeoutMs, headers);
   if (replayed === true) onReplay?.();
   if (noted !== undefined) onNoted?.(noted);

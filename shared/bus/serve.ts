@@ -148,7 +148,11 @@ const respond = (bus: Bus, msg: Msg, reply: ReplyEnvelope): boolean => {
  */
 const operatorOf = ({ subject }: Msg): string => subject.split('.')[1]!;
 
-const nameOf = ({ subject }: Msg): string => subject.slice(subject.lastIndexOf('.') + 1);
+const nameOf = ({ subject }: Msg): string => {
+  const tokens = subject.split('.');
+  // A lane may follow the name.
+  return tokens[tokens[0] === 'op' ? 3 : 2]!;
+};
 
 const leavesNothing = (operation: Operation | undefined): boolean =>
   operation !== undefined && 'callers' in operation && operation.leavesNothing === true;
@@ -289,6 +293,6 @@ export const serve = <S extends ServiceContract>(
   };
 
   return subscribeAll(bus, contract, lanes, (kind, operations, msg) =>
-    track(bus, handle(kind, msg, operations)),
+    track(bus, handle(kind, msg, operations), leavesNothing(operations[nameOf(msg)])),
   );
 };

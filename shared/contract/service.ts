@@ -283,7 +283,7 @@ export type ServiceContract = {
   name: Program;
   operations: Record<string, HttpOperation>;
   internal: Record<string, InternalOperation>;
-  /** Events that this service publishes, as `evt.<service>.<event>`; events.ts has their identity. */
+  /** The events that this service publishes, by name: `evt.<service>.<event>` (events.ts). */
   events: Record<string, z.ZodType>;
   /** Jobs this service accepts, by name: `job.<service>.<job>`. */
   jobs: Record<string, Job>;

@@ -9,6 +9,7 @@ import { encode } from '../bus/envelope.ts';
 import type { Progress } from '../contract/chain-submitter.ts';
 import { chainSubmitter } from '../contract/index.ts';
 import { subjects } from '../contract/service.ts';
+import { createDbClock } from '../db/clock.ts';
 import { connectPool, type Pool } from '../db/pool.ts';
 import { newId } from '../lib/id.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -98,7 +99,7 @@ test('outcomes go to the replicas that wait for them, and no stream stores them'
     await take('a', async (payload) => void ofA.push(payload)),
     await take('b', async (payload) => void ofB.push(payload)),
   ];
-  const relay = startRelay(pool, sender, logger);
+  const relay = startRelay(pool, sender, await createDbClock(pool), logger);
   const before = await stored();
   const payloads = Array.from({ length: 120 }, progress);
   relay.dispatch(await commit(payloads, ['a', 'b']));
@@ -114,7 +115,7 @@ test('what nobody takes over, or a receiver fails to handle, is published to the
   const taking = await take('c', async () => {
     throw new Error('not now');
   });
-  const relay = startRelay(pool, sender, logger);
+  const relay = startRelay(pool, sender, await createDbClock(pool), logger);
   const before = await stored();
   relay.dispatch(await commit([progress(), progress()], ['c', 'gone']));
   await until(async () => (await left()).length === 0);
@@ -167,7 +168,7 @@ test('what the server delivers there for another service is refused', async () =
 test('a row with two receivers is published whole if one of them is gone', async () => {
   const taken: Progress[] = [];
   const taking = await take('d', async (payload) => void taken.push(payload));
-  const relay = startRelay(pool, sender, logger);
+  const relay = startRelay(pool, sender, await createDbClock(pool), logger);
   const before = await stored();
   const [first, second] = (await commit([progress(), progress()], ['d', 'gone'])) as [OutboxRow, OutboxRow];
   relay.dispatch([{ ...first, parts: [...first.parts!, ...second.parts!] }]);
@@ -184,7 +185,7 @@ test('the sweep leaves a row to its slow receiver, and a stopping process publis
     release = resolve;
   });
   const taking = await take('e', () => waiting);
-  const relay = startRelay(pool, sender, logger);
+  const relay = startRelay(pool, sender, await createDbClock(pool), logger);
   const before = await stored();
   relay.dispatch(await commit([progress()], ['e']));
   // Inserted with two seconds, and leased again before they are over.

@@ -203,8 +203,8 @@ const createDeletion = (pool: Pool, logger: Logger) => {
 };
 
 /**
- * Starts publishing a service's outbox. Any number of replicas may run it.
- * @param clock is set by each sweep
+ * Keeps the sweep from rows whose receivers have not answered yet, which happens under load. A
+ * statement for all of them, and none while they answer soon.
  */
 const createLeases = (pool: Pool, logger: Logger) => {
   const extendAt = new Map<OutboxRow, number>();
@@ -286,11 +286,14 @@ const createSending = (pool: Pool, bus: Bus, logger: Logger, stopped: AbortSigna
   };
 };
 
-/** Starts publishing a service's outbox. Any number of replicas may run it. */
-export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
+/**
+ * Starts publishing a service's outbox. Any number of replicas may run it.
+ * @param clock is set by each sweep
+ */
+export const startRelay = (pool: Pool, bus: Bus, clock: Clock, logger: Logger): Relay => {
   const stopped = new AbortController();
   const { sendAll, finish } = createSending(pool, bus, logger, stopped.signal);
-  const sweep = createSweep(pool, bus, () => stopped.signal.aborted);
+  const sweep = createSweep(pool, bus, clock, () => stopped.signal.aborted);
   let ofTurn: OutboxRow[] = [];
   let waiting: OutboxRow[] = [];
   let batching: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-import { laneOf } from '../../shared/lanes/lane.ts';
+import { laneOf } from '../../shared/lib/lane.ts';
 import type { CellProcess } from './cells-processes.ts';
 import { ABANDONED_MS, type Call } from './cells-tables.ts';
 import type { Harness, Process } from './harness.ts';

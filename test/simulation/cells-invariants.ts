@@ -1,4 +1,4 @@
-import { laneOf } from '../../shared/lanes/lane.ts';
+import { laneOf } from '../../shared/lib/lane.ts';
 import type { CellClients } from './cells-clients.ts';
 import {
   CAP,

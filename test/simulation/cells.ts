@@ -1,4 +1,4 @@
-import { LANES, laneOf } from '../../shared/lanes/lane.ts';
+import { LANES, laneOf } from '../../shared/lib/lane.ts';
 import { createCellClients } from './cells-clients.ts';
 import { checkCells, checkCellsAtEnd } from './cells-invariants.ts';
 import { type CellProcess, createCellProcesses } from './cells-processes.ts';

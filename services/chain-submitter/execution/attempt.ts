@@ -1,8 +1,8 @@
 import bs58 from 'bs58';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { laneOf } from '../../../shared/lanes/lane.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { laneOf } from '../../../shared/lib/lane.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { assemble } from '../../../shared/lib/wire-transaction.ts';

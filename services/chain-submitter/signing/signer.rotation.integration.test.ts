@@ -3,8 +3,8 @@ import { Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
-import { laneOf } from '../../../shared/lanes/lane.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { laneOf } from '../../../shared/lib/lane.ts';
 import {
   keypairOf,
   type SubmitterFixture,

@@ -1,7 +1,6 @@
 import { event, job, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
-import type { Attempt } from './store/accept-attempts.ts';
 import type { Terms } from './store/settlements.ts';
 import type { DispatchRow } from './store/stalled.ts';
 import { partiesOf, paymentOf } from './view.ts';
