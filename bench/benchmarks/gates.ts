@@ -2,7 +2,7 @@ import { createBenchVendor, createPayers } from '../harness/actors.ts';
 import { type Cpu, measured, type Pids, showCpu } from '../harness/cpu.ts';
 import { sampled, startLoad } from '../harness/load.ts';
 import { compare, type Side } from '../harness/rounds.ts';
-import { copyTable, type Issued, insertIssued, templatePayment } from '../harness/rows.ts';
+import { copyTable, type Issued, insertIssued, templatePayment, writtenColumns } from '../harness/rows.ts';
 import type { Benchmark, Run } from '../harness/run.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
 import type { Call } from '../load/job.ts';
@@ -111,6 +111,9 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
   const issue = (count: number) =>
     insertIssued(bench, template.settlementId, { count, serviceId: vendor.serviceId, units });
   for (const table of ['settlement.settlements', 'settlement.consumptions']) await copyTable(bench.db, table);
+  const written = (await writtenColumns(bench.db, 'settlement.settlements'))
+    .map(({ name }) => name)
+    .join(', ');
   const skeleton = await startSkeleton(run, bench, statements);
   const pids: Pids = () => ({ ...bench.pids(), ...skeleton.pids, load: load.pid });
 
@@ -153,7 +156,8 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
         const repeat = name === 'skeleton-read';
         const settlements = await settlementsFor(name, seconds, repeat);
         await bench.db.query(
-          `insert into bench.settlements select * from settlement.settlements where settlement_id = any($1)
+          `insert into bench.settlements (${written}) select ${written} from settlement.settlements
+         where settlement_id = any($1)
          on conflict do nothing`,
           [[...new Set(settlements.map(({ settlement_id }) => settlement_id))]],
         );

@@ -8,6 +8,7 @@ import { privateKeyFromSeed } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { byteaText, packToken, tokenHash } from '../../shared/lib/packed-token.ts';
 import { type Payer, PRICE_MICRO } from './actors.ts';
+import { settled } from './counters.ts';
 import type { BenchStack } from './stack.ts';
 
 /** A settlement that a vendor can redeem. */
@@ -16,22 +17,36 @@ export type Issued = { settlement_id: string; settlement_token: string };
 const DAY_MS = 86_400_000;
 
 /**
- * A real payment through the API, whose rows are the templates of the copies. Returns the ids that
- * it created.
+ * A real payment through the API, whose rows are the templates of the copies once it is final.
+ * Returns the ids that it created.
  */
 export const templatePayment = async (
-  { api }: BenchStack,
+  bench: BenchStack,
   vendor: Vendor,
   payer: Payer,
 ): Promise<{ quoteId: string; settlementId: string; settlementToken: string }> => {
-  const quote = await quoteOf(api, vendor);
-  const paid = await must(settleWith(api, await payer.token(), quote), 'settle');
+  const quote = await quoteOf(bench.api, vendor);
+  const paid = await must(settleWith(bench.api, await payer.token(), quote), 'settle');
   if (paid.status !== 'confirmed') throw new Error('the first payment was not confirmed in time');
+  await settled(bench);
   return {
     quoteId: quote.quote_id,
     settlementId: paid.settlement_id,
     settlementToken: paid.settlement_token,
   };
+};
+
+/** The columns of a table that an INSERT names, in their order: all but the generated ones. */
+export const writtenColumns = async (
+  db: Pick<pg.Pool, 'query'>,
+  table: string,
+): Promise<{ name: string; type: string }[]> => {
+  const { rows } = await db.query<{ name: string; type: string }>(
+    `select quote_ident(attname) as name, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+    [table],
+  );
+  return rows;
 };
 
 /**
@@ -61,9 +76,10 @@ export const insertIssued = async (
     };
     return { settlement_id, quote_id, settlement_token: signToken('settlement', claims, key) };
   });
+  const columns = await writtenColumns(db, 'settlement.settlements');
   await db.query(
-    `insert into settlement.settlements
-     select copy.* from settlement.settlements as template,
+    `insert into settlement.settlements (${columns.map(({ name }) => name).join(', ')})
+     select ${columns.map(({ name }) => `copy.${name}`).join(', ')} from settlement.settlements as template,
        unnest($2::text[], $3::text[], $4::text[], $7::text[]) as made (settlement_id, quote_id, token, hash),
        jsonb_populate_record(template, jsonb_build_object(
          'settlement_id', made.settlement_id, 'quote_id', made.quote_id, 'payment_attempt_id', made.settlement_id,

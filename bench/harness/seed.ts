@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { writtenColumns } from './rows.ts';
 import type { Run } from './run.ts';
 
 /** The template of the rows: one real payment with its accounts. */
@@ -246,11 +247,7 @@ export const seedSettlements = async (
 /** Copies every column that `set` does not name, so a new column needs no change here. */
 const copyRows = async (db: pg.PoolClient, copied: Copied, from: number, to: number): Promise<void> => {
   const { table, where, values, set } = copied;
-  const { rows: columns } = await db.query<{ name: string; type: string }>(
-    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum`,
-    [table],
-  );
+  const columns = await writtenColumns(db, table);
   const shown = columns.map(({ name, type }) =>
     set[name] === undefined ? `template.${name}` : `(${set[name]})::${type}`,
   );

@@ -40,10 +40,7 @@ create table intents (
   created_at timestamptz not null default app_now(),
   progressed_at timestamptz not null default app_now(),
   check ((status = 'failed') = (failure_code is not null))
-)
--- The next version of an intent fits on the same page, and the write-ahead log then holds only the
--- changed columns.
-with (fillfactor = 50);
+);
 create index intents_open on intents (next_at) where status in ('accepted', 'signed', 'confirmed', 'reopened');
 -- Before a quote is paid whose earlier attempt failed, every provider is queried for its payment.
 -- Only failed attempts are indexed, so a payment that succeeds does not write to the index.
@@ -79,7 +76,7 @@ create table transactions (
   unique (intent_id, generation)
 )
 -- The row without its bytes fits in the free space, so that finality writes no index.
-with (fillfactor = 75);
+with (fillfactor = 90);
 -- Rule 9. The index also refuses the commit of a worker that was paused and wakes late.
 create unique index transactions_one_live on transactions (intent_id) where status = 'live';
 -- The platform pays for each address once. While a creation may be included, and once it is, no

@@ -72,9 +72,7 @@ create table transactions (
   queried_at timestamptz not null default app_now(),
   check ((created_at is null) = (amount is null) and (created_at is null) = (fee_amount is null)),
   check ((created_at is null) = (from_account_id is null and to_account_id is null))
-)
--- A transaction is written twice. The second version fits on the same page.
-with (fillfactor = 60);
+);
 -- A list merges one index scan per type and direction, so a filter by type costs nothing extra.
 create index transactions_out on transactions (from_account_id, type, created_at desc, object_id desc);
 create index transactions_in on transactions (to_account_id, type, created_at desc, object_id desc);
