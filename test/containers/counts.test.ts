@@ -13,7 +13,7 @@ import { containerOf, docker, installation, nodeIn } from './running.ts';
 const PAYERS = 16;
 const CONNECTIONS = 64;
 const PAYMENTS = 512;
-const AT_MOST = { rows: 27, 'WAL bytes': 21_000, messages: 9, 'RPC calls': 4.3 };
+const AT_MOST = { rows: 24, 'WAL bytes': 24_000, messages: 5, 'RPC calls': 3.5 };
 
 type Counts = Record<keyof typeof AT_MOST, number>;
 
