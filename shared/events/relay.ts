@@ -122,8 +122,10 @@ const send = async (bus: Bus, rows: Rows): Promise<void> => {
   const [{ subject, msg_id: first, payload, traceparent }, ...others] = rows;
   const message =
     others.length === 0 ? { msgId: first, payload } : { msgId: randomUUID(), payload: eventList(rows) };
+  // A row of several events has the traces of their commits in its payload.
+  const [firstTrace = null, ...otherTraces] = eventList(rows).map((entry) => entry.traceparent ?? null);
   await failpoint('outbox.beforePublish');
-  await publish(bus, { subject, ...message, traceparent, otherTraces: others.map((row) => row.traceparent) });
+  await publish(bus, { subject, ...message, traceparent: traceparent ?? firstTrace, otherTraces });
   await failpoint('outbox.afterPublish');
 };
 
