@@ -5,7 +5,7 @@ import type { Client } from '../contract/client.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
 import { type BusUser, type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
-import { laneOf } from '../lib/lane.ts';
+import { type LaneOwner, laneOf } from '../lib/lane.ts';
 import { count } from '../lib/metrics.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, type NotedIds, openReply, type RequestEnvelope } from './envelope.ts';
@@ -24,8 +24,6 @@ const unavailable = () =>
     { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
   );
 
-/** A service whose replicas own lanes. */
-type LaneOwner = 'settlement' | 'chain-submitter';
 type Addressee = { responder: BusUser; subject: string; lane?: number | undefined };
 
 /**

@@ -1,6 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import { ErrorCode, type Msg, NatsError } from 'nats';
 import { type ServiceName, subjects } from '../contract/service.ts';
+import type { LaneOwner } from '../lib/lane.ts';
 import { inTraceOf } from '../lib/trace.ts';
 import { type Bus, track } from './connect.ts';
 import { encode, openReply, toErrorReply } from './envelope.ts';
@@ -19,7 +20,7 @@ const ANSWERED_WITHIN_MS = 30_000;
 
 /** Who accepts a job or an event of this name: the owner of a lane, or a replica. */
 export type Receiver = {
-  service: 'settlement' | 'chain-submitter';
+  service: LaneOwner;
   name: string;
   receiver: number | string;
 };
@@ -28,7 +29,7 @@ export const receiverSubject = ({ service, name, receiver }: Receiver): string =
   subjects.handedOver(service, name, receiver);
 
 /** The subject without the receiver, because metrics have no label for each replica. */
-const destinationOf = ({ service, name }: Receiver): string => subjects.handedOver(service, name, '*');
+export const destinationOf = ({ service, name }: Receiver): string => subjects.handedOver(service, name, '*');
 
 const isNobody = (error: unknown): error is NatsError =>
   error instanceof NatsError && error.code === ErrorCode.NoResponders;

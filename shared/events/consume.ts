@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type Bus, track } from '../bus/connect.ts';
 import { type Delivery, pull, refuse } from '../bus/durable.ts';
 import { encode } from '../bus/envelope.ts';
-import { acceptHandOver, type Receiver } from '../bus/hand-over.ts';
+import { acceptHandOver, destinationOf, type Receiver } from '../bus/hand-over.ts';
 import { type Durable, eventDurable, jobDurable } from '../bus/topology.ts';
 import { inBusSpan } from '../bus/trace.ts';
 import { conflict } from '../contract/errors.ts';
@@ -133,8 +133,7 @@ export const acceptHandedOver = <T>(
   acceptHandOver(bus, receiver, from, async (msg, replicaId) => {
     const { payloads, refused } = parse(schema, msg);
     if (refused[0] !== undefined) throw new TypeError(`cannot be parsed: ${refused[0].reason.slice(0, 500)}`);
-    const { service, name } = receiver;
-    const destination = subjects.handedOver(service, name, '*');
+    const destination = destinationOf(receiver);
     await allEnded(
       payloads.map(({ payload, received }) =>
         inBusSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, received }, () =>

@@ -1,6 +1,9 @@
 /** The number of lanes. It is in tables and subjects, so all replicas must agree on it. */
 export const LANES = 16;
 
+/** A service whose replicas own lanes. */
+export type LaneOwner = 'settlement' | 'chain-submitter';
+
 /**
  * The lane of an account: a part of all accounts whose payments one replica serves from the call to
  * the answer, so that they share statements and messages (docs/adr/0070). FNV-1a, which every
