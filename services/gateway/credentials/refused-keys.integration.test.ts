@@ -96,16 +96,15 @@ test('neither good keys nor credentials that are refused without a query are cou
   const answers = await Promise.all(keys.map((key) => call(from, key)));
   expect(answers.map(({ status }) => status)).toEqual(Array(2 * ATTEMPTS).fill(200));
   const malformed = (key: string) => `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
-  // The good keys are read again ahead.
-  const good = new Set(keys.map(keyHash));
-  const queries = () => services.queriedHashes.filter((hash) => !good.has(hash)).length;
-  const before = queries();
-  for (const wrong of [() => malformed(guess()), () => 'a.b.c', () => 'none']) {
-    expect(await Promise.all(Array.from({ length: ATTEMPTS }, () => call(from, wrong())))).toEqual(
-      Array(ATTEMPTS).fill({ status: 401, code: 'unauthorized', retryAfter: null }),
-    );
-  }
-  expect(queries()).toBe(before);
+  // Only these are looked for: good keys, those of other tests included, are read again ahead.
+  const wrong = [() => malformed(guess()), () => 'a.b.c', () => 'none'].flatMap((credential) =>
+    Array.from({ length: ATTEMPTS }, credential),
+  );
+  expect(await Promise.all(wrong.map((credential) => call(from, credential)))).toEqual(
+    Array(wrong.length).fill({ status: 401, code: 'unauthorized', retryAfter: null }),
+  );
+  const hashes = new Set(wrong.map(keyHash));
+  expect(services.queriedHashes.filter((hash) => hashes.has(hash))).toEqual([]);
   expect((await call(from, guess())).status).toBe(401);
   await useUp('203.0.113.11');
   // At an address without attempts left, the answer to both is the same.
