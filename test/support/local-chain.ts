@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,6 +32,7 @@ export const startChain = async ({
   control = true,
   dataDir,
   genesisMint,
+  programs = [],
   nodeArguments = [],
 }: {
   slotMs?: number;
@@ -40,12 +41,19 @@ export const startChain = async ({
   dataDir?: string;
   /** `<mint>:<mint authority>` of a new chain. */
   genesisMint?: string;
+  /** Programs beside those of LiteSVM: their ids, and their ELF. */
+  programs?: readonly { id: string; elf: Uint8Array }[];
   nodeArguments?: readonly string[];
 } = {}) => {
   const picker = createPortPicker();
   const port = await picker.anyPair();
   const scenariosPort = genesisMint ? await picker.anyPair() : undefined;
   const folder = dataDir ? { path: dataDir, remove: () => {} } : newFolder();
+  const files = programs.map(({ id, elf }) => {
+    const file = join(folder.path, `${id}.so`);
+    writeFileSync(file, elf);
+    return `${id}:${file}`;
+  });
   const child: ChildProcess = spawn(process.execPath, [...nodeArguments, MAIN], {
     env: {
       ...process.env,
@@ -54,6 +62,7 @@ export const startChain = async ({
       CHAIN_DATA_DIR: folder.path,
       CHAIN_SLOT_MS: String(slotMs),
       CHAIN_CONTROL: control ? '1' : '0',
+      ...(files.length > 0 && { CHAIN_PROGRAMS: files.join() }),
       ...(genesisMint && { CHAIN_GENESIS_MINT: genesisMint, CHAIN_SCENARIOS_PORT: String(scenariosPort) }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -34,6 +34,8 @@ export type StoredAccount = [key: string, lamports: string, data: string, owner:
 export type Bank = ReturnType<typeof createBank>;
 
 const LOOKUP_TABLE_HEADER_BYTES = 56;
+/** As many recent slots as a real node has for programs. */
+const SLOT_HASHES = 512;
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
 const bytesOf = (name: string): Uint8Array => keyNamed(name)!.bytes;
@@ -115,6 +117,20 @@ export const createBank = () => {
     isClockSet = true;
   };
 
+  /**
+   * Sets the slots that the program of lookup tables regards as recent. Only transactions with
+   * tables need it.
+   */
+  const applySlotHashes = ({ message: { lookups, staticKeys } }: Transaction): void => {
+    if (lookups.length === 0 && !staticKeys.includes(LOOKUP_TABLE_PROGRAM)) return;
+    const hash = SYSTEM_PROGRAM.name;
+    const recent = Array.from({ length: SLOT_HASHES }, (_, age) => ({
+      slot: BigInt(clock.slot - 1 - age),
+      hash,
+    }));
+    svm.setSlotHashes(recent);
+  };
+
   const accountAt = (key: Key, slot: number): Account | null => {
     const before = undo.contentAt(key.name, slot);
     if (before !== undefined) return before;
@@ -146,6 +162,7 @@ export const createBank = () => {
       { verify = true, staged }: { verify?: boolean; staged?: Staged | undefined } = {},
     ): Outcome | undefined => {
       applyClock();
+      applySlotHashes(transaction);
       const keys = resolveKeys(svm, transaction);
       const read = (key: Key) => svm.getAccount(key.bytes);
       const before = keys.all.map(read);
@@ -167,14 +184,22 @@ export const createBank = () => {
     /** Runs a transaction without effects. */
     simulate: (transaction: Transaction, verify: boolean, staged?: Staged) => {
       applyClock();
+      applySlotHashes(transaction);
       svm.setSigverify(verify);
       const unstage = stage(svm, staged);
       const result = simulateIn(svm, transaction);
       unstage();
       if ('err' in result) {
-        return { err: toTransactionError(result), meta: result.meta(), accounts: undefined };
+        return { err: toTransactionError(result), meta: result.meta(), outcome: undefined };
       }
-      return { err: null, meta: result.meta(), accounts: () => result.postAccounts() };
+      const outcome = (): Outcome => {
+        const keys = resolveKeys(svm, transaction);
+        const before = keys.all.map((key) => svm.getAccount(key.bytes));
+        const changed = new Map(result.postAccounts().map((one) => [keyOf(one.address).name, one.account()]));
+        const after = keys.all.map((key, index) => changed.get(key.name) ?? before[index]!);
+        return { err: null, meta: result.meta(), keys, before, after };
+      };
+      return { err: null, meta: result.meta(), outcome };
     },
 
     /**
@@ -184,6 +209,9 @@ export const createBank = () => {
     endow: (key: Key, lamports: bigint, data = new Uint8Array(), owner = SYSTEM_PROGRAM): void => {
       put(svm, key.name, new Account(lamports, data, owner.bytes, false, RENT_EXEMPT_EPOCH));
     },
+
+    /** Puts a program beside those of LiteSVM. */
+    deploy: (id: Key, elf: Uint8Array): void => svm.addProgram(id.bytes, new Uint8Array(elf)),
 
     /** The names of the accounts that changed in slots that are not final yet. */
     recentlyChanged: undo.names,

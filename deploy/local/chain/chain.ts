@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Bank, createBank, type Outcome } from './bank.ts';
@@ -31,6 +32,8 @@ type SendOptions = {
 export type Chain = ReturnType<typeof openChain>;
 /** Addresses of a mint and of the authority that issues its tokens. */
 export type GenesisMint = { address: string; authority: string };
+/** The id of a program, and the file of its ELF. It is no part of the stored state. */
+export type ProgramFile = { id: string; file: string };
 type Genesis = { seed: string; mint?: GenesisMint | undefined };
 
 const SNAPSHOT_EVERY_SLOTS = 150;
@@ -38,9 +41,9 @@ const SNAPSHOT_EVERY_SLOTS = 150;
 const RECENT_FEES = 150;
 const MINT_DECIMALS = 6;
 
-const address = (name: string): Key => {
+const address = (name: string, setting = 'CHAIN_GENESIS_MINT'): Key => {
   const key = keyNamed(name);
-  if (!key) throw new Error(`${name} is no address: correct CHAIN_GENESIS_MINT`);
+  if (!key) throw new Error(`${name} is no address: correct ${setting}`);
   return key;
 };
 
@@ -178,17 +181,19 @@ type Simulate = (
  * and `genesisMint` if they are given. An existing chain keeps its own. All calls are synchronous,
  * so no request sees the intermediate state of another. Time passes only when `tick` is called.
  *
- * @throws Error if the stored state is damaged, or an address of `genesisMint` is none.
+ * @throws Error if the stored state is damaged, or an address of `genesisMint` or `programs` is none.
  */
 export const openChain = ({
   dataDir,
   seed: first,
   genesisMint,
+  programs = [],
   log,
 }: {
   dataDir: string;
   seed?: string | undefined;
   genesisMint?: GenesisMint | undefined;
+  programs?: readonly ProgramFile[];
   log: Logger;
 }) => {
   const journal = openJournal(join(dataDir, 'journal'));
@@ -212,6 +217,7 @@ export const openChain = ({
   };
 
   endowGenesis(bank, faucet, mint);
+  for (const { id, file } of programs) bank.deploy(address(id, 'CHAIN_PROGRAMS'), readFileSync(file));
   restoreChain({ snapshotPath, journal, ledger, bank, history, tip: tip.read(), log });
   const snapshots = createSnapshots(snapshotPath, { ledger, bank, journal });
   setClock();

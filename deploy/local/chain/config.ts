@@ -17,6 +17,13 @@ const schema = z.object({
     .string()
     .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'expected <mint>:<mint authority>')
     .optional(),
+  CHAIN_PROGRAMS: z
+    .string()
+    .regex(
+      /^([1-9A-HJ-NP-Za-km-z]{32,44}:[^,]+)(,[1-9A-HJ-NP-Za-km-z]{32,44}:[^,]+)*$/,
+      'expected <id>:<file>,…',
+    )
+    .optional(),
   CHAIN_CONTROL: z.enum(['0', '1']).default('0'),
 });
 const checked = schema.refine(
@@ -41,6 +48,8 @@ type Config = {
   seed: string | undefined;
   /** A token mint that a new chain has from its genesis on. */
   genesisMint: GenesisMint | undefined;
+  /** Programs beside those of LiteSVM: their ids, and the files of their ELF. */
+  programs: readonly { id: string; file: string }[];
   /** Milliseconds per slot; 0 confirms at once, see `createLedger`. */
   slotMs: number;
   /** Whether the `chain_…` methods exist. */
@@ -62,6 +71,10 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     dataDir: parsed.CHAIN_DATA_DIR,
     seed: parsed.CHAIN_SEED,
     genesisMint: address && authority ? { address, authority } : undefined,
+    programs: (parsed.CHAIN_PROGRAMS?.split(',') ?? []).map((text) => {
+      const [id, ...file] = text.split(':');
+      return { id: id!, file: file.join(':') };
+    }),
     slotMs: parsed.CHAIN_SLOT_MS,
     control: parsed.CHAIN_CONTROL === '1',
   };

@@ -14,8 +14,8 @@ import { startServer } from './server.ts';
 
 const config = readConfig(process.env);
 const log = pino({ name: 'chain' });
-const { dataDir, seed, genesisMint } = config;
-const chain = openChain({ dataDir, seed, genesisMint, log });
+const { dataDir, seed, genesisMint, programs } = config;
+const chain = openChain({ dataDir, seed, genesisMint, programs, log });
 const clock = createClock(chain, config.slotMs);
 const faults = createFaults();
 const methods = {

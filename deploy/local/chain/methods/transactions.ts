@@ -1,14 +1,15 @@
 import bs58 from 'bs58';
 import { z } from 'zod';
+import type { Outcome } from '../bank.ts';
 import type { Chain } from '../chain.ts';
 import { encodeAccount } from '../encode.ts';
 import { invalidParams } from '../errors.ts';
 import { feeOf } from '../fees.ts';
 import type { IncludedTransaction } from '../history.ts';
 import { u64 } from '../json.ts';
-import { keyOf } from '../keys.ts';
+import type { Key } from '../keys.ts';
 import { type Commitment, MAX_BLOCKHASH_AGE } from '../ledger.ts';
-import { innerInstructionsOf, returnDataOf, statusOf } from '../meta.ts';
+import { innerInstructionsOf, metaOf, returnDataOf, statusOf } from '../meta.ts';
 import { encodeTransaction, parsedInner, TRANSACTION_ENCODINGS } from '../transaction-json.ts';
 import {
   decodeMessage,
@@ -128,22 +129,22 @@ const simulate = (
   const verify = given?.sigVerify === true;
   const replace = given?.replaceRecentBlockhash === true;
   if (verify && replace) throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
-  const { err, refusal, meta, accounts } = chain.simulate(
+  const { err, refusal, meta, outcome } = chain.simulate(
     transaction,
     verify,
     replace ? 'any-blockhash' : level,
   );
-  const keys = transaction.message.staticKeys.map((key) => key.name);
   const slot = ledger.slot();
-  const postAccounts = () => {
-    const after = new Map(accounts?.().map((one) => [keyOf(one.address).name, one.account()]));
-    return (given?.accounts?.addresses ?? []).map((key) => {
-      const account = after.get(key.name) ?? bank.accountAt(key, slot);
+  const changed = refusal ? undefined : outcome?.();
+  const named = (key: Key) => changed?.keys.all.findIndex(({ name }) => name === key.name) ?? -1;
+  const postAccounts = () =>
+    (given?.accounts?.addresses ?? []).map((key) => {
+      const account = changed?.after[named(key)] ?? bank.accountAt(key, slot);
       return (
         account && encodeAccount(bank, account, slot, { encoding: given?.accounts?.encoding ?? 'base64' })
       );
     });
-  };
+  const keys = changed?.keys.all ?? transaction.message.staticKeys;
   const { hash, height } = ledger.blockAt(level);
   return {
     err: refusal ?? err,
@@ -152,10 +153,29 @@ const simulate = (
     unitsConsumed: refusal ? 0 : u64(meta.computeUnitsConsumed()),
     returnData: refusal ? null : returnDataOf(meta),
     innerInstructions:
-      given?.innerInstructions && !refusal ? parsedInner(keys, innerInstructionsOf(meta)) : null,
+      given?.innerInstructions && !refusal
+        ? parsedInner(
+            keys.map((key) => key.name),
+            innerInstructionsOf(meta),
+          )
+        : null,
     replacementBlockhash: replace
       ? { blockhash: hash, lastValidBlockHeight: height + MAX_BLOCKHASH_AGE }
       : null,
+    ...balancesOf(chain, changed),
+  };
+};
+
+/** What a simulation changes, as nodes since version 3.1 show it. */
+const balancesOf = ({ bank, ledger }: Chain, changed: Outcome | undefined) => {
+  const meta = changed && metaOf(bank, changed, ledger.slot());
+  return {
+    fee: meta?.fee ?? null,
+    preBalances: meta?.preBalances ?? null,
+    postBalances: meta?.postBalances ?? null,
+    preTokenBalances: meta?.preTokenBalances ?? null,
+    postTokenBalances: meta?.postTokenBalances ?? null,
+    loadedAddresses: meta?.loadedAddresses ?? null,
   };
 };
 
