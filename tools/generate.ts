@@ -15,6 +15,7 @@ import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { sdkErrors, sdkLimits, sdkOperations, sdkUsdc } from './sdk-sources.ts';
 import { sdkTypes } from './sdk-types.ts';
+import { x402Page } from './x402-page.ts';
 
 /**
  * Writes the files that are derived from the contract, the services' settings, the catalog of
@@ -40,6 +41,7 @@ const outputs: Record<string, string> = {
   'docs/map.md': mapPage(),
   'docs/architecture.svg': architecturePicture(),
   'docs/metrics.md': metricsPage(),
+  'docs/x402.md': x402Page(),
   ...Object.fromEntries(
     DASHBOARDS.map((each) => [`deploy/observability/grafana/dashboards/${each.uid}.json`, grafanaJson(each)]),
   ),

@@ -4,6 +4,7 @@ import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { LANES } from '../../shared/lib/lane.ts';
+import { WALLET_PROGRAMS, type WalletProgram } from './ledger/model/programs.ts';
 import type { Limits } from './limits/fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
 import { addressOf, NumberedSecretKeys, newestFirst, SecretKey } from './signing/key-settings.ts';
@@ -123,6 +124,16 @@ export const config = z
      * it has received. Nothing accrues for such a payment that fails.
      */
     INCOMING_FIRST_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(20),
+    /**
+     * Programs of wallets that payments of x402 and MPP clients may use beside the usual ones:
+     * guards of Lighthouse, and the smart wallets of Squads and Swig (docs/x402.md).
+     */
+    INCOMING_PROGRAMS: z
+      .string()
+      .default('lighthouse,squads,swig')
+      .transform((text) => text.split(',').flatMap((name) => name.trim() || []))
+      .pipe(z.array(z.enum(Object.keys(WALLET_PROGRAMS) as [WalletProgram, ...WalletProgram[]])))
+      .transform((names) => new Set<string>(names.flatMap((name) => WALLET_PROGRAMS[name]))),
     REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),
     /**
      * The shortest pause between two polls of in-flight transactions. It bounds the rate of

@@ -31,6 +31,8 @@ import { createPayoutAccount } from './incoming/create-payout-account.ts';
 import { findLostIncoming } from './incoming/find-lost-incoming.ts';
 import { getFeePayers } from './incoming/get-fee-payers.ts';
 import { createIncomingCommit } from './incoming/group-commit.ts';
+import { createLookupTables } from './incoming/lookup-tables.ts';
+import { createOutcomes } from './incoming/outcomes.ts';
 import { createSharedReads } from './incoming/shared-reads.ts';
 import { createSignedPayments } from './incoming/signed-payment.ts';
 import { createSimulations } from './incoming/simulations.ts';
@@ -102,6 +104,7 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
   const workerId = randomUUID();
   const waiters = createWaiters();
   const tokenAccounts = createTokenAccounts(rpc, network.mint);
+  const programs = config.INCOMING_PROGRAMS;
   const executing = {
     ...recordsOf(base),
     relay: handingToWaiters(base.relay, waiters),
@@ -110,7 +113,11 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
     environment: config.ENVIRONMENT,
     keys: config.PUBLIC_KEYS,
     tokenAccounts,
-    signedPayments: createSignedPayments({ pool, network, tokenAccounts }),
+    signedPayments: createSignedPayments({
+      ...{ pool, network, tokenAccounts, programs },
+      lookupTables: createLookupTables({ rpc, logger }),
+      outcomes: createOutcomes({ rpc, network, logger, programs }),
+    }),
     blockhashes: createBlockhashes(rpc),
     priorityFees: createPriorityFees({ rpc, network, logger }),
     caps: createCaps(pool, clock.now, capsOf(config)),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
+import { decodeIncoming } from '../../services/chain-submitter/incoming/envelope.ts';
 import { checkIncomingPolicy } from '../../services/chain-submitter/incoming/policy.ts';
 import { PaymentRefusal } from '../../services/chain-submitter/payments/refusal.ts';
 import { decodeAnyMessage } from '../../services/chain-submitter/transactions/message.ts';
@@ -37,7 +38,9 @@ const signedAgain = (bytes: Buffer): Buffer => assemble(bytes, [null, signBytes(
 const messages = foreign.map((bytes) => bytes.subarray(1 + 2 * 64));
 
 const checkIncoming = (bytes: Uint8Array): void => {
-  const found = refusing([PaymentRefusal], () => checkIncomingPolicy(bytes, ORDER, network));
+  const found = refusing([PaymentRefusal], () =>
+    checkIncomingPolicy(decodeIncoming(bytes), ORDER, { network }),
+  );
   hold(found === null || messageHashOf(Buffer.from(bytes).toString('base64')) !== null, 'no identity');
   if (found === null) return;
   // What is co-signed has the signature of the buyer, and pays what the order says.

@@ -25,6 +25,13 @@ const RESUME_MS = 2000;
 /** More than fail in a run: what bounds the failures of a vendor has its own tests. */
 const MANY = 1000n;
 
+/** The payments of the simulation are those of stock clients. Other shapes have their own tests. */
+const NO_WALLETS = {
+  programs: new Set<string>(),
+  lookupTables: { resolve: () => Promise.reject(new Error('no payment has a lookup table')) },
+  outcomes: { judge: () => Promise.reject(new Error('no payment is of a smart wallet')) },
+};
+
 /** The operations of chain-submitter for payments of other clients, in one of its processes. */
 export const incomingSubmitter = (harness: Harness, { process, deps }: Submitter) => {
   const pause = (ms: number) => harness.sleep(process, ms);
@@ -34,7 +41,7 @@ export const incomingSubmitter = (harness: Harness, { process, deps }: Submitter
     ...deps,
     pause,
     simulations: createSimulations(deps, { pause, maxCached: CACHED }),
-    signedPayments: createSignedPayments(deps, { maxCached: CACHED }),
+    signedPayments: createSignedPayments({ ...deps, ...NO_WALLETS }, { maxCached: CACHED }),
     sharedReads: createSharedReads(deps),
     incomingCommit: createIncomingCommit(deps.pool, limits, deps.workerId),
     ownBudgets: { incomingFees: { reserve: async () => ({ release: () => {} }) } as never },

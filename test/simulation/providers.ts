@@ -183,6 +183,9 @@ export const createProvider = (
         const err = isUnknown ? ('BlockhashNotFound' as const) : chain.simulate(payment);
         return { ...fresh(minContextSlot), value: { err } };
       }),
+    // No payment of the simulation is of a smart wallet or has lookup tables.
+    simulateOutcome: async () => Promise.reject(new Error('no payment is judged by its outcome')),
+    movements: async () => Promise.reject(new Error('no payment is judged by its outcome')),
     send: (wire) =>
       call('send', () => {
         const payment = readPayment(wire);

@@ -1,5 +1,6 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token';
 import {
+  type AddressLookupTableAccount,
   ComputeBudgetProgram,
   type Keypair,
   PublicKey,
@@ -34,6 +35,11 @@ type Draft = {
   microLamports?: number;
   /** A fifth account of each transfer, which is only read. */
   reference?: PublicKey;
+  /** Instructions after the memos, as wallets add guards. */
+  added?: TransactionInstruction[];
+  /** Instead of the transfers: what a smart wallet does. */
+  instead?: TransactionInstruction[];
+  tables?: AddressLookupTableAccount[];
 };
 
 /** The price of the payments, in micro-units. */
@@ -86,10 +92,11 @@ export const incomingPaymentsOver = (fixture: () => SubmitterFixture, vendor: ()
         instructions: [
           ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }),
           ComputeBudgetProgram.setComputeUnitPrice({ microLamports: draft.microLamports ?? 1 }),
-          ...transfers,
+          ...(draft.instead ?? transfers),
           ...memos.map(memo),
+          ...(draft.added ?? []),
         ],
-      }).compileToV0Message(),
+      }).compileToV0Message(draft.tables),
     );
     transaction.sign([signer]);
     return {

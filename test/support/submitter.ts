@@ -33,6 +33,9 @@ type ProgressEvent = { name: string; progress: Progress };
 /** A quote key that was retired before every quote. */
 export const RETIRED_KID = 'test.quote.99';
 
+/** Programs beside those of the local chain. */
+type Programs = NonNullable<NonNullable<Parameters<typeof startChain>[0]>['programs']>;
+
 export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
 export type Payer = { owner: Keypair; account_id: string; wallet_id: string };
 
@@ -48,11 +51,19 @@ type Again = Partial<{
  * test acts as settlement, wallet and funding. Slots of the chain pass only until the newest
  * transaction is final, so bytes do not expire while a busy machine needs its time.
  */
-export const startSubmitterFixture = async () => {
+export const startSubmitterFixture = async ({
+  programs,
+}: {
+  programs?: (keys: EnvironmentKeys) => Programs;
+} = {}) => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'submitter-test-'));
   const keys: EnvironmentKeys = environmentKeys(stateDir, 'test');
   const [chain, testBus, database] = await Promise.all([
-    startChain({ nodeArguments: atSuiteClock, genesisMint: genesisMint(keys) }),
+    startChain({
+      nodeArguments: atSuiteClock,
+      genesisMint: genesisMint(keys),
+      programs: programs?.(keys) ?? [],
+    }),
     createTestBus(),
     createTestDatabase(),
   ]);

@@ -139,6 +139,7 @@ export const SOURCES: Record<string, Source> = {
   SETTLE_FEES_LAMPORTS_PER_DAY: settings,
   INCOMING_FEES_LAMPORTS_PER_DAY: settings,
   INCOMING_FAILURES_PER_DAY: settings,
+  INCOMING_PROGRAMS: settings,
   INCOMING_FIRST_FAILURES_PER_DAY: settings,
   SETTLE_RENT_LAMPORTS_PER_DAY: settings,
   USER_FEES_LAMPORTS_PER_DAY: settings,

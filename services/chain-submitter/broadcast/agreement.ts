@@ -3,6 +3,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
 import type { Network } from '../ledger/model/network.ts';
+import type { Order } from '../ledger/model/order.ts';
 import { expectedDeltas, movedOrder } from '../ledger/model/payment.ts';
 import type { InFlightTransaction } from './in-flight.ts';
 import { findConfirmedView } from './model/agreement.ts';
@@ -55,6 +56,30 @@ export const queryWitness = (
   than: number,
 ): Promise<Witness> => rpc.another(than, (provider) => provider.balances(signature, 'confirmed'));
 
+const isByOutcome = (order: Order | null): boolean => order?.kind === 'incoming' && order.byOutcome;
+
+/**
+ * Whether a payment whose bytes do not show its transfers has made them. If it has not, it waits
+ * for an operator: it is not paid, and nobody may be told that no money moved.
+ */
+const hasMoved = async (
+  { rpc, network, logger }: { rpc: RpcPool; network: Network; logger: Logger },
+  transaction: InFlightTransaction,
+  by: number,
+): Promise<boolean> => {
+  const { order, signature, intent } = transaction;
+  const changes = await rpc.providers.find(({ number }) => number === by)!.balances(signature, 'confirmed');
+  if (changes === null) return false;
+  if (movedOrder(changes, order, network)) return true;
+  if (!transaction.disputed) {
+    transaction.disputed = true;
+    count('quittance_anomalies_total', 1, { kind: 'balance_mismatch' });
+    const log = { intent: intent.intent_id, signature, err: changes.err };
+    logger.error(log, 'payment of a smart wallet included, balances differ from the order, it waits');
+  }
+  return false;
+};
+
 /**
  * Whether a witness corroborates that a transaction succeeded in the same slot with the amounts of
  * its order. If the provider that reported the transaction reads the same other amounts, they are
@@ -71,7 +96,7 @@ const corroborates = async (
   // invent it.
   if (answer.slot !== slot) return false;
   if (movedOrder(answer, order, network)) return true;
-  if (answer.err !== null || order === null) return false;
+  if (answer.err !== null || order === null || isByOutcome(order)) return false;
   const first = await rpc.providers.find(({ number }) => number === by)!.balances(signature, 'confirmed');
   return (
     first !== null &&
@@ -90,8 +115,9 @@ export const isCorroborated = async (
   { transaction, views }: Observation,
   queried?: Promise<Witness>,
 ): Promise<boolean> => {
-  if (deps.rpc.providers.length === 1) return true;
   const { provider: by, status } = findConfirmedView(views)!;
+  if (isByOutcome(transaction.order) && !(await hasMoved(deps, transaction, by))) return false;
+  if (deps.rpc.providers.length === 1) return true;
   const early = await queried;
   const witness = early && early.provider !== by ? early : await queryWitness(deps, transaction, by);
   if (witness === null) {

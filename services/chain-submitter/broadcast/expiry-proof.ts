@@ -1,7 +1,7 @@
 import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import { listSignaturesUnder, type Search } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { decodeAnyMessage } from '../transactions/message.ts';
+import { readEnvelope } from '../transactions/message.ts';
 import type { SignatureStatus } from './model/agreement.ts';
 
 /**
@@ -55,7 +55,7 @@ export const readChainAge = async ({ rpc }: { rpc: RpcPool }): Promise<ChainAge>
   };
 };
 
-const blockhashOf = (wire: Uint8Array): string => decodeAnyMessage(disassemble(wire).message).blockhash;
+const blockhashOf = (wire: Uint8Array): string => readEnvelope(disassemble(wire).message).blockhash;
 
 /**
  * The only proof of expiry. Bytes that are not near it cost no call.

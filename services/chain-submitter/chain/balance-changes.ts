@@ -4,7 +4,7 @@ import { type IncludedTransaction, parseIncluded } from './included-transaction.
 import { type TransactionJson, TransactionOfBlock } from './schemas.ts';
 
 type Returned = z.infer<typeof TransactionJson>;
-type Meta = Returned['meta'];
+type Meta = Omit<Returned['meta'], 'loadedAddresses'>;
 
 const parse = (text: string): IncludedTransaction | null => {
   try {
@@ -36,16 +36,46 @@ const deltaOf = (
 };
 
 /**
+ * The accounts in the numbering of the balances. Those of lookup tables are the provider's word,
+ * as the balances are.
+ */
+const accountsOf = ({ accounts, accountAt }: IncludedTransaction, { loadedAddresses }: Returned['meta']) => {
+  const loaded = [...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
+  return (index: number): string | undefined => accountAt(index) ?? loaded[index - accounts];
+};
+
+/** A token account whose balance a transaction has changed. */
+export type Movement = { address: string; owner: string | null; deltaMicro: bigint };
+
+/** All token accounts whose balance changes; null when the answer is about another transaction. */
+export const parseMovements = (returned: Returned, signature: string): Movement[] | null => {
+  const included = parseReturned(returned, signature);
+  if (included === null) return null;
+  const { meta } = returned;
+  const accountAt = accountsOf(included, meta);
+  const owners = new Map<string, string | null>();
+  for (const { accountIndex, owner = null } of [
+    ...(meta.preTokenBalances ?? []),
+    ...(meta.postTokenBalances ?? []),
+  ])
+    owners.set(accountAt(accountIndex) ?? '', owner);
+  return [...owners]
+    .map(([address, owner]) => ({ address, owner, deltaMicro: deltaOf(meta, address, accountAt) }))
+    .filter(({ deltaMicro }) => deltaMicro !== 0n);
+};
+
+/**
  * The token balance changes of a transaction; null when the answer is about another transaction.
  */
 export const parseBalanceChanges = (returned: Returned, signature: string): BalanceChanges | null => {
   const included = parseReturned(returned, signature);
   if (included === null) return null;
   const { slot, meta } = returned;
+  const accountAt = accountsOf(included, meta);
   return {
     slot,
     err: meta.err,
-    deltaOf: (account) => deltaOf(meta, account, included.accountAt),
+    deltaOf: (account) => deltaOf(meta, account, accountAt),
     feePayer: included.feePayer,
   };
 };

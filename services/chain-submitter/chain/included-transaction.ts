@@ -13,6 +13,8 @@ export type IncludedTransaction = {
   message: Uint8Array;
   /** The signature of a signer, by its place. */
   signatureAt: (index: number) => Uint8Array;
+  /** How many accounts the message itself names. Those of lookup tables follow them. */
+  accounts: number;
   /** An account that the message itself names; undefined for an account of a lookup table. */
   accountAt: (index: number) => string | undefined;
   /**
@@ -45,6 +47,7 @@ export const parseIncluded = (wire: Uint8Array): IncludedTransaction => {
   return {
     signature: bs58.encode(signature),
     message,
+    accounts: keys,
     signatureAt: (index) => wire.subarray(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),
     accountAt: (index) => {
       if (index >= keys) return undefined;

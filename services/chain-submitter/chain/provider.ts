@@ -1,6 +1,12 @@
 import type { BalanceChanges, TokenDeltas } from '../ledger/model/balance-changes.ts';
 import type { FinalizedTransaction } from '../ledger/model/transfers.ts';
-import { parseBalanceChanges, parseBlock, parseReturned } from './balance-changes.ts';
+import {
+  type Movement,
+  parseBalanceChanges,
+  parseBlock,
+  parseMovements,
+  parseReturned,
+} from './balance-changes.ts';
 import type { IncludedTransaction } from './included-transaction.ts';
 import { createCall, RpcUnavailable } from './json-rpc.ts';
 import {
@@ -12,12 +18,14 @@ import {
   LatestBlockhash,
   NullableBlock,
   NullableTransaction,
+  OutcomeJson,
   RecentFees,
   SentSignature,
   Signatures,
   Simulation,
   Statuses,
 } from './schemas.ts';
+import { changesOf, type SimulatedOutcome } from './simulated-outcome.ts';
 
 const COMMITMENT = 'confirmed';
 /** Signatures of one getSignatureStatuses call. */
@@ -67,6 +75,12 @@ const transactionReads = (call: ReturnType<typeof createCall>, number: number) =
       throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
     return changes;
   },
+  /** All token accounts that a confirmed transaction has changed; null while it is none. */
+  movements: async (signature: string): Promise<Movement[] | null> => {
+    const options = { encoding: 'base64', commitment: COMMITMENT, maxSupportedTransactionVersion: 0 };
+    const returned = await call('getTransaction', [signature, options], NullableTransaction);
+    return returned && parseMovements(returned, signature);
+  },
   /**
    * The token balance changes of these transactions of a finalized block, and how many transactions
    * it has. Null while this provider does not have the block. What it lacks is not in `changes`.
@@ -110,7 +124,7 @@ export const createProvider = (url: string, number: number) => {
     accounts: (
       addresses: readonly string[],
       minContextSlot: number | undefined,
-      commitment: 'processed' | 'confirmed' = COMMITMENT,
+      commitment: 'processed' | 'confirmed' | 'finalized' = COMMITMENT,
     ) => {
       const options = { encoding: 'base64', commitment, minContextSlot };
       return call('getMultipleAccounts', [addresses, options], Accounts);
@@ -120,6 +134,22 @@ export const createProvider = (url: string, number: number) => {
     simulate: (wire: Uint8Array, minContextSlot: number | undefined) => {
       const options = { encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot };
       return call('simulateTransaction', [base64(wire), options], Simulation);
+    },
+    /**
+     * As `simulate`, with what the transaction changes.
+     * @param accounts whose owners are asked for
+     */
+    simulateOutcome: async (
+      wire: Uint8Array,
+      accounts: readonly string[],
+      minContextSlot: number | undefined,
+    ): Promise<SimulatedOutcome> => {
+      const options = {
+        ...{ encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot },
+        accounts: { encoding: 'base64', addresses: accounts },
+      };
+      const { context, value } = await call('simulateTransaction', [base64(wire), options], OutcomeJson);
+      return { slot: context.slot, error: value.err, changes: changesOf(value, number) };
     },
     send: (wire: Uint8Array) => {
       const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };

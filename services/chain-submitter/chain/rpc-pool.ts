@@ -7,6 +7,7 @@ import { createCall, isProviderError, RpcUnavailable } from './json-rpc.ts';
 import { createProvider, type Provider } from './provider.ts';
 import { createProviderSlots } from './provider-slots.ts';
 import { Lamports } from './schemas.ts';
+import type { SimulatedOutcome } from './simulated-outcome.ts';
 
 /**
  * JSON-RPC to the configured providers. A read is answered by the first provider that can answer, a
@@ -79,7 +80,7 @@ const queryInTurn = <T>(providers: readonly Provider[], read: Read<T>, pause: Pa
     queryNext();
   });
 
-/** The three ways to query several providers. */
+/** The ways to query several providers. */
 const createQueries = (providers: readonly Provider[], pause: Pause) => ({
   /** The first answer of any provider, in a few rounds. @throws RpcUnavailable */
   first: async <T>(read: Read<T>): Promise<T> => {
@@ -107,6 +108,25 @@ const createQueries = (providers: readonly Provider[], pause: Pause) => ({
     await Promise.race([Promise.allSettled(queries), pause(STRAGGLERS_MS)]);
     return [...answers];
   },
+
+  /**
+   * The answer of every provider, in a few rounds.
+   * @throws RpcUnavailable when one does not answer
+   */
+  every: <T>(read: Read<T>): Promise<T[]> =>
+    Promise.all(
+      providers.map(async (provider) => {
+        for (let round = 1; ; round++) {
+          try {
+            return await read(provider);
+          } catch (error) {
+            if (!isProviderError(error)) throw error;
+            if (round === ROUNDS) throw new RpcUnavailable((error as Error).message);
+            await pause(PAUSE_MS * round);
+          }
+        }
+      }),
+    ),
 
   /** The first non-null answer of another provider than this one; null when there is none. */
   another: async <T>(than: number, read: Read<T | null>): Promise<{ provider: number; answer: T } | null> => {
@@ -154,7 +174,7 @@ const readLatestBlockhash = async (
  */
 export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms) => sleep(ms)) => {
   const slots = createProviderSlots(providers.length);
-  const { first, soon, another } = createQueries(providers, pause);
+  const { first, soon, every, another } = createQueries(providers, pause);
 
   /**
    * Records the slot of an answer whose slot callers store.
@@ -177,6 +197,7 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
     providers,
     first,
     soon,
+    every,
     another,
     /** Records the newest slot that a provider has reported. */
     recordSlot: slots.record,
@@ -207,6 +228,9 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
      */
     simulate: async (wire: Uint8Array): Promise<ChainError | null> => (await simulateAt(wire)).error,
     simulateAt,
+    /** What a transaction would change, as each provider says. @throws RpcUnavailable */
+    simulateEverywhere: (wire: Uint8Array, accounts: readonly string[]): Promise<SimulatedOutcome[]> =>
+      every((provider) => provider.simulateOutcome(wire, accounts, slots.fresh())),
     /**
      * Sends the same bytes to every provider. Resolves when the first accepts them; never rejects.
      */

@@ -26,7 +26,11 @@ const StatusJson = z
     confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
   })
   .nullable();
-const Balance = z.object({ accountIndex: z.number(), uiTokenAmount: z.object({ amount: z.string() }) });
+const Balance = z.object({
+  accountIndex: z.number(),
+  owner: z.string().nullish(),
+  uiTokenAmount: z.object({ amount: z.string() }),
+});
 
 export const GenesisHash = z.string();
 export const BlockHeight = z.number();
@@ -37,6 +41,21 @@ export const LatestBlockhash = inContext(
 export const BlockhashValid = inContext(z.boolean());
 export const Accounts = inContext(z.array(AccountJson));
 export const Simulation = inContext(z.object({ err: ErrorJson }));
+const TokenBalance = Balance.extend({
+  mint: z.string(),
+  programId: z.string().nullish(),
+});
+/** simulateTransaction with what changes. Nodes before version 3.1 leave out the balances. */
+export const OutcomeJson = inContext(
+  z.object({
+    err: ErrorJson,
+    preBalances: z.array(z.number()).nullish(),
+    postBalances: z.array(z.number()).nullish(),
+    preTokenBalances: z.array(TokenBalance).nullish(),
+    postTokenBalances: z.array(TokenBalance).nullish(),
+    accounts: z.array(z.object({ owner: z.string(), executable: z.boolean() }).nullable()).nullish(),
+  }),
+);
 export const Statuses = inContext(z.array(StatusJson));
 export const Signatures = z.array(
   z.object({ signature: z.string(), err: ErrorJson, blockTime: z.number().nullish() }),
@@ -53,11 +72,12 @@ const Meta = z.object({
   preTokenBalances: z.array(Balance).nullish(),
   postTokenBalances: z.array(Balance).nullish(),
 });
+const LoadedAddresses = z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) });
 /** getTransaction in its `base64` form. */
 export const TransactionJson = z.object({
   slot: z.number(),
   transaction: z.tuple([z.string(), z.literal('base64')]),
-  meta: Meta,
+  meta: Meta.extend({ loadedAddresses: LoadedAddresses.nullish() }),
 });
 export const NullableTransaction = TransactionJson.nullable();
 

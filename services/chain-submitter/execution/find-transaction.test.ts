@@ -33,6 +33,7 @@ const providerOf = ({ lists = [], has = {}, forges = false }: Script, index: num
       return {
         signature,
         message: Buffer.from(text),
+        accounts: 0,
         accountAt: () => undefined,
         signatureAt: () => new Uint8Array(),
         feePayer: () => (forges ? null : 'payer'),

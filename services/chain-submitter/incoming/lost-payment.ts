@@ -1,10 +1,11 @@
 import bs58 from 'bs58';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
+import { unknownOnError } from '../chain/read-for-caller.ts';
 import { incomingIntentId } from '../ledger/intent-id.ts';
 import { commitSigned } from '../ledger/store/commit-signed.ts';
 import {
@@ -15,7 +16,7 @@ import {
   reportAdopted,
 } from '../payments/lost-message.ts';
 import { readInstruction } from '../transactions/decode.ts';
-import { decodeAnyMessage } from '../transactions/message.ts';
+import { decodeAnyMessage, readEnvelope } from '../transactions/message.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 
 export type LostDeps = MessageDeps & { relay: Outbox; workerId: string };
@@ -28,24 +29,52 @@ const transfersOf = (message: Uint8Array) =>
     return known.name === 'transferChecked' ? [known] : [];
   });
 
+type Lost = { source: string; settlementId: string; accountId: string };
+type Transfers = Pick<IncomingRequest, 'authority' | 'source_account' | 'legs' | 'by_outcome'>;
+
 /** What the bytes do. The platform has signed them, so that they satisfied the policy then. */
-const requestOf = (
-  { message }: IncludedTransaction,
-  { source, settlementId, accountId }: { source: string; settlementId: string; accountId: string },
-): IncomingRequest => {
-  const { signers } = decodeAnyMessage(message);
-  const legs = transfersOf(message);
-  return {
-    settlement_id: settlementId,
-    account_id: accountId,
-    authority: signers[1]!,
-    source_account: source,
-    legs: legs.map(({ destination, amountMicro }) => ({
+const readTransfers = (message: Uint8Array, { source }: Lost): Transfers | null => {
+  try {
+    const legs = transfersOf(message).map(({ destination, amountMicro }) => ({
       token_account: destination,
       amount: formatMicro(amountMicro),
-    })),
-    amount: formatMicro(legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n)),
+    }));
+    const authority = readEnvelope(message).signers[1]!;
+    return legs.length === 0 ? null : { authority, source_account: source, legs };
+  } catch {
+    return null;
+  }
+};
+
+/** What a transaction did whose bytes do not show it: of a smart wallet, or with lookup tables. */
+const readMovements = async ({ rpc }: LostDeps, signature: string): Promise<Transfers | null> => {
+  const moved = await unknownOnError(rpc.first((provider) => provider.movements(signature)));
+  const [payer] = moved?.filter(({ deltaMicro }) => deltaMicro < 0n) ?? [];
+  if (!moved || !payer?.owner) return null;
+  return {
+    authority: payer.owner,
+    source_account: payer.address,
+    legs: moved
+      .filter(({ deltaMicro }) => deltaMicro > 0n)
+      .map(({ address, deltaMicro }) => ({ token_account: address, amount: formatMicro(deltaMicro) })),
+    by_outcome: true,
   };
+};
+
+const requestOf = async (
+  deps: LostDeps,
+  { message, signature }: IncludedTransaction,
+  lost: Lost,
+): Promise<IncomingRequest | null> => {
+  const transfers = readTransfers(message, lost) ?? (await readMovements(deps, signature));
+  return (
+    transfers && {
+      settlement_id: lost.settlementId,
+      account_id: lost.accountId,
+      ...transfers,
+      amount: formatMicro(transfers.legs.reduce((sum, { amount }) => sum + parseMicro(amount), 0n)),
+    }
+  );
 };
 
 /**
@@ -66,7 +95,8 @@ export const adoptLost = async (
   const lastValidBlockHeight = await readLastValidOfLost(deps);
   const intentId = incomingIntentId(lost.messageHash);
   const traceparent = activeTraceparent();
-  const request = requestOf(included, { source: lost.source, settlementId, accountId });
+  const request = await requestOf(deps, included, { source: lost.source, settlementId, accountId });
+  if (request === null) return false;
   const intent = {
     intent_id: intentId,
     kind: 'incoming',
@@ -91,10 +121,15 @@ export const adoptLost = async (
   return true;
 };
 
-/** The token account that a message pays from; null for one that pays nothing. */
-export const sourceOf = (message: Uint8Array): string | null => {
+/**
+ * The account in whose history a message is searched: the token account that it pays from, or the
+ * buyer that signed it, if the bytes do not show that account. Null for bytes that are no message.
+ */
+export const searchedOf = (message: Uint8Array): string | null => {
   try {
-    return transfersOf(message)[0]?.source ?? null;
+    const { signers, tables } = readEnvelope(message);
+    const source = tables.size > 0 ? undefined : transfersOf(message)[0]?.source;
+    return source ?? signers[1] ?? null;
   } catch {
     // The policy refuses a message that cannot be read, so that none was signed.
     return null;

@@ -29,6 +29,7 @@ import {
 } from '../../../test/support/incoming-messages.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { PaymentRefusal } from '../payments/refusal.ts';
+import { decodeIncoming } from './envelope.ts';
 import { checkIncomingPolicy, type IncomingTerms } from './policy.ts';
 
 /** Bytes as the clients of x402 and MPP build them, and changes that an attacker might make. */
@@ -44,7 +45,7 @@ const mpp: IncomingTerms = {
 
 const evaluate = (bytes: Uint8Array, order = x402): string => {
   try {
-    const { feePayer } = checkIncomingPolicy(bytes, order, network);
+    const { feePayer } = checkIncomingPolicy(decodeIncoming(bytes), order, { network });
     return feePayer === address(feePayerKey) ? SIGNED : SIGNED_BY_OLD;
   } catch (error) {
     if (!(error instanceof PaymentRefusal)) throw error;
@@ -107,7 +108,8 @@ describe('accepted', () => {
   });
 
   test('the source, the authority and the priority fee are read from the bytes', () => {
-    const read = checkIncomingPolicy(wire([limit(20_001), price(), pay(), memo('offer-1')]), x402, network);
+    const bytes = wire([limit(20_001), price(), pay(), memo('offer-1')]);
+    const read = checkIncomingPolicy(decodeIncoming(bytes), x402, { network });
     expect(read).toMatchObject({ source, authority: address(buyer), priorityFeeLamports: 1n });
   });
 });
@@ -224,7 +226,7 @@ test.each<[string, TransactionInstruction[], string]>([
     'transaction_instructions_compute_limit_instruction',
   ],
   [
-    'a guard of a wallet',
+    'a guard of a wallet, where the operator allows none',
     [
       limit(),
       price(),
@@ -308,7 +310,7 @@ describe('refused signers and encodings', () => {
       'transaction_fee_payer_transferring_funds',
     ],
     [
-      'a lookup table',
+      'a lookup table that was not read',
       () => {
         const table = new AddressLookupTableAccount({
           key: stranger.publicKey,

@@ -29,7 +29,10 @@ const reader = () => {
       return 'ready' as const;
     },
   };
-  const { read } = createSignedPayments({ pool: null as never, network, tokenAccounts });
+  const { read } = createSignedPayments({
+    ...{ pool: null as never, network, tokenAccounts, programs: new Set<string>() },
+    ...{ lookupTables: null as never, outcomes: null as never },
+  });
   return { read, checks: () => checks };
 };
 

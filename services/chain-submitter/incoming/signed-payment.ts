@@ -6,10 +6,23 @@ import { hashMessage, messageOf } from '../../../shared/lib/wire-transaction.ts'
 import { keyOf, tokenAccountOf } from '../chain/addresses.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
+import { incomingIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
-import { isOutgoing } from '../ledger/store/messages.ts';
-import { checkIncomingPolicy, type IncomingTerms, type IncomingTransfer } from './policy.ts';
+import { findIntent } from '../ledger/store/intents.ts';
+import { isOutgoing as isOutgoingMessage } from '../ledger/store/messages.ts';
+import { NO_TABLES, readEnvelope } from '../transactions/message.ts';
+import { IncomingRequest } from '../transactions/parse-order.ts';
+import { type Decoded, decodeIncoming } from './envelope.ts';
+import type { IncomingTables } from './lookup-tables.ts';
+import type { Outcomes } from './outcomes.ts';
+import {
+  type AllowedPrograms,
+  checkIncomingPolicy,
+  type IncomingTerms,
+  type IncomingTransfer,
+} from './policy.ts';
 import { refuse } from './refusal.ts';
+import { checkWalletBytes, isOfSmartWallet, type WalletPayment } from './wallet-policy.ts';
 
 /** A transaction of another client, and the transfers and memos that it must have. */
 type PaymentInput = {
@@ -23,17 +36,62 @@ export type SignedPayment = IncomingTransfer & {
   messageHash: string;
   legs: IncomingTerms['legs'];
   totalMicro: bigint;
+  /** Whether it was judged by what it changes, because its bytes do not show the transfers. */
+  byOutcome: boolean;
 };
 
-type Deps = { pool: Pool; network: Network; tokenAccounts: Pick<TokenAccounts, 'getState'> };
+type Deps = {
+  pool: Pool;
+  network: Network;
+  tokenAccounts: Pick<TokenAccounts, 'getState'>;
+  lookupTables: Pick<IncomingTables, 'resolve'>;
+  outcomes: Pick<Outcomes, 'judge'>;
+  /** Ids of the wallet programs that payments may use. */
+  programs: AllowedPrograms;
+};
 
 /**
  * Whether a message is an outgoing payment of this deployment. Only one that names a delegate
  * authority can be, so that other payments cost no query.
  */
-const isOwnPayment = async ({ pool, network }: Deps, message: Buffer): Promise<boolean> =>
+const isOwnPayment = async (
+  { pool, network }: Pick<Deps, 'pool' | 'network'>,
+  message: Buffer,
+): Promise<boolean> =>
   network.delegateAuthorities.some((authority) => message.includes(keyOf(authority).toBuffer())) &&
-  (await isOutgoing(pool, hashMessage(message)));
+  (await isOutgoingMessage(pool, hashMessage(message)));
+
+/** The accounts of a transaction. Only one with lookup tables costs a call. */
+const decode = async ({ lookupTables }: Deps, transaction: string): Promise<Decoded> => {
+  const wire = Buffer.from(transaction, 'base64');
+  const tables = tablesIn(transaction);
+  return decodeIncoming(wire, tables.size === 0 ? NO_TABLES : await lookupTables.resolve(tables));
+};
+
+/** The lookup tables that a transaction names. Bytes that do not decode are refused later. */
+const tablesIn = (transaction: string): Map<string, number> => {
+  const message = messageOf(transaction);
+  try {
+    return message === null ? new Map() : readEnvelope(message).tables;
+  } catch {
+    return new Map();
+  }
+};
+
+/**
+ * The transfer of a smart wallet. One that was signed is not simulated again: the payment itself
+ * may have used the balance.
+ */
+const readWalletTransfer = async (
+  { pool, outcomes }: Deps,
+  payment: WalletPayment,
+  order: IncomingTerms,
+): Promise<IncomingTransfer> => {
+  const intent = await findIntent(pool, incomingIntentId(hashMessage(payment.message)));
+  if (intent === null || intent.signature === null) return outcomes.judge(payment, order);
+  const { source_account: source, authority } = IncomingRequest.parse(intent.request);
+  return { ...payment, source, authority };
+};
 
 /**
  * Reads a transaction of another client and checks it against the policy. Each leg goes to its
@@ -44,27 +102,29 @@ const readSignedPayment = async (
   deps: Deps,
   { transaction, legs: input, memos }: PaymentInput,
 ): Promise<SignedPayment> => {
-  const { network, tokenAccounts } = deps;
-  const wire = Buffer.from(transaction, 'base64');
-  const own = messageOf(transaction);
+  const { network, tokenAccounts, programs } = deps;
   const legs = input.map(({ owner, amount }) => ({
     destination: tokenAccountOf(owner, network.mint),
     amountMicro: parseMicro(amount),
   }));
-  const transfer = checkIncomingPolicy(
-    wire,
-    { legs, memos },
-    network,
-    own !== null && (await isOwnPayment(deps, Buffer.from(own))),
-  );
+  const order = { legs, memos };
+  const decoded = await decode(deps, transaction);
+  const ofWallet = isOfSmartWallet(decoded.plain, programs)
+    ? checkWalletBytes(decoded, order, { network, programs })
+    : null;
+  const isOutgoing = ofWallet === null && (await isOwnPayment(deps, Buffer.from(decoded.message)));
+  const ofBytes =
+    ofWallet === null ? checkIncomingPolicy(decoded, order, { network, isOutgoing, programs }) : null;
   const states = await readForCaller(Promise.all(input.map(({ owner }) => tokenAccounts.getState(owner))));
   if (states.some((state) => state !== 'ready'))
     refuse('recipient_mismatch', 'a payee has no token account; create it before it is paid');
+  const transfer = ofBytes ?? (await readWalletTransfer(deps, ofWallet!, order));
   return {
     ...transfer,
     messageHash: hashMessage(transfer.message),
     legs,
     totalMicro: legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n),
+    byOutcome: ofWallet !== null,
   };
 };
 

@@ -14,7 +14,7 @@ import type { SignedPayment } from './signed-payment.ts';
 const FRESH_MS = 3000;
 const MAX_CACHED = 10_000;
 /** The time of a slot. Another provider may have a blockhash that ours gets with the next slot. */
-const SLOT_MS = 400;
+export const SLOT_MS = 400;
 
 /** The chain's name of an instruction's error; null for another error. */
 const instructionErrorOf = (error: ChainError): unknown =>
@@ -23,7 +23,7 @@ const instructionErrorOf = (error: ChainError): unknown =>
     : null;
 
 /** @throws PaymentRefusal; ServiceError for an error that is not the buyer's */
-const throwError = (error: ChainError, logger: Logger): never => {
+export const throwSimulated = (error: ChainError, logger: Logger): never => {
   const kind = errorKind(error, null);
   if (kind === 'stale')
     return refuse('blockhash_expired', 'the blockhash has expired; sign a new transaction');
@@ -64,7 +64,7 @@ export const createSimulations = (
       await pause(SLOT_MS);
       result = await readForCaller(rpc.simulateAt(unsigned));
     }
-    if (result.error !== null) return throwError(result.error, logger);
+    if (result.error !== null) return throwSimulated(result.error, logger);
     passed.set(messageHash, result.slot);
     return result.slot;
   };

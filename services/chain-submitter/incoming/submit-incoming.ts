@@ -37,7 +37,7 @@ import { type Signers, signFor } from '../signing/signer.ts';
 import type { IncomingRequest } from '../transactions/parse-order.ts';
 import type { IncomingCommit, IncomingIntent } from './group-commit.ts';
 import { checkLimits, readLimits } from './limits.ts';
-import { adoptLost, sourceOf } from './lost-payment.ts';
+import { adoptLost, searchedOf } from './lost-payment.ts';
 import { refuse } from './refusal.ts';
 import type { SharedReads } from './shared-reads.ts';
 import type { SignedPayment, SignedPayments } from './signed-payment.ts';
@@ -211,12 +211,13 @@ const requestOf = (
   })),
   amount: formatMicro(payment.totalMicro),
   capped_at: isoTime(now),
+  ...(payment.byOutcome && { by_outcome: true as const }),
 });
 
 /** @returns null when the message has an intent already */
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const payment = await deps.signedPayments.read(input);
-  const { authority, source, legs } = payment;
+  const { authority, source, legs, byOutcome } = payment;
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = deps.sharedReads.lastValid(slot);
@@ -248,6 +249,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     authority,
     source,
     legs,
+    byOutcome,
     since: deps.clock(),
   };
   if (deps.inFlight.begin(intent.intent_id)) {
@@ -262,7 +264,7 @@ const adopt = async (
   { transaction, settlement_id, account_id, lost_since: since = null }: Input,
 ): Promise<'adopted' | 'none'> => {
   const message = since === null ? null : messageOf(transaction);
-  const source = message === null ? null : sourceOf(message);
+  const source = message === null ? null : searchedOf(message);
   if (since === null || message === null || source === null) return 'none';
   const payment = { settlementId: settlement_id, accountId: account_id };
   const lost = { messageHash: hashMessage(message), source, since };

@@ -5,7 +5,7 @@ import { countOpen } from '../ledger/store/intents.ts';
 import { listOpenMessages } from '../ledger/store/preparations.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { listLiveBytes } from '../ledger/store/transactions.ts';
-import { decodeAnyMessage } from '../transactions/message.ts';
+import { readEnvelope } from '../transactions/message.ts';
 
 export type SigningDeps = {
   pool: Pool;
@@ -23,7 +23,7 @@ const tally = (addresses: readonly string[]): Map<string, number> => {
   return counts;
 };
 
-const feePayerOf = (message: Uint8Array): string => decodeAnyMessage(message).signers[0]!;
+const feePayerOf = (message: Uint8Array): string => readEnvelope(message).signers[0]!;
 
 /**
  * Whether signing is paused, the open intents, and the keys that they need. It shows when an old

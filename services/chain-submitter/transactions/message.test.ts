@@ -1,12 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  AddressLookupTableAccount,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+} from '@solana/web3.js';
 import fc from 'fast-check';
 import { changedBytes } from '../../../test/fuzz/mutations.ts';
 import { compileByWeb3, decodeByWeb3 } from '../../../test/support/web3-message.ts';
 import { compileMessage, compileMessageV0 } from './compile-message.ts';
 import { computeBudget } from './instructions/compute-budget.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';
-import { decodeAnyMessage, decodeMessage, findCreationIndex, type PlainMessage } from './message.ts';
+import {
+  decodeAnyMessage,
+  decodeMessage,
+  findCreationIndex,
+  type PlainMessage,
+  readEnvelope,
+} from './message.ts';
 import { settle } from './settle.ts';
 
 const addressOf = (number: number): string => {
@@ -125,9 +136,52 @@ test.each<[string, (bytes: Buffer) => Buffer]>([
 test('a message with lookup tables or of a later version is refused', () => {
   const bytes = Buffer.from(compileMessageV0([], { feePayer: addressOf(1), blockhash }));
   expect(decodeAnyMessage(bytes).accounts).toEqual([addressOf(1)]);
-  const withTable = Buffer.concat([bytes.subarray(0, -1), Buffer.of(1), Buffer.alloc(32), Buffer.of(0, 0)]);
-  expect(() => decodeAnyMessage(withTable)).toThrow('lookup tables');
+  const withTable = (...places: number[]) =>
+    Buffer.concat([bytes.subarray(0, -1), Buffer.of(1), Buffer.alloc(32), Buffer.from(places)]);
+  expect(() => decodeAnyMessage(withTable(1, 0, 0))).toThrow('lookup tables');
+  expect(() => decodeAnyMessage(withTable(0, 0))).toThrow('not used');
   expect(() => decodeAnyMessage(Buffer.concat([Buffer.of(0x81), bytes.subarray(1)]))).toThrow('version');
+});
+
+test('the accounts of lookup tables are those that web3.js resolves', () => {
+  const [one, two, payer] = [addressOf(40), addressOf(41), new PublicKey(addressOf(1))];
+  const tableOf = (key: string, addresses: string[]) =>
+    new AddressLookupTableAccount({
+      key: new PublicKey(key),
+      state: {
+        ...{ deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0 },
+        addresses: addresses.map((address) => new PublicKey(address)),
+      },
+    });
+  const addresses = [addressOf(2), addressOf(3), addressOf(4), addressOf(5)];
+  const tables = [tableOf(one, addresses.slice(0, 2)), tableOf(two, addresses.slice(2))];
+  const keys = addresses.map((address, index) => ({
+    ...{ pubkey: new PublicKey(address), isSigner: false, isWritable: index % 2 === 1 },
+  }));
+  const instruction = new TransactionInstruction({
+    ...{ programId: new PublicKey(addressOf(6)), keys, data: Buffer.of(1, 2) },
+  });
+  const compiled = new TransactionMessage({
+    ...{ payerKey: payer, recentBlockhash: blockhash, instructions: [instruction] },
+  }).compileToV0Message(tables);
+  const accounts = compiled.getAccountKeys({ addressLookupTableAccounts: tables });
+  const known = new Map(tables.map(({ key, state }) => [key.toBase58(), state.addresses.map(String)]));
+  const plain = decodeAnyMessage(compiled.serialize(), known);
+  expect(plain.accounts).toEqual(
+    Array.from({ length: accounts.length }, (_, index) => accounts.get(index)!.toBase58()),
+  );
+  expect(plain.instructions[0]!.accounts.map(({ address, writable }) => [address, writable])).toEqual(
+    keys.map(({ pubkey, isWritable }) => [pubkey.toBase58(), isWritable]),
+  );
+  expect(plain.writable).toEqual(plain.accounts.filter((_, index) => compiled.isAccountWritable(index)));
+  expect(() => decodeAnyMessage(compiled.serialize(), new Map([[one, addresses.slice(0, 1)]]))).toThrow();
+  expect(readEnvelope(compiled.serialize())).toEqual({
+    ...{ signers: [payer.toBase58()], blockhash },
+    tables: new Map([
+      [one, 1],
+      [two, 1],
+    ]),
+  });
 });
 
 test('a list that is too long for a message is not written', () => {

@@ -73,49 +73,103 @@ const createReader = (bytes: Uint8Array) => {
 
 type Reader = ReturnType<typeof createReader>;
 type Header = { signers: number; readonlySigners: number; readonlyOthers: number };
+/** The accounts that a message takes from a lookup table, by their places in it. */
+type Lookup = { table: string; writable: number[]; readonly: number[] };
+/** A message as its bytes have it: instructions name accounts by their number. */
+type Compiled = {
+  header: Header;
+  /** The accounts that the bytes show. Those of lookup tables follow them. */
+  keys: string[];
+  blockhash: string;
+  instructions: { program: number; accounts: number[]; data: Uint8Array }[];
+  lookups: Lookup[];
+};
+/** The addresses of lookup tables, by the table. */
+export type LookupTables = ReadonlyMap<string, readonly string[]>;
+/** For messages that may name none. */
+export const NO_TABLES: LookupTables = new Map();
 
 const listOf = <T>({ length }: Reader, read: () => T): T[] => Array.from({ length: length() }, read);
 
+/** @throws Error when the bytes are not the canonical encoding of a message */
+const readCompiled = (bytes: Uint8Array): Compiled => {
+  const first = bytes[0] ?? 0;
+  if (first > VERSIONED) throw new Error('The version of the message is not supported.');
+  const reader = createReader(bytes);
+  if (first === VERSIONED) reader.byte();
+  const [signers, readonlySigners, readonlyOthers] = reader.take(3) as unknown as [number, number, number];
+  const keys = listOf(reader, reader.key);
+  const blockhash = reader.key();
+  const instructions = listOf(reader, () => ({
+    program: reader.byte(),
+    accounts: listOf(reader, reader.byte),
+    data: reader.take(reader.length()),
+  }));
+  const readLookup = () => {
+    const table = reader.key();
+    const [writable, readonly] = [listOf(reader, reader.byte), listOf(reader, reader.byte)];
+    if (writable.length + readonly.length === 0) throw new Error('A lookup table is not used.');
+    return { table, writable, readonly };
+  };
+  const lookups = first === VERSIONED ? listOf(reader, readLookup) : [];
+  reader.end();
+  return { header: { signers, readonlySigners, readonlyOthers }, keys, blockhash, instructions, lookups };
+};
+
+/** The accounts of the tables, as the chain numbers them: all writable ones first. */
+const loadedBy = (lookups: readonly Lookup[], tables: LookupTables) => {
+  const pick = (which: 'writable' | 'readonly') =>
+    lookups.flatMap((lookup) =>
+      lookup[which].map((index) => {
+        const address = tables.get(lookup.table)?.[index];
+        if (address === undefined) throw new Error('The message uses lookup tables that are not known.');
+        return address;
+      }),
+    );
+  return { writable: pick('writable'), readonly: pick('readonly') };
+};
+
 /** What the header says of an account by its place. */
-const rightsIn = (keys: number, { signers, readonlySigners, readonlyOthers }: Header) => {
+const rightsIn = (
+  keys: number,
+  { signers, readonlySigners, readonlyOthers }: Header,
+  loadedWritable: number,
+) => {
   const isSigner = (index: number): boolean => index < signers;
-  const isWritable = (index: number): boolean =>
-    isSigner(index) ? index < signers - readonlySigners : index < keys - readonlyOthers;
+  const isWritable = (index: number): boolean => {
+    if (index >= keys) return index - keys < loadedWritable;
+    return isSigner(index) ? index < signers - readonlySigners : index < keys - readonlyOthers;
+  };
   return { isSigner, isWritable };
 };
 
-/** @throws Error when the bytes are not the canonical encoding of a message */
-const read = (bytes: Uint8Array, isVersioned: boolean): PlainMessage => {
-  const reader = createReader(bytes);
-  if (isVersioned) reader.byte();
-  const [signers, readonlySigners, readonlyOthers] = reader.take(3) as unknown as [number, number, number];
-  const keys = listOf(reader, reader.key);
-  if (new Set(keys).size !== keys.length) throw new Error('The message names an account twice.');
-  const blockhash = reader.key();
-  const { isSigner, isWritable } = rightsIn(keys.length, { signers, readonlySigners, readonlyOthers });
-  const at = (index: number): string => {
-    const key = keys[index];
+/** @throws Error when an account is missing or named twice, or a table is not in `tables` */
+const resolve = (compiled: Compiled, tables: LookupTables): PlainMessage => {
+  const { header, keys, blockhash, lookups } = compiled;
+  const loaded = loadedBy(lookups, tables);
+  const accounts = [...keys, ...loaded.writable, ...loaded.readonly];
+  if (new Set(accounts).size !== accounts.length) throw new Error('The message names an account twice.');
+  const { isSigner, isWritable } = rightsIn(keys.length, header, loaded.writable.length);
+  const at = (from: readonly string[], index: number): string => {
+    const key = from[index];
     if (key === undefined) throw new Error('An account index is out of range.');
     return key;
   };
-  const instructions = listOf(reader, () => {
-    const program = at(reader.byte());
-    const indexes = listOf(reader, reader.byte);
-    const accounts = indexes.map((index) => ({
-      address: at(index),
-      signer: isSigner(index),
-      writable: isWritable(index),
-    }));
-    return { program, accounts, data: reader.take(reader.length()) };
-  });
-  if (isVersioned && reader.length() > 0) throw new Error('The message uses lookup tables.');
-  reader.end();
   return {
-    signers: keys.slice(0, signers),
-    writable: keys.filter((_, index) => isWritable(index)),
-    accounts: keys,
+    signers: keys.slice(0, header.signers),
+    writable: accounts.filter((_, index) => isWritable(index)),
+    accounts,
     blockhash,
-    instructions,
+    instructions: compiled.instructions.map(({ program, accounts: indexes, data }) => ({
+      // The chain takes no program from a table.
+      program: at(keys, program),
+      accounts: indexes.map((index) => ({
+        address: at(accounts, index),
+        signer: isSigner(index),
+        writable: isWritable(index),
+      })),
+      data,
+    })),
   };
 };
 
@@ -126,19 +180,31 @@ const read = (bytes: Uint8Array, isVersioned: boolean): PlainMessage => {
  */
 export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
   if ((bytes[0] ?? 0) >= VERSIONED) throw new Error('The message is not a legacy message.');
-  return read(bytes, false);
+  return resolve(readCompiled(bytes), NO_TABLES);
 };
 
 /**
- * Decodes a message that another client may have built: legacy, or version 0 without lookup tables.
- * A table would name accounts that the bytes do not show.
- * @throws Error as `decodeMessage`, and for a message with lookup tables
+ * Decodes a message that another client may have built: legacy, or version 0.
+ * @param tables the lookup tables that the message may name. A table has accounts that the bytes do
+ *   not show
+ * @throws Error as `decodeMessage`, and for a message with another lookup table
  */
-export const decodeAnyMessage = (bytes: Uint8Array): PlainMessage => {
-  const first = bytes[0] ?? 0;
-  if (first < VERSIONED) return read(bytes, false);
-  if (first > VERSIONED) throw new Error('The version of the message is not supported.');
-  return read(bytes, true);
+export const decodeAnyMessage = (bytes: Uint8Array, tables: LookupTables = NO_TABLES): PlainMessage =>
+  resolve(readCompiled(bytes), tables);
+
+/**
+ * What the bytes of any message say without its lookup tables.
+ * @returns `tables`: the highest place that the message names in each
+ * @throws Error as `decodeMessage`
+ */
+export const readEnvelope = (
+  bytes: Uint8Array,
+): { signers: string[]; blockhash: string; tables: Map<string, number> } => {
+  const { header, keys, blockhash, lookups } = readCompiled(bytes);
+  const tables = new Map<string, number>();
+  for (const { table, writable, readonly } of lookups)
+    tables.set(table, Math.max(tables.get(table) ?? 0, ...writable, ...readonly));
+  return { signers: keys.slice(0, header.signers), blockhash, tables };
 };
 
 /**

@@ -74,6 +74,8 @@ export const IncomingRequest = z.strictObject({
   amount: MicroUsdc,
   /** The moment in whose hour the caps count the amount. A lost payment counts in none. */
   capped_at: Timestamp.optional(),
+  /** The payment of a smart wallet, which was judged by what it changes. */
+  by_outcome: z.literal(true).optional(),
 });
 export type IncomingRequest = z.infer<typeof IncomingRequest>;
 
@@ -171,6 +173,7 @@ const incomingOrder = (request: IncomingRequest, since: number): IncomingOrder =
     destination: token_account,
     amountMicro: parseMicro(amount),
   })),
+  byOutcome: request.by_outcome === true,
   since,
 });
 

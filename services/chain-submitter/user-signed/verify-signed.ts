@@ -3,12 +3,8 @@ import { invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
 import { disassemble } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
+import { isGuard, MAX_GUARDS } from '../transactions/guards.ts';
 import { decodeMessage, type PlainInstruction } from '../transactions/message.ts';
-
-/**
- * Phantom and Solflare add at most this many assertions to a transaction, to protect their users.
- */
-const MAX_GUARDS = 6;
 
 const refuse = (message: string): never => {
   throw invalid('transaction', message, { money_moved: 'no' });
@@ -38,7 +34,7 @@ const checkGuarded = (prepared: Uint8Array, signed: Uint8Array) => {
   if (ours.blockhash !== theirs.blockhash)
     refuse('the blockhash is not that of the newest prepared transaction');
   if (!theirs.writable.every((key) => ours.writable.includes(key))) refuse('a writable account was added');
-  const guards = theirs.instructions.filter(({ program }) => program === PROGRAMS.lighthouse);
+  const guards = theirs.instructions.filter(isGuard);
   if (guards.length > MAX_GUARDS) refuse(`more than ${MAX_GUARDS} guard instructions`);
   // A search by an account finds all transactions that name it, and the owner could name the
   // reference of a quote.
@@ -49,7 +45,7 @@ const checkGuarded = (prepared: Uint8Array, signed: Uint8Array) => {
   const feePayer = ours.signers[0];
   if (guards.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))
     refuse('a guard instruction names the fee payer');
-  const rest = theirs.instructions.filter(({ program }) => program !== PROGRAMS.lighthouse);
+  const rest = theirs.instructions.filter((instruction) => !isGuard(instruction));
   const identical =
     rest.length === ours.instructions.length &&
     rest.every((instruction, index) => same(instruction, ours.instructions[index]!));

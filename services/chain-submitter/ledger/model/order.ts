@@ -81,6 +81,11 @@ export type IncomingOrder = {
   source: string;
   /** Transfers to token accounts. */
   legs: readonly { destination: string; amountMicro: bigint }[];
+  /**
+   * Whether the bytes do not show the transfers. That it was included then proves nothing about
+   * the balances, so they are read before it counts as confirmed.
+   */
+  byOutcome: boolean;
   /** The transaction is not older, epoch milliseconds. */
   since: number;
 };

@@ -6,6 +6,7 @@ import { expectedDeltas, movedOrder } from './payment.ts';
 const network = { feeAccount: 'fee' } as Network;
 const order = (legs: IncomingOrder['legs']): IncomingOrder => ({
   ...{ kind: 'incoming', accountId: 'vendor', authority: 'buyer', source: 'source' },
+  byOutcome: false,
   since: 0,
   legs,
 });
