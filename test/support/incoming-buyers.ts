@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createTransferCheckedInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import {
+  type AddressLookupTableAccount,
   Keypair,
   PublicKey,
   TransactionInstruction,
@@ -36,6 +37,7 @@ export const wireTransaction = (
     before = [] as readonly TransactionInstruction[],
     blockhash = new PublicKey(randomBytes(32)).toBase58(),
     reference = null as PublicKey | null,
+    tables = [] as AddressLookupTableAccount[],
   } = {},
 ): string => {
   const mintKey = new PublicKey(mint);
@@ -62,7 +64,7 @@ export const wireTransaction = (
     instructions,
   });
   const transaction = new VersionedTransaction(
-    version === 0 ? message.compileToV0Message() : message.compileToLegacyMessage(),
+    version === 0 ? message.compileToV0Message(tables) : message.compileToLegacyMessage(),
   );
   transaction.sign([payer]);
   return Buffer.from(transaction.serialize()).toString('base64');

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { AddressLookupTableAccount, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
   type Asked,
   askedBy,
@@ -121,6 +122,41 @@ describe.each<Rail>(['x402', 'mpp'])('a payment of %s', (rail) => {
     const { headers } = await serve(at('/report'));
     const transaction = wireTransaction(askedBy[rail](headers), { version: 'legacy' });
     expect((await serve(at('/report', paymentOn[rail](headers, transaction)))).status).toBe(200);
+  });
+
+  test('whose mint and payees are in a lookup table is left to the API, but not its amount', async () => {
+    const { serve } = sell();
+    const { headers } = await serve(at('/report'));
+    const asked = askedBy[rail](headers);
+    const payees = asked.legs.map(({ owner }) =>
+      getAssociatedTokenAddressSync(new PublicKey(asked.mint), new PublicKey(owner), true),
+    );
+    const state = {
+      ...{ deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0 },
+      addresses: [new PublicKey(asked.mint), ...payees],
+    };
+    const tables = [new AddressLookupTableAccount({ key: PAYER.publicKey, state })];
+    const less = { ...asked, legs: asked.legs.map((leg) => ({ ...leg, amount: '1' })) };
+    const cheap = paymentOn[rail](headers, wireTransaction(less, { tables }));
+    expect(await reasonOf(serve(at('/report', cheap)))).toBe('402 payment_failed amount_mismatch');
+    expect(paidCalls()).toEqual([]);
+    const transaction = wireTransaction(asked, { tables });
+    expect((await serve(at('/report', paymentOn[rail](headers, transaction)))).status).toBe(200);
+  });
+
+  test.each([
+    ['a smart wallet', 'SWiGmQedKzMz1tiTqoJCWeGDnGXfNBp2PkXLkpCAtQo', 200],
+    ['a program that the API does not know', OTHER, 402],
+  ])('whose transfers %s makes is left to the API only if it is one', async (_, program, status) => {
+    const { serve } = sell();
+    const { headers } = await serve(at('/report'));
+    const keys = [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: false }];
+    const before = [
+      new TransactionInstruction({ programId: new PublicKey(program), keys, data: Buffer.of(1) }),
+    ];
+    const asked = { ...askedBy[rail](headers), legs: [] };
+    const transaction = wireTransaction(asked, { before, payer: PAYER });
+    expect((await serve(at('/report', paymentOn[rail](headers, transaction)))).status).toBe(status);
   });
 
   test('with an altered empty signature is the same payment', async () => {
