@@ -15,8 +15,8 @@ export const x402Page = (): string => {
   if (!page.includes(HEADING) || start < 0 || end < 0)
     throw new Error(`${FILE} has no table under "${HEADING.trim()}"`);
   const rows = SHAPES.map(({ shape, answer, why }) => {
-    const told = answer === 'signed' ? 'signed' : `\`${x402ReasonOf(answer).replace(PREFIX, '…')}\``;
-    return `| ${shape} | ${told} | ${why} |`;
+    const shown = answer === 'signed' ? 'signed' : `\`${x402ReasonOf(answer).replace(PREFIX, '…')}\``;
+    return `| ${shape} | ${shown} | ${why} |`;
   });
   const table = ['| Transaction | Answer | Why |', '| --- | --- | --- |', ...rows].join('\n');
   return page.slice(0, start) + table + page.slice(end);

@@ -114,7 +114,10 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
     keys: config.PUBLIC_KEYS,
     tokenAccounts,
     signedPayments: createSignedPayments({
-      ...{ pool, network, tokenAccounts, programs },
+      pool,
+      network,
+      tokenAccounts,
+      programs,
       lookupTables: createLookupTables({ rpc, logger }),
       outcomes: createOutcomes({ rpc, network, logger, programs }),
     }),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 type Call = { id: unknown; method: string };
 type Answer = { id: unknown; result?: unknown };
 /** Changes the result of a call. */
-export type Alteration = (method: string, result: unknown) => unknown;
+type Alteration = (method: string, result: unknown) => unknown;
 
 /** A provider in front of a chain that changes what the chain answers. */
 export const startAlteredRpc = async (chainUrl: string) => {

@@ -27,7 +27,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'console/src/vendor/webhook.tsx: EndpointDetails': 94,
   'deploy/compose/init.ts: composeFiles': 71,
   'deploy/local/chain/bank.ts: createBank': 125,
-  'deploy/local/chain/chain.ts: openChain': 163,
+  'deploy/local/chain/chain.ts: openChain': 154,
   'deploy/local/chain/ledger.ts: createLedger': 108,
   'deploy/local/chain/methods/accounts.ts: accountMethods': 87,
   'deploy/local/chain/methods/transactions.ts: transactionMethods': 77,

@@ -90,7 +90,7 @@ const walletPay = (...more: string[]) =>
     data: Buffer.of(11),
   });
 
-type Told = Partial<Omit<Changes, 'tokens' | 'accounts'>> & {
+type Simulated = Partial<Omit<Changes, 'tokens' | 'accounts'>> & {
   tokens?: (Partial<TokenChange> & { address: string })[];
   owners?: Record<string, Changes['accounts'][number]>;
 };
@@ -99,21 +99,21 @@ const PAID = [
   { address: payTo, deltaMicro: 50_000n },
 ];
 /** What a simulation says of a payment. */
-const changesOf = ({ accounts, unknown }: WalletPayment, told: Told): Changes => ({
-  tokens: (told.tokens ?? PAID).map(({ address: key, ...change }) => ({
+const changesOf = ({ accounts, unknown }: WalletPayment, simulated: Simulated): Changes => ({
+  tokens: (simulated.tokens ?? PAID).map(({ address: key, ...change }) => ({
     ...{ account: accounts.indexOf(key), mint: network.mint, owner: vault, program: PROGRAMS.token },
     ...{ deltaMicro: 0n, ...change },
   })),
-  feePayerLamports: told.feePayerLamports ?? 10_001n,
+  feePayerLamports: simulated.feePayerLamports ?? 10_001n,
   accounts: unknown.map((key) => {
-    if (told.owners && key in told.owners) return told.owners[key]!;
+    if (simulated.owners && key in simulated.owners) return simulated.owners[key]!;
     return key === state ? { owner: SWIG, executable: false } : null;
   }),
 });
 
-const byWallet = (instructions: TransactionInstruction[], told: Told = {}) => {
+const byWallet = (instructions: TransactionInstruction[], simulated: Simulated = {}) => {
   const payment = checkWalletBytes(decodeIncoming(wire(instructions)), ORDER, known);
-  return checkWalletChanges(payment, changesOf(payment, told), ORDER, known);
+  return checkWalletChanges(payment, changesOf(payment, simulated), ORDER, known);
 };
 
 const ofGuards: Shape[] = [
@@ -280,9 +280,29 @@ const ofWallets: Shape[] = [
 
 const ofOthers: Shape[] = [
   {
-    shape: 'A multisig of the Token program, or a smart wallet with several holders or a passkey',
-    answer: 'unknown_instruction',
+    shape: 'A smart wallet with several holders',
+    answer: 'excessive_signers',
     why: 'A payment has the signature of one buyer.',
+    evaluate: () => {
+      const second = withAccount(walletPay(), other, { isSigner: true, isWritable: false });
+      const bytes = wire(around(second), { signers: [buyer, stranger] });
+      return checkWalletBytes(decodeIncoming(bytes), ORDER, known);
+    },
+  },
+  {
+    shape: 'A smart wallet with a passkey',
+    answer: 'unknown_instruction',
+    why: 'The program that verifies the passkey is not listed.',
+    evaluate: () => {
+      const programId = new PublicKey('Secp256r1SigVerify1111111111111111111111111');
+      const verify = new TransactionInstruction({ programId, keys: [], data: Buffer.of(1) });
+      return byWallet(around(verify, walletPay()));
+    },
+  },
+  {
+    shape: 'A multisig account of the Token program',
+    answer: 'unknown_instruction',
+    why: 'Its transfer names more accounts than the policy reads.',
     evaluate: () => byBytes(around(multisig())),
   },
 ];

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type {
   Account as NativeAccount,
   Clock as NativeClock,
+  SimulatedTransactionInfo,
   TransactionMetadata,
 } from 'litesvm/dist/internal.js';
 import { type TransactionError, toTransactionError } from './errors.ts';
@@ -94,6 +95,44 @@ const resolveKeys = (svm: Runtime, { message }: Transaction): Keys => {
 };
 
 /**
+ * Sets the slots that the program of lookup tables regards as recent. Only transactions with tables
+ * need it.
+ */
+const applySlotHashes = (
+  svm: Runtime,
+  { message: { lookups, staticKeys } }: Transaction,
+  slot: number,
+): void => {
+  if (lookups.length === 0 && !staticKeys.includes(LOOKUP_TABLE_PROGRAM)) return;
+  const hash = SYSTEM_PROGRAM.name;
+  svm.setSlotHashes(
+    Array.from({ length: SLOT_HASHES }, (_, age) => ({ slot: BigInt(slot - 1 - age), hash })),
+  );
+};
+
+/** What a simulated transaction would change. */
+const simulatedOutcome = (
+  svm: Runtime,
+  transaction: Transaction,
+  result: SimulatedTransactionInfo,
+): Outcome => {
+  const keys = resolveKeys(svm, transaction);
+  const before = keys.all.map((key) => svm.getAccount(key.bytes));
+  const changed = new Map(result.postAccounts().map((one) => [keyOf(one.address).name, one.account()]));
+  const after = keys.all.map((key, index) => changed.get(key.name) ?? before[index]!);
+  return { err: null, meta: result.meta(), keys, before, after };
+};
+
+const putAll = (svm: Runtime, stored: readonly StoredAccount[]): void => {
+  // The data account of a program must exist before the program.
+  const dataFirst = stored.toSorted((a, b) => Number(a[4]) - Number(b[4]));
+  for (const [name, lamports, data, owner, executable] of dataFirst) {
+    const bytes = Buffer.from(data, 'base64');
+    put(svm, name, new Account(BigInt(lamports), bytes, bytesOf(owner), executable, RENT_EXEMPT_EPOCH));
+  }
+};
+
+/**
  * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs.
  */
 export const createBank = () => {
@@ -115,20 +154,6 @@ export const createBank = () => {
     const [slot, time] = [BigInt(clock.slot), BigInt(clock.unixSeconds)];
     svm.setClock(new Clock(slot, old.epochStartTimestamp, old.epoch, old.leaderScheduleEpoch, time));
     isClockSet = true;
-  };
-
-  /**
-   * Sets the slots that the program of lookup tables regards as recent. Only transactions with
-   * tables need it.
-   */
-  const applySlotHashes = ({ message: { lookups, staticKeys } }: Transaction): void => {
-    if (lookups.length === 0 && !staticKeys.includes(LOOKUP_TABLE_PROGRAM)) return;
-    const hash = SYSTEM_PROGRAM.name;
-    const recent = Array.from({ length: SLOT_HASHES }, (_, age) => ({
-      slot: BigInt(clock.slot - 1 - age),
-      hash,
-    }));
-    svm.setSlotHashes(recent);
   };
 
   const accountAt = (key: Key, slot: number): Account | null => {
@@ -162,7 +187,7 @@ export const createBank = () => {
       { verify = true, staged }: { verify?: boolean; staged?: Staged | undefined } = {},
     ): Outcome | undefined => {
       applyClock();
-      applySlotHashes(transaction);
+      applySlotHashes(svm, transaction, clock.slot);
       const keys = resolveKeys(svm, transaction);
       const read = (key: Key) => svm.getAccount(key.bytes);
       const before = keys.all.map(read);
@@ -184,7 +209,7 @@ export const createBank = () => {
     /** Runs a transaction without effects. */
     simulate: (transaction: Transaction, verify: boolean, staged?: Staged) => {
       applyClock();
-      applySlotHashes(transaction);
+      applySlotHashes(svm, transaction, clock.slot);
       svm.setSigverify(verify);
       const unstage = stage(svm, staged);
       const result = simulateIn(svm, transaction);
@@ -192,14 +217,7 @@ export const createBank = () => {
       if ('err' in result) {
         return { err: toTransactionError(result), meta: result.meta(), outcome: undefined };
       }
-      const outcome = (): Outcome => {
-        const keys = resolveKeys(svm, transaction);
-        const before = keys.all.map((key) => svm.getAccount(key.bytes));
-        const changed = new Map(result.postAccounts().map((one) => [keyOf(one.address).name, one.account()]));
-        const after = keys.all.map((key, index) => changed.get(key.name) ?? before[index]!);
-        return { err: null, meta: result.meta(), keys, before, after };
-      };
-      return { err: null, meta: result.meta(), outcome };
+      return { err: null, meta: result.meta(), outcome: () => simulatedOutcome(svm, transaction, result) };
     },
 
     /**
@@ -237,13 +255,8 @@ export const createBank = () => {
     },
 
     load: (stored: StoredAccount[]): void => {
-      // The data account of a program must exist before the program.
-      const dataFirst = stored.toSorted((a, b) => Number(a[4]) - Number(b[4]));
-      for (const [name, lamports, data, owner, executable] of dataFirst) {
-        touched.add(name);
-        const bytes = Buffer.from(data, 'base64');
-        put(svm, name, new Account(BigInt(lamports), bytes, bytesOf(owner), executable, RENT_EXEMPT_EPOCH));
-      }
+      for (const [name] of stored) touched.add(name);
+      putAll(svm, stored);
     },
   };
 };

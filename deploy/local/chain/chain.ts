@@ -33,7 +33,7 @@ export type Chain = ReturnType<typeof openChain>;
 /** Addresses of a mint and of the authority that issues its tokens. */
 export type GenesisMint = { address: string; authority: string };
 /** The id of a program, and the file of its ELF. It is no part of the stored state. */
-export type ProgramFile = { id: string; file: string };
+type ProgramFile = { id: string; file: string };
 type Genesis = { seed: string; mint?: GenesisMint | undefined };
 
 const SNAPSHOT_EVERY_SLOTS = 150;
@@ -143,6 +143,18 @@ const endowGenesis = (
   }
 };
 
+const deployAll = (bank: Bank, programs: readonly ProgramFile[]): void => {
+  for (const { id, file } of programs) bank.deploy(address(id, 'CHAIN_PROGRAMS'), readFileSync(file));
+};
+
+type Opening = {
+  dataDir: string;
+  seed?: string | undefined;
+  genesisMint?: GenesisMint | undefined;
+  programs?: readonly ProgramFile[];
+  log: Logger;
+};
+
 /**
  * The reasons against inclusion that the runtime does not check: the age of the blockhash, and an
  * earlier inclusion.
@@ -181,21 +193,10 @@ type Simulate = (
  * and `genesisMint` if they are given. An existing chain keeps its own. All calls are synchronous,
  * so no request sees the intermediate state of another. Time passes only when `tick` is called.
  *
- * @throws Error if the stored state is damaged, or an address of `genesisMint` or `programs` is none.
+ * @throws Error if the stored state is damaged, or an address of `genesisMint` or `programs` is
+ *   none.
  */
-export const openChain = ({
-  dataDir,
-  seed: first,
-  genesisMint,
-  programs = [],
-  log,
-}: {
-  dataDir: string;
-  seed?: string | undefined;
-  genesisMint?: GenesisMint | undefined;
-  programs?: readonly ProgramFile[];
-  log: Logger;
-}) => {
+export const openChain = ({ dataDir, seed: first, genesisMint, programs = [], log }: Opening) => {
   const journal = openJournal(join(dataDir, 'journal'));
   const { seed, mint } = loadGenesis(dataDir, { ...(first && { seed: first }), mint: genesisMint });
   const tip = openTip(join(dataDir, 'tip'));
@@ -217,7 +218,7 @@ export const openChain = ({
   };
 
   endowGenesis(bank, faucet, mint);
-  for (const { id, file } of programs) bank.deploy(address(id, 'CHAIN_PROGRAMS'), readFileSync(file));
+  deployAll(bank, programs);
   restoreChain({ snapshotPath, journal, ledger, bank, history, tip: tip.read(), log });
   const snapshots = createSnapshots(snapshotPath, { ledger, bank, journal });
   setClock();

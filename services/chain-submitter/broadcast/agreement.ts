@@ -74,7 +74,7 @@ const hasMoved = async (
   if (!transaction.disputed) {
     transaction.disputed = true;
     count('quittance_anomalies_total', 1, { kind: 'balance_mismatch' });
-    const log = { intent: intent.intent_id, signature, err: changes.err };
+    const log = { intent: intent.intent_id, signature, slot: changes.slot };
     logger.error(log, 'payment of a smart wallet included, balances differ from the order, it waits');
   }
   return false;

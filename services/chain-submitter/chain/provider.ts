@@ -102,6 +102,29 @@ const transactionReads = (call: ReturnType<typeof createCall>, number: number) =
   },
 });
 
+/** What a transaction would do. Signatures are not verified. */
+const simulations = (call: ReturnType<typeof createCall>, number: number) => {
+  const options = { encoding: 'base64', sigVerify: false, commitment: COMMITMENT };
+  return {
+    simulate: (wire: Uint8Array, minContextSlot: number | undefined) =>
+      call('simulateTransaction', [base64(wire), { ...options, minContextSlot }], Simulation),
+    /**
+     * As `simulate`, with what the transaction changes.
+     * @param addresses of accounts whose owners are asked for
+     */
+    simulateOutcome: async (
+      wire: Uint8Array,
+      addresses: readonly string[],
+      minContextSlot: number | undefined,
+    ): Promise<SimulatedOutcome> => {
+      const accounts = { encoding: 'base64', addresses };
+      const params = [base64(wire), { ...options, minContextSlot, accounts }];
+      const { context, value } = await call('simulateTransaction', params, OutcomeJson);
+      return { slot: context.slot, error: value.err, changes: changesOf(value, number) };
+    },
+  };
+};
+
 /** The JSON-RPC methods of one provider. Each may throw RpcUnavailable or RpcRefused. */
 export const createProvider = (url: string, number: number) => {
   const call = createCall(url, number);
@@ -131,26 +154,6 @@ export const createProvider = (url: string, number: number) => {
     },
     /** The smallest prices of recent slots that write all of these accounts. */
     recentFees: (accounts: readonly string[]) => call('getRecentPrioritizationFees', [accounts], RecentFees),
-    simulate: (wire: Uint8Array, minContextSlot: number | undefined) => {
-      const options = { encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot };
-      return call('simulateTransaction', [base64(wire), options], Simulation);
-    },
-    /**
-     * As `simulate`, with what the transaction changes.
-     * @param accounts whose owners are asked for
-     */
-    simulateOutcome: async (
-      wire: Uint8Array,
-      accounts: readonly string[],
-      minContextSlot: number | undefined,
-    ): Promise<SimulatedOutcome> => {
-      const options = {
-        ...{ encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot },
-        accounts: { encoding: 'base64', addresses: accounts },
-      };
-      const { context, value } = await call('simulateTransaction', [base64(wire), options], OutcomeJson);
-      return { slot: context.slot, error: value.err, changes: changesOf(value, number) };
-    },
     send: (wire: Uint8Array) => {
       const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
       return call('sendTransaction', [base64(wire), options], SentSignature);
@@ -183,6 +186,7 @@ export const createProvider = (url: string, number: number) => {
         at: typeof blockTime === 'number' ? blockTime * 1000 : null,
       }));
     },
+    ...simulations(call, number),
     ...transactionReads(call, number),
   };
 };

@@ -46,7 +46,7 @@ const phantom = ({ owner }: Payer) => [guardOf(tokenAccount(owner.publicKey))];
 const solflare = ({ owner }: Payer) => [guardOf(owner.publicKey), guardOf(tokenAccount(owner.publicKey))];
 const failedOnChain = async () => (await fixture.chain.call<{ failed: number }>('chain_stats')).failed;
 
-/** A shape, and how a new buyer signs it. The buyers exist before any signs, so that none expires. */
+/** How a new buyer signs a shape. All buyers exist before one signs, so that none expires. */
 const SHAPES: [string, () => Promise<() => Promise<IncomingPayment>>][] = [
   [
     'a guard of Phantom',

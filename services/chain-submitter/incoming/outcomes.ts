@@ -8,7 +8,7 @@ import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
 import { errorKind } from '../ledger/model/failure.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { AllowedPrograms, IncomingTerms, IncomingTransfer } from './policy.ts';
-import { SLOT_MS, throwSimulated } from './simulations.ts';
+import { SLOT_MS, throwSimulated } from './simulation-error.ts';
 import { checkWalletChanges, type WalletPayment } from './wallet-policy.ts';
 
 type Deps = {
