@@ -22,7 +22,7 @@ create table approvals (
   constraint approvals_check CHECK ((rail = 'quittance'::text) = (quote_id IS NOT NULL AND service_id IS NOT NULL)),
   constraint approvals_check1 CHECK ((decided_at IS NULL) = (approved IS NULL)),
   constraint approvals_check2 CHECK (approved IS NOT TRUE OR passkey_id IS NOT NULL),
-  constraint approvals_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402_out'::text]))
+  constraint approvals_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402_out'::text, 'mpp_out'::text]))
 );
 CREATE INDEX approvals_by_account ON approvals USING btree (account_id, approval_id DESC);
 CREATE UNIQUE INDEX approvals_by_attempt ON approvals USING btree (account_id, payment_attempt_id);
@@ -293,7 +293,7 @@ CASE
 END) stored,
   outgoing_holder text collate "C" generated always as (
 CASE
-    WHEN ((rail = 'x402_out'::text) AND holding) THEN account_id
+    WHEN ((rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text])) AND holding) THEN account_id
     ELSE NULL::text
 END) stored,
   expires_from timestamp with time zone generated always as (
@@ -320,9 +320,10 @@ END) stored,
 CASE rail
     WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds, vendor_account_id, service_id) = 0 AND num_nonnulls(message_hash, memo, source_account, payer_address, hand_out_id, requirement) = 0 AND accrued_fee = 0
     WHEN 'x402_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource, requirement, x402_version) = 0 AND num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
+    WHEN 'mpp_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource, requirement) = 0 AND num_nonnulls(x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
     ELSE num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id, service_id) = 0
 END),
-  constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text])),
+  constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text, 'mpp_out'::text])),
   constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),
   constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total, 0)),
   constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
@@ -331,8 +332,8 @@ END),
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, paying_external_id) WHERE (paying_external_id IS NOT NULL);
-CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (rail <> 'x402_out'::text));
-CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = 'x402_out'::text);
+CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (NOT (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]))));
+CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]));
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quote_id) WHERE (paying_quote_id IS NOT NULL);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);

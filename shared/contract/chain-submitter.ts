@@ -10,7 +10,7 @@ export {
   MAX_OBSERVED_WALLETS,
   WalletSnapshot,
 } from './chain-submitter/internal.ts';
-export { type Lost, OutgoingReason } from './chain-submitter/outgoing.ts';
+export { type Lost, MAX_SPLITS, OutgoingReason, OutgoingSplit } from './chain-submitter/outgoing.ts';
 export { Progress } from './chain-submitter/progress.ts';
 
 export const chainSubmitter = service({

@@ -13,8 +13,8 @@ export {
 } from './settlement/declines.ts';
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
 export { Settlement } from './settlement/operations.ts';
-export type { OutgoingRequirement } from './settlement/outgoing.ts';
-export { type IncomingRail, Rail } from './settlement/rail.ts';
+export type { OutgoingChallenge, OutgoingRequirement } from './settlement/outgoing.ts';
+export { type IncomingRail, isOutgoingRail, type OutgoingRail, Rail } from './settlement/rail.ts';
 export { ChainStatus, SettlementStatus } from './settlement/status.ts';
 
 export const settlement = service({

@@ -226,7 +226,7 @@ test('an outgoing payment: signed while it may be used, paid once it is on the c
   await page.page.route(`**/v1/settlements/${paid.settlement_id}`, (route) =>
     route.fulfill({ json: answer }),
   );
-  await page.page.route('**/v1/settlements?*rail=x402_out*', (route) =>
+  await page.page.route('**/v1/settlements?*status=pending*', (route) =>
     route.fulfill({ json: { data: [signed], next_cursor: null } }),
   );
   await page.go(`/payments/${paid.settlement_id}`);

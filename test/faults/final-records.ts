@@ -78,7 +78,7 @@ export const createChainReader = ({ rpc, chain }: Access) => {
 /** A settlement of any rail. Only our own payments have a quote, a service and a fee on chain. */
 export type SettlementRow = {
   settlement_id: string;
-  rail: 'quittance' | 'x402' | 'mpp' | 'x402_out';
+  rail: 'quittance' | 'x402' | 'mpp' | 'x402_out' | 'mpp_out';
   account_id: string;
   payment_attempt_id: string;
   delegate_id: string | null;

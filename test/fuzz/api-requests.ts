@@ -9,7 +9,7 @@ import { originOf } from '../../services/gateway/http/proxies.ts';
 import { acceptsCoding } from '../../services/gateway/pages/content-coding.ts';
 import { addressGroup, parseAddress } from '../../services/gateway/requests/address.ts';
 import { readX402Request } from '../../services/settlement/incoming/model/x402-request.ts';
-import { readRequirement } from '../../services/settlement/outgoing/model/requirement.ts';
+import { readOrder } from '../../services/settlement/outgoing/model/order.ts';
 import { parseInput } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
@@ -178,9 +178,7 @@ const bodyTargets = (): Target[] => [
     ({ operation, changed }) => refusing([ServiceError], () => parseInput(operation.body, changed)),
   ),
   target('api: body of POST /v1/payments', changedFields(fc.constant(external)), (body) =>
-    refusing([ServiceError], () =>
-      readRequirement(parseInput(payExternal.body, body) as never, { network, mint }),
-    ),
+    refusing([ServiceError], () => readOrder(parseInput(payExternal.body, body) as never, { network, mint })),
   ),
   target('api: body of POST /v1/x402/settle', changedFields(fc.constant(x402)), (body) =>
     refusing([ServiceError], () => readX402Request(parseInput(x402Settle.input, body) as never, terms)),

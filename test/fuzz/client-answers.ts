@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { requestOf } from '../../mcp/src/requests.ts';
 import { shown } from '../../mcp/src/shown.ts';
+import { readCall } from '../../sdk/src/pay/call.ts';
 import { readBill, readWait } from '../../sdk/src/pay/dialects.ts';
 import {
-  isPayable,
+  askedOf,
   offerHeaders,
+  payableOffers,
   priceOf,
-  readOffers,
   readPaymentResponse,
   transactionOf,
 } from '../../sdk/src/pay/outgoing-offers.ts';
@@ -50,11 +51,11 @@ const responseWith = (name: string, value: string, body = ''): Response | null =
 };
 
 const payable = async (response: Response): Promise<void> => {
-  for (const offer of await readOffers(response)) {
-    if (!isPayable(offer, NETWORK)) continue;
+  const call = await readCall(`${ORIGIN}/a`, {}, 0);
+  for (const offer of await payableOffers(response, { call, readNetwork: async () => NETWORK })) {
     const { quote_amount, payout_address } = priceOf(offer, `${ORIGIN}/a`);
     hold(BigInt(quote_amount) > 0n && typeof payout_address === 'string', 'an offer without a price');
-    JSON.stringify({ requirement: offer.requirement, ...offerHeaders(offer, 'x') });
+    JSON.stringify({ ...askedOf(offer), ...offerHeaders(offer, 'x') });
   }
 };
 

@@ -19,6 +19,7 @@ type Candidate = {
   pay_to: string;
   /** What the approval is about besides: the quote, or the resource of an outgoing payment. */
   quote_id?: string;
+  rail?: string;
   resource?: string;
 };
 
@@ -70,7 +71,7 @@ export const createApprovalsTables = (
     const isQuote =
       off === 'approval of its quote' ||
       (candidate.quote_id === undefined
-        ? row.rail === 'x402_out' && row.resource === candidate.resource
+        ? row.rail === candidate.rail && row.resource === candidate.resource
         : row.quote_id === candidate.quote_id);
     const isSame = isAttempt && isDelegate && isAmount && isQuote;
     return isSame && row.account_id === candidate.account_id && row.pay_to === candidate.pay_to;

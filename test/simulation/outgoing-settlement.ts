@@ -3,6 +3,7 @@ import {
   MAX_OPEN_OF_PAYEE,
 } from '../../services/settlement/settlements/store/outgoing-refusals.ts';
 import { WALLET_LIMITS } from '../../shared/contract/limits.ts';
+import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
@@ -11,6 +12,7 @@ import { type Delegate, leftOfCaps, limitsOf, type Payer, type Settlement } from
 /** An outgoing payment as the accepting statement binds it. */
 type Values = {
   settlement_id: string;
+  rail: 'x402_out' | 'mpp_out';
   account_id: string;
   payment_attempt_id: string;
   delegate_id: string | null;
@@ -21,7 +23,7 @@ type Values = {
   host: string;
   resource: string;
   requirement: string;
-  version: number;
+  version: number | null;
   cappedAt: number;
   isFresh: boolean;
   maxUnsettled: number;
@@ -56,7 +58,7 @@ export type LostOutgoing = {
   hash: string;
   acceptedAt: number;
 };
-export const isOutgoing = (row: Settlement): row is OutgoingRow => row.rail === 'x402_out';
+export const isOutgoing = (row: Settlement): row is OutgoingRow => isOutgoingRail(row.rail);
 
 /**
  * The outgoing payments of settlement with the guards of
@@ -153,7 +155,7 @@ export const createOutgoingSettlement = (
     const delegate = delegates.get(limitsOf(values));
     if (delegate !== undefined) delegate.held += amount;
     const row = {
-      ...{ ...NOTHING_YET, ...columns, settlement_id: id, delegate_id, wallet_id, rail: 'x402_out' },
+      ...{ ...NOTHING_YET, ...columns, settlement_id: id, delegate_id, wallet_id },
       ...{ quote_amount: amount, payer_address: values.authority, service_name: values.host },
       ...{ payout_address: values.pay_to, x402_version: version, capped_at: cappedAt },
       ...{ created_at: appNow(), progressed_at: now() },
@@ -190,7 +192,7 @@ export const createOutgoingSettlement = (
     model(/^with delegate as \(\s*select delegate_id from delegates/, '_ _', () => []),
     model(
       /unsettled as \(/,
-      `settlement_id account_id payment_attempt_id delegate_id wallet_id authority amount pay_to host _ resource
+      `settlement_id rail account_id payment_attempt_id delegate_id wallet_id authority amount pay_to _ host _ resource
        requirement version cappedAt isFresh _ maxUnsettled _ _ maxUnsettled`,
       accept,
     ),
@@ -214,7 +216,11 @@ export const createOutgoingSettlement = (
         return [];
       },
     ),
-    model(/set dispatch_count = dispatch_count \+ 1.*rail = 'x402_out'/s, 'limit', claimStalled),
+    model(
+      /set dispatch_count = dispatch_count \+ 1.*rail in \('x402_out', 'mpp_out'\)/s,
+      'limit',
+      claimStalled,
+    ),
     model<{ accountId: string }>(
       /^select min\(taken_at\).*max\(restored_at\)/s,
       'accountId',

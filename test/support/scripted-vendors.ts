@@ -145,7 +145,7 @@ export const x402BillV1 = (...accepts: unknown[]): Said & object => ({
 });
 /** The payment that a request presents. */
 export const presentedIn = ({ headers }: Visit): string | undefined =>
-  (headers['payment-signature'] ?? headers['x-payment']) as string | undefined;
+  (headers['payment-signature'] ?? headers['x-payment'] ?? headers.authorization) as string | undefined;
 export const TRANSACTION = '5'.repeat(88);
 /** The answer of a vendor of x402 that was paid. */
 export const x402Delivery = (body: unknown = { delivered: true }): Said & object => ({
@@ -158,6 +158,42 @@ export const honestX402 =
   (changes: object = {}) =>
   (visit: Visit): Said =>
     presentedIn(visit) === undefined ? x402Bill(requirement(changes)) : x402Delivery();
+
+/** The request of a charge of MPP, by default one that the API can pay. */
+export const charge = (changes: object = {}, details: object = {}) => ({
+  amount: '1000',
+  currency: MINT,
+  recipient: SERVICE_WALLET,
+  methodDetails: { network: 'devnet', decimals: 6, feePayer: true, feePayerKey: SERVICE_WALLET, ...details },
+  ...changes,
+});
+/** A challenge of MPP as the header has it. */
+export const challengeOf = (request: object, parameters: Record<string, string> = {}): string => {
+  const all = {
+    ...{ id: 'c1', realm: 'vendor', method: 'solana', intent: 'charge' },
+    request: Buffer.from(JSON.stringify(request)).toString('base64url'),
+    ...parameters,
+  };
+  return `Payment ${Object.entries(all)
+    .map(([name, text]) => `${name}="${text}"`)
+    .join(', ')}`;
+};
+/** A 402 of MPP. */
+export const mppBill = (...challenges: string[]): Said & object => ({
+  status: 402,
+  headers: { 'www-authenticate': challenges.join(', ') },
+  body: {},
+});
+/** The answer of a vendor of MPP that was paid. */
+export const mppDelivery = (body: unknown = { delivered: true }): Said & object => ({
+  status: 200,
+  headers: {
+    'payment-receipt': Buffer.from(
+      JSON.stringify({ status: 'success', method: 'solana', reference: TRANSACTION }),
+    ).toString('base64url'),
+  },
+  body,
+});
 
 /** The delegate of the key, with these limits and these amounts paid and held today. */
 export const delegateWith = (limits: object = {}, spent = '0', held = '0') => {

@@ -1,4 +1,5 @@
 import type { RecordEntry } from '../../shared/contract/operator.ts';
+import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
 import { displayUsdc } from '../../shared/lib/usdc.ts';
 import type { Table } from './command.ts';
 import { conclusionOf, minutesOf, reasonText } from './conclusion.ts';
@@ -64,7 +65,7 @@ const stateOf = (item: Item): string => {
   if (has(item, 'approval requested'))
     return has(item, 'approval expires') ? 'waits for its approval' : (item.entries.at(-1)?.what ?? '');
   const status = String(detailOf(item, 'status'));
-  if (status === 'issued' && detailOf(item, 'rail') === 'x402_out') return 'paid';
+  if (status === 'issued' && isOutgoingRail(String(detailOf(item, 'rail')))) return 'paid';
   return STATES[status] ?? status;
 };
 

@@ -1,5 +1,6 @@
 import type { RecordEntry } from '../../shared/contract/operator.ts';
 import { DECLINES, type DeclineReason } from '../../shared/contract/settlement/declines.ts';
+import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
 import { displayUsdc } from '../../shared/lib/usdc.ts';
 
 type Details = RecordEntry['details'];
@@ -42,7 +43,7 @@ const adviceOf = (
 
 /** A payment to a vendor of x402 elsewhere, whose delivery nothing records. */
 const ELSEWHERE =
-  'Paid to a vendor of x402 outside of Quittance: delivery and refund are between the customer and that vendor.';
+  'Paid to a vendor outside of Quittance: delivery and refund are between the customer and that vendor.';
 
 /** One sentence about a settlement, from its own entries. Null: they are of something else. */
 const ofSettlement = (id: string, entries: readonly RecordEntry[]): string | null => {
@@ -54,7 +55,7 @@ const ofSettlement = (id: string, entries: readonly RecordEntry[]): string | nul
     issued === undefined
       ? `${usdcOf(accepted.details)} asked at ${minutesOf(accepted.at)}`
       : `paid ${usdcOf(accepted.details)} at ${minutesOf(issued.at)}`;
-  const isElsewhere = accepted.details.rail === 'x402_out' && state.details.status === 'issued';
+  const isElsewhere = isOutgoingRail(String(accepted.details.rail)) && state.details.status === 'issued';
   const advice = isElsewhere ? ELSEWHERE : adviceOf(state.details, (what) => find(what)?.at);
   const refunded = state.details.refund_reserved === undefined ? '' : ' A refund is recorded.';
   return `${id}: ${paid}. ${advice}${refunded}`;

@@ -1,9 +1,13 @@
 import { referenceOf } from '../../services/chain-submitter/ledger/reference.ts';
-import { IncomingRail } from '../../shared/contract/settlement/rail.ts';
+import { outgoingLegs } from '../../services/chain-submitter/transactions/outgoing-legs.ts';
+import { splitsOf } from '../../services/settlement/outgoing/model/challenge.ts';
+import { IncomingRail, OutgoingRail } from '../../shared/contract/settlement/rail.ts';
 import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { unpackToken } from '../../shared/lib/packed-token.ts';
 
-const INCOMING_RAILS = IncomingRail.options.map((rail) => `'${rail}'`).join(', ');
+const quoted = (rails: readonly string[]): string => rails.map((rail) => `'${rail}'`).join(', ');
+const INCOMING_RAILS = quoted(IncomingRail.options);
+const OUTGOING_RAILS = quoted(OutgoingRail.options);
 
 /** The services' records of money, as a list of transfers that must be on the chain. */
 type Move = { account: string; amount: bigint };
@@ -102,20 +106,22 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
   // Our authority signed it, and the vendor's fee payer sent it. It carries no reference.
   [OUTGOING_PAYMENT]: async (query, { tokenAccount }) => {
     const rows = await query(
-      `select s.settlement_id, s.payout_address, s.quote_amount::text, s.tx_hash,
+      `select s.settlement_id, s.payout_address, s.quote_amount::text, s.tx_hash, s.requirement,
          case when s.status = 'failed' then 'failed' else s.chain_status end as status, p.owner
-       from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail = 'x402_out'`,
+       from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail in (${OUTGOING_RAILS})`,
     );
     return rows.map((row) => ({
       id: text(row.settlement_id),
       signature: textOrNull(row.tx_hash),
       state: stateOf(row.status),
       reference: null,
-      moves: fromTo(
-        tokenAccount(text(row.owner)),
-        tokenAccount(text(row.payout_address)),
-        text(row.quote_amount),
-      ),
+      moves: [
+        { account: tokenAccount(text(row.owner)), amount: -BigInt(text(row.quote_amount)) },
+        ...outgoingLegs({
+          ...{ pay_to: text(row.payout_address), amount: text(row.quote_amount), memo: null },
+          splits: splitsOf(row.requirement),
+        }).map(({ payTo, amountMicro }) => ({ account: tokenAccount(payTo), amount: amountMicro })),
+      ],
     }));
   },
   'dev fund': async (query, { environment, tokenAccount }) => {

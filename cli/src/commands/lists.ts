@@ -205,7 +205,7 @@ export const addDelegates = (program: Command, io: Io): void => {
   for (const { option } of LIMITS) create.addOption(option);
   create
     .option('--services <id...>', 'pay these services only')
-    .option('--external <address...>', 'pay vendors of x402 elsewhere, at these addresses')
+    .option('--external <address...>', 'pay vendors of x402 and MPP elsewhere, at these addresses')
     .option('--origins <origin...>', 'with --external: at these origins only')
     .option('--approval-above <usdc>', 'wait for your approval above this amount')
     .option('--expires <time>', 'when the key ends, like 2027-01-31T00:00:00Z')

@@ -138,7 +138,7 @@ const What = ({ row: { type, direction, object_id, service_id } }: { row: Transa
           <ServiceName id={service_id} />
         </>
       )}
-      {service_id === null && type === 'payment' && '  · x402'}
+      {service_id === null && type === 'payment' && '  · outside vendor'}
     </>
   );
 };

@@ -19,6 +19,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
+import { isOutgoingRail } from '../vendor/rail.ts';
 import './approval.css';
 import { ApprovalBadge } from './approvals.tsx';
 import { useDelegateNames } from './names.tsx';
@@ -59,7 +60,7 @@ export default ApprovalPage;
 const ApprovalDetails = ({ approval }: { approval: Approval }) => {
   const { amount, pay_to, service_name, service_id, delegate_id, resource, expires_at } = approval;
   const name = useDelegateNames()?.get(delegate_id);
-  const isOther = approval.rail === 'x402_out';
+  const isOther = isOutgoingRail(approval.rail);
   return (
     <Stack>
       <Section

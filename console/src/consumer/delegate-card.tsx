@@ -163,12 +163,12 @@ const Rights = ({ delegate }: { delegate: Delegate }) => {
 /** How many services or origins fit a card. The form has all of them. */
 const SHOWN = 3;
 
-/** The vendors of x402 that it may pay. */
+/** The outside vendors that it may pay. */
 const OtherVendors = ({ external: { pay_to, origins } }: { external: NonNullable<Delegate['external']> }) => (
   <>
     {pay_to === 'any'
-      ? 'any address (x402)'
-      : `${pay_to.length === 1 ? 'one address' : `${pay_to.length} addresses`} (x402)`}
+      ? 'any address (x402, MPP)'
+      : `${pay_to.length === 1 ? 'one address' : `${pay_to.length} addresses`} (x402, MPP)`}
     {origins !== null && `, at ${origins.slice(0, SHOWN).join(', ')}`}
     {origins !== null && origins.length > SHOWN && ` and ${origins.length - SHOWN} more`}
   </>

@@ -102,7 +102,7 @@ const Advanced = (form: Form) => {
       />
       <Services value={typed.services} onChange={set('services')} error={faults.services} />
       <Select
-        label="May pay outside vendors (x402)"
+        label="May pay outside vendors (x402, MPP)"
         hint="Vendors that do not use Quittance. Quittance cannot refund these payments."
         value={typed.others}
         onChange={set('others')}

@@ -1,12 +1,13 @@
 import { Link } from 'wouter';
 import { useItems } from '../lib/data.ts';
 import { Ago, Badge, Money, Section, Table } from '../ui/index.ts';
+import { isOutgoingRail } from '../vendor/rail.ts';
 
 /** They are seen on the chain, or proven unused, within about a minute. */
 const EVERY_MS = 10_000;
 
 /**
- * Outgoing payments of x402 that are signed and not seen on the chain. The list of transactions has
+ * Payments to outside vendors that are signed and not seen on the chain. The list of transactions has
  * them only when the chain shows them, and their amounts are reserved meanwhile. Nothing is shown
  * while there are none.
  */
@@ -14,18 +15,19 @@ export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => strin
   const open = useItems(
     ['payments', 'open'],
     (client, cursor, options) =>
-      client.settlement.list({ cursor, role: 'payer', rail: 'x402_out', status: 'pending' }, options),
+      client.settlement.list({ cursor, role: 'payer', status: 'pending' }, options),
     { every: EVERY_MS },
   );
-  if (open.data.length === 0) return null;
+  const signed = open.data.filter(({ rail }) => isOutgoingRail(rail));
+  if (signed.length === 0) return null;
   return (
     <Section
       title="Signed, not on chain yet"
-      about="Payments to outside vendors (x402). The amounts are held until the payment is on chain or has expired."
+      about="Payments to outside vendors (x402, MPP). The amounts are held until the payment is on chain or has expired."
     >
       <Table
         label="Signed payments"
-        items={open}
+        items={{ ...open, data: signed }}
         waiting="Loading signed payments…"
         keyOf={({ settlement_id }) => settlement_id}
         empty={null}

@@ -18,7 +18,7 @@ import {
   Section,
   Stack,
 } from '../ui/index.ts';
-import { railName } from '../vendor/rail.ts';
+import { isOutgoingRail, railName } from '../vendor/rail.ts';
 import { refundsOf } from '../vendor/settlement-history.ts';
 import { Timeline } from '../vendor/settlement-timeline.tsx';
 import '../ui/print.css';
@@ -88,10 +88,10 @@ const STATUS: Record<Payment['status'], string> = {
   failed: 'Nothing was paid.',
 };
 
-/** Of an outgoing payment of x402, which the vendor's side sends to the chain. */
+/** Of an outgoing payment, which the vendor's side sends to the chain. */
 const OUT_STATUS: Partial<Record<Payment['status'], string>> = {
   pending: 'Signed, not on chain yet. The vendor can still use it.',
-  issued: 'Paid to an x402 vendor, which delivers on its own terms.',
+  issued: 'Paid to an outside vendor, which delivers on its own terms.',
   failed: 'The vendor did not use the signed payment and no longer can. Nothing was paid.',
 };
 
@@ -103,7 +103,7 @@ const StateOf = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
 );
 
 const statusText = ({ rail, status, chain_status }: Payment): string =>
-  rail === 'x402_out'
+  isOutgoingRail(rail)
     ? `${OUT_STATUS[status] ?? ''} ${status === 'issued' ? CHAIN[chain_status] : ''}`
     : `${STATUS[status]} ${CHAIN[chain_status]}`;
 
@@ -112,7 +112,7 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
   const { environment } = useSession();
   const { quote_amount, fee_amount, net_amount, failure } = payment;
   const isPayer = payment.payment_attempt_id !== undefined;
-  const isOut = payment.rail === 'x402_out';
+  const isOut = isOutgoingRail(payment.rail);
   return (
     <Section
       title={`${isOut ? 'Payment to' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
@@ -221,7 +221,7 @@ const useRefundsOf = ({ settlement_id, net_amount }: Payment) => {
 
 const Receipt = ({ payment }: { payment: Payment }) => {
   const isPayer = payment.payment_attempt_id !== undefined;
-  const isOut = payment.rail === 'x402_out';
+  const isOut = isOutgoingRail(payment.rail);
   const { refunds, refunded, left } = useRefundsOf(payment);
   return (
     <Stack>
@@ -232,7 +232,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
             side={isPayer ? 'payer' : 'vendor'}
             settlement={payment}
             refunds={refunds.data}
-            // A vendor of x402 delivers on its own terms, so no step of ours is open.
+            // An outside vendor delivers on its own terms, so no step of ours is open.
             isShut={isOut || left === 0n}
           />
         </Section>

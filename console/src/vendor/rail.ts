@@ -1,14 +1,18 @@
-import type { Settlement } from './sales-figures.ts';
+import type { Output } from '../../../sdk/src/main.ts';
 
-export type Rail = Settlement['rail'];
+export type Rail = Output<'settlement.get'>['rail'];
 
 const NAMES: Record<Rail, string> = {
   quittance: 'Quittance',
   x402: 'x402',
   mpp: 'MPP',
   x402_out: 'x402, outgoing',
+  mpp_out: 'MPP, outgoing',
 };
 
+/** Whether a payment was made to a vendor that does not use Quittance. */
+export const isOutgoingRail = (rail: Rail): boolean => rail === 'x402_out' || rail === 'mpp_out';
+
 /** The protocols by which customers pay, with their names for users. */
-export const RAILS = (Object.entries(NAMES) as [Rail, string][]).filter(([rail]) => rail !== 'x402_out');
+export const RAILS = (Object.entries(NAMES) as [Rail, string][]).filter(([rail]) => !isOutgoingRail(rail));
 export const railName = (rail: Rail): string => NAMES[rail];

@@ -1,4 +1,5 @@
 import type { Output } from '../../../sdk/src/main.ts';
+import { isOutgoingRail } from './rail.ts';
 
 /** Sales: a vendor's quotes joined with their settlements. Pure; amounts are bigint micro-units. */
 
@@ -43,8 +44,8 @@ export const stageOf = (quote: Quote | null, settlement: Settlement | null, now:
     if (settlement.chain_status === 'failed') return 'reversed';
     if (settlement.status === 'redeemed') return 'delivered';
     if (settlement.status === 'pending') return 'paying';
-    // A vendor of x402 elsewhere delivers on its own terms.
-    if (settlement.rail === 'x402_out') return 'paid';
+    // A vendor elsewhere delivers on its own terms.
+    if (isOutgoingRail(settlement.rail)) return 'paid';
     if (settlement.rail !== 'quittance') return 'undelivered';
     const until = settlement.redeem_expires_at;
     return settlement.status === 'expired' || (until !== null && Date.parse(until) <= now)

@@ -34,7 +34,7 @@ const outputSchema = z.object({
       amount_usdc: usdc,
       payee: z.string().describe('The address that would be paid'),
       payee_name: z.string(),
-      rail: z.enum(['quittance', 'x402_out']),
+      rail: z.enum(['quittance', 'x402_out', 'mpp_out']),
       expires_at: z.string().nullable(),
       units: z.int().nullable().describe('How many requests one payment buys. Null: one'),
     })
@@ -46,7 +46,7 @@ const priceIn = (price: Price & { expires_at?: string; scope?: { units?: unknown
   ...inBoth({ amount: price.quote_amount }),
   payee: price.payout_address,
   payee_name: price.service_name,
-  rail: price.quote_id === null ? 'x402_out' : 'quittance',
+  rail: price.rail ?? 'quittance',
   expires_at: price.expires_at ?? null,
   units: Number.isInteger(price.scope?.units) ? price.scope?.units : null,
 });

@@ -11,7 +11,7 @@ export const settlementId = z
 
 export const paidShape = z.object({
   settlement_id: z.string(),
-  rail: z.enum(['quittance', 'x402_out']),
+  rail: z.enum(['quittance', 'x402_out', 'mpp_out']),
   amount: micro,
   amount_usdc: usdc,
   payee: z.string().describe('The address that was paid'),
@@ -32,7 +32,7 @@ export const paymentShape = z.object({
   fee: micro,
   fee_usdc: usdc,
   payee_name: z.string(),
-  payee: z.string().nullable().describe('The address that was paid, of a payment by x402'),
+  payee: z.string().nullable().describe('The address that was paid, of a payment to an outside vendor'),
   resource: z.string().nullable(),
   tx_hash: z.string().nullable(),
   created_at: z.string(),

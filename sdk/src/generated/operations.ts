@@ -44,7 +44,7 @@ export interface Operations {
     denyApproval(input: Input<'settlement.denyApproval'>, options?: CallOptions): Answer<'settlement.denyApproval'>;
     /** List declines. Payments of quotes that were refused, with the reason. A service key lists those of its service’s quotes. An access token lists the account’s own, or with `role=vendor` those of the quotes of all its services. A delegate key lists its own. `GET /v1/declines`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listDeclines(input?: Input<'settlement.listDeclines'>, options?: CallOptions): Listing<'settlement.listDeclines'>;
-    /** Pay a vendor of x402 that does not use Quittance. Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`. `POST /v1/payments`. Errors: conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Pay a vendor of x402 or MPP that does not use Quittance. Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. Give `requirement` for x402, or `challenge` for MPP (method `solana`, intent `charge`, with a fee payer of the vendor). A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor, or its facilitator, broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`. `POST /v1/payments`. Errors: conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     payExternal(input: Input<'settlement.payExternal'>, options?: CallOptions): Answer<'settlement.payExternal'>;
     /** Report a vendor’s answer to an outgoing payment. A hint, so that the payment is seen sooner. The chain decides: a report of a failure releases nothing, because the vendor may still use the signed payment. `POST /v1/payments/:settlement_id/report`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     reportExternal(input: Input<'settlement.reportExternal'>, options?: CallOptions): Answer<'settlement.reportExternal'>;
@@ -461,6 +461,7 @@ export type {
   MicroUsdc,
   MicroUsdcOrZero,
   Moment,
+  MppChallenge,
   NewDelegate,
   NewDelegateReplayed,
   NewKey,

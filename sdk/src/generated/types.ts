@@ -1769,6 +1769,45 @@ export type MicroUsdcOrZero = string;
  * @example 2026-11-21T10:00:00.000Z
  */
 export type Moment = string;
+/**
+ * @description The parameters of `WWW-Authenticate: Payment` of the vendor’s 402, unchanged
+ * @example {
+ *       "id": "x7Tg2",
+ *       "realm": "api.example.com",
+ *       "method": "solana",
+ *       "intent": "charge",
+ *       "request": "eyJhbW91bnQiOiI1MDAwMCJ9"
+ *     }
+ */
+export type MppChallenge = {
+    /** @description The vendor’s id of the challenge */
+    id: string;
+    /** @description The protection space */
+    realm: string;
+    /**
+     * @description The payment method
+     * @constant
+     */
+    method: "solana";
+    /**
+     * @description The intent
+     * @constant
+     */
+    intent: "charge";
+    /** @description Base64url of the JSON that names amount, recipient and fee payer */
+    request: string;
+    /** @description What is sold, for people */
+    description?: string;
+    /**
+     * Format: date-time
+     * @description The end of the offer
+     */
+    expires?: string;
+    /** @description The digest of the request’s body */
+    digest?: string;
+    /** @description The vendor’s own data */
+    opaque?: string;
+};
 export type NewDelegate = {
     /**
      * @description The key. It is shown only in this answer. Keep it secret
@@ -1849,7 +1888,7 @@ export type OutgoingPayment = {
      */
     status: "pending" | "confirmed";
     /**
-     * @description Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT). Every answer to the same attempt has the same value
+     * @description Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT; MPP: Authorization). Every answer to the same attempt has the same value
      * @example eyJ4NDAyVmVyc2lvbiI6Mn0=
      */
     payment_signature: string;
@@ -1877,7 +1916,8 @@ export type OutgoingPaymentRequest = {
     resource: string;
     /** @description The version of x402 that the vendor speaks. Default 2 */
     x402_version?: 1 | 2;
-    requirement: X402Requirement;
+    requirement?: X402Requirement;
+    challenge?: MppChallenge;
 };
 export type Passkey = {
     passkey_id: PasskeyId;
@@ -2341,10 +2381,10 @@ export type QuoteRecordPage = {
  */
 export type QuoteStatus = "pending" | "settling" | "settled" | "expired";
 /**
- * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out: paid by POST /v1/payments to a vendor that does not use Quittance
+ * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out, mpp_out: paid by POST /v1/payments to a vendor of that protocol that does not use Quittance
  * @enum {string}
  */
-export type Rail = "quittance" | "x402" | "mpp" | "x402_out";
+export type Rail = "quittance" | "x402" | "mpp" | "x402_out" | "mpp_out";
 export type ReadDeviceSignInRequest = {
     user_code: UserCode;
 };
@@ -2582,7 +2622,7 @@ export type ReplaceWalletBackupRequest = {
 };
 export type ReportOutgoingPaymentRequest = {
     /**
-     * @description Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE)
+     * @description Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE; MPP: Payment-Receipt)
      * @example eyJzdWNjZXNzIjp0cnVlfQ==
      */
     payment_response: string;

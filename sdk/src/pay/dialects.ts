@@ -1,6 +1,6 @@
 /**
  * How vendors that use Quittance request a payment and how it is presented. `outgoing-offers.ts`
- * has the form of other vendors.
+ * has the forms of other vendors.
  */
 
 /** A quote, as a vendor's 402 has it. */

@@ -8,8 +8,8 @@ import { type Call, type CallInit, readCall } from './call.ts';
 import { createCallbacks } from './callbacks.ts';
 import { PaymentKeyReusedError } from './errors.ts';
 import { createExchange } from './exchange.ts';
+import type { Network } from './offer-dialect.ts';
 import { checked, type PayOptions } from './options.ts';
-import type { Network } from './outgoing-offers.ts';
 import { createOutgoingPayments } from './outgoing-payments.ts';
 import { createPayments } from './payments.ts';
 import { receiptOf, withReceipt } from './receipt.ts';
@@ -146,7 +146,8 @@ const createPaying = (fetch: Fetch, options: ReturnType<typeof checked>): Paying
 /**
  * A fetch that pays. A 402 with a quote of this payment system is verified, checked against the
  * rules and paid with the delegate key, and the request is sent again. A 402 without one is paid if
- * it offers an exact price of x402 on the API's network, by the same rules. Every other answer is
+ * it offers an exact price of x402 or a charge of MPP on the API's network, by the same rules: the
+ * cheapest that the key allows. Every other answer is
  * returned unchanged. One call pays at most once. If another buyer has paid the quote, the vendor
  * is asked for another one. `receiptOf` returns what an answer has cost.
  * @throws TypeError at once, beginning with the name of a wrong option, and at the first call for a
@@ -157,7 +158,7 @@ const createPaying = (fetch: Fetch, options: ReturnType<typeof checked>): Paying
  * @throws ApprovalRequiredError if the owner must approve the payment first; the same call with the
  * same key goes on with it
  * @throws NotDeliveredError if the vendor has the payment and does not deliver
- * @throws PaymentOpenError if a vendor of x402 has the payment, does not deliver, and may still use
+ * @throws PaymentOpenError if a vendor of x402 or MPP has the payment, does not deliver, and may still use
  *   it
  */
 export const payingFetch = (fetch: Fetch, options: PayOptions): PayingFetch => {

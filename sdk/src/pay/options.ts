@@ -34,7 +34,7 @@ export type PayOptions = Rules &
     approve?: Approve;
     /**
      * False: a 402 of a vendor that does not use Quittance is returned unchanged. Otherwise it is
-     * paid if its offer of x402 is payable and the delegate's `external` allows it.
+     * paid if its offer of x402 or MPP is payable and the delegate's `external` allows it.
      */
     x402?: boolean;
     /** Default: in memory. Use a durable store if a crash must not lose what was paid for. */

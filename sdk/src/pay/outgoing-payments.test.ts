@@ -127,17 +127,18 @@ describe('a 402 of x402', () => {
     });
   });
 
-  test('with several offers: the first one that the API can pay', async () => {
-    const payable = requirement({ amount: '1200' });
+  test('with several offers: the cheapest one that the API can pay', async () => {
+    const payable = requirement({ amount: '900' });
     const vendor = await world.vendor((visit) =>
       presentedIn(visit) === undefined
         ? x402Bill(
             null,
             'x',
-            requirement({ scheme: 'upto' }),
-            requirement({ network: 'eip155:8453' }),
-            payable,
+            requirement({ scheme: 'upto', amount: '1' }),
+            requirement({ network: 'eip155:8453', amount: '1' }),
             requirement(),
+            payable,
+            requirement({ amount: '900', payTo: requirement().asset }),
           )
         : x402Delivery(),
     );

@@ -7,13 +7,14 @@ import type { Ledger } from './budget.ts';
 import { type Call, presentCall } from './call.ts';
 import { discard, isFinal, isRedirect, REDELIVERY_MS } from './delivery.ts';
 import { NotAllowedError, NotDeliveredError, PaidRedirectError, PaymentOpenError } from './errors.ts';
+import type { Network } from './offer-dialect.ts';
 import {
-  isPayable,
-  type Network,
+  askedOf,
   type OutgoingOffer,
   offerHeaders,
+  payableOffers,
   priceOf,
-  readOffers,
+  railOf,
   readPaymentResponse,
   transactionOf,
 } from './outgoing-offers.ts';
@@ -40,12 +41,20 @@ type OutgoingDeps = {
   /** Called after each payment. */
   paid: (receipt: Receipt) => void;
 };
+/** The offers of a 402 that the API can pay, the cheapest first. */
+export type Offers = readonly [OutgoingOffer, ...OutgoingOffer[]];
 type OutgoingRecord = PaymentRecord & { external: NonNullable<PaymentRecord['external']> };
 
 /** What an answer without a statement about its settlement is reported as: an empty object. */
 const NO_STATEMENT = 'e30=';
 
 export const isOutgoing = (record: PaymentRecord): record is OutgoingRecord => record.external !== undefined;
+
+/** Whether the API refuses this offer, and may accept another one: the key does not allow its payee. */
+export const isRefusedOffer = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.moneyMoved === 'no' &&
+  (error.code === 'forbidden' || error.code === 'validation_error');
 
 /** Signs the payments of records. The same record gets the same bytes. */
 const createSigning = (deps: OutgoingDeps) => {
@@ -76,8 +85,8 @@ const createSigning = (deps: OutgoingDeps) => {
 
   /** The signed payment of a record: the same bytes each time. @throws ApiError, NoAnswerError */
   const sign = async (name: string, record: OutgoingRecord, { signal }: Call): Promise<Signed> => {
-    const { version, requirement, resource } = record.external;
-    const input = { payment_attempt_id: record.id, resource, x402_version: version, requirement };
+    const { external, id } = record;
+    const input = { payment_attempt_id: id, resource: external.resource, ...askedOf(external) };
     try {
       return await deps.pay(input, signal === undefined ? {} : { signal });
     } catch (error) {
@@ -104,7 +113,7 @@ const receiptOfOutgoing = (
 ): Receipt =>
   receiptFrom(priceOf(external, url), {
     settlementId: settlement_id,
-    rail: 'x402_out',
+    rail: railOf(external),
     transaction: tx_hash,
     confirmed,
   });
@@ -203,29 +212,54 @@ export const createOutgoingPayments = (deps: OutgoingDeps) => {
   const signing = createSigning(deps);
   const present = createPresentation(deps, signing);
 
+  const isAllowed = (offer: OutgoingOffer, call: Call): boolean => {
+    try {
+      deps.check(priceOf(offer, call.url), call.url, call.maxAmount);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  /**
+   * Pays the first offer of a 402 that the key allows, and returns the vendor's answer to the
+   * payment.
+   */
+  const buy = async (
+    name: string,
+    record: PaymentRecord,
+    call: Call,
+    asked: Response,
+    [offer, ...others]: Offers,
+  ): Promise<Response> => {
+    const url = addressOf(call, asked, priceOf(offer, call.url));
+    discard(asked);
+    await reports.repeat();
+    const external = { ...offer, resource: resourceOf(url) };
+    const begun = await signing.begin(name, { ...record, url, external }, call);
+    try {
+      return (await present(name, begun, call)).response;
+    } catch (error) {
+      const [next, ...more] = others;
+      if (next === undefined || !isRefusedOffer(error)) throw error;
+      // Nothing was signed for the attempt, so the next offer may have its id.
+      return buy(name, record, call, asked, [next, ...more]);
+    }
+  };
+
   return {
-    /** The first offer of a 402 that the API can pay. Null if there is none. */
-    readOffer: async (response: Response): Promise<OutgoingOffer | null> => {
-      const offers = await readOffers(response);
-      const network = offers.length === 0 ? null : await deps.network();
-      return network === null ? null : (offers.find((offer) => isPayable(offer, network)) ?? null);
+    /**
+     * The offers of a 402 that the API can pay and the rules allow, the cheapest first. If the rules
+     * allow none, all of them, because `buy` then says why.
+     * @param below only those that the rules allow and that cost less
+     */
+    readOffers: async (response: Response, call: Call, below?: bigint): Promise<OutgoingOffer[]> => {
+      const offers = await payableOffers(response, { call, readNetwork: deps.network, below });
+      const allowed = offers.filter((offer) => isAllowed(offer, call));
+      return allowed.length > 0 || below !== undefined ? allowed : offers;
     },
 
-    /** Pays the offer of a 402, and returns the vendor's answer to the payment. */
-    buy: async (
-      name: string,
-      record: PaymentRecord,
-      call: Call,
-      asked: Response,
-      { version, requirement }: OutgoingOffer,
-    ): Promise<Response> => {
-      const url = addressOf(call, asked, priceOf({ version, requirement }, call.url));
-      discard(asked);
-      await reports.repeat();
-      const external = { version, requirement, resource: resourceOf(url) };
-      const begun = await signing.begin(name, { ...record, url, external }, call);
-      return (await present(name, begun, call)).response;
-    },
+    buy,
 
     /**
      * Presents the payment of a leftover record again. Null if it has failed for good.

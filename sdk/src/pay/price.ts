@@ -1,5 +1,6 @@
 /**
- * What one payment costs, and who gets it: of a verified quote, or of a vendor's offer of x402. The
+ * What one payment costs, and who gets it: of a verified quote, or of a vendor's offer of x402 or
+ * MPP. The
  * fields are those of a quote, so every `QuoteClaims` is a `Price`.
  */
 export type Price = {
@@ -14,6 +15,8 @@ export type Price = {
   service_id: string | null;
   /** Null for a vendor that does not use Quittance. */
   quote_id: string | null;
+  /** How a vendor that does not use Quittance is paid. A quote has none. */
+  rail?: 'x402_out' | 'mpp_out';
 };
 
 /** The final decision of the caller on a price that passes all rules. */

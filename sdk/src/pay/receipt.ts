@@ -6,8 +6,8 @@ import type { PaymentRecord } from './store.ts';
 /** What was paid, as plain JSON. */
 export type Receipt = {
   settlementId: string;
-  /** `quittance`, or `x402_out` for a vendor that does not use Quittance. */
-  rail: 'quittance' | 'x402_out';
+  /** `quittance`, or the protocol of a vendor that does not use Quittance. */
+  rail: 'quittance' | 'x402_out' | 'mpp_out';
   /** The gross amount, USDC micro-units. */
   amountMicro: string;
   /** Null for a vendor that does not use Quittance, as is the service. */

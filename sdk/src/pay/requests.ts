@@ -6,7 +6,8 @@ import { type Delivery, discard } from './delivery.ts';
 import { readBill } from './dialects.ts';
 import { BodyTooLargeError, PaymentBlockedError } from './errors.ts';
 import { createLocks } from './lock.ts';
-import type { OutgoingPayments } from './outgoing-payments.ts';
+import type { OutgoingOffer } from './outgoing-offers.ts';
+import { isRefusedOffer, type Offers, type OutgoingPayments } from './outgoing-payments.ts';
 import type { Bill, Payments } from './payments.ts';
 import type { Purchases } from './purchase.ts';
 import { addressOf, isPrepaid } from './rules.ts';
@@ -23,6 +24,8 @@ type RequestsDeps = {
 
 /** A platform's fetch may return its own Response class, so `instanceof` does not tell. */
 const isRecord = (next: Response | PaymentRecord): next is PaymentRecord => 'fingerprint' in next;
+
+const hasOffer = (offers: readonly OutgoingOffer[]): offers is Offers => offers.length > 0;
 
 /** @throws BodyTooLargeError if the request cannot be sent again with a payment */
 const repeatable = (call: Call): Call => {
@@ -121,6 +124,28 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
   };
 
   /**
+   * Pays an offer of another protocol that costs less than the quote next to it.
+   * @returns null if there is none, or the key allows none
+   */
+  const buyCheaper = async (
+    name: string,
+    record: PaymentRecord,
+    call: Call,
+    response: Response,
+    quote: QuoteClaims,
+  ): Promise<Response | null> => {
+    if (isPrepaid(quote)) return null;
+    const cheaper = await outgoing.readOffers(response, call, BigInt(quote.quote_amount));
+    if (!hasOffer(cheaper)) return null;
+    try {
+      return await outgoing.buy(name, record, repeatable(call), response, cheaper);
+    } catch (error) {
+      if (isRefusedOffer(error)) return null;
+      throw error;
+    }
+  };
+
+  /**
    * Sends the request once, and pays if the vendor requests it.
    * @returns the answer, or the record to send next
    */
@@ -132,14 +157,18 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     const asked = await readBill(response);
     const isPayable = asked !== null && asked !== 'refused';
     if (!isPrepaying && !isPayable) {
-      const offer = asked === null ? await outgoing.readOffer(response) : null;
-      return offer === null ? response : outgoing.buy(name, record, repeatable(call), response, offer);
+      const offers = asked === null ? await outgoing.readOffers(response, call) : [];
+      return hasOffer(offers) ? outgoing.buy(name, record, repeatable(call), response, offers) : response;
     }
-    discard(response);
-    if (!isPayable)
+    if (!isPayable) {
+      discard(response);
       return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
+    }
     if (isPrepaying) await dropUsedUp(name, record);
     const quote = await verify('quote', asked.quoteToken);
+    const elsewhere = isPrepaying ? null : await buyCheaper(name, record, call, response, quote);
+    if (elsewhere !== null) return elsewhere;
+    discard(response);
     const url = isPrepaying ? record.url : addressOf(call, response, quote);
     await refuseBlocked(repeatable(call), record, quote);
     return pay(name, record, call, { ...asked, quote, url });

@@ -2,21 +2,21 @@ import { readForCaller } from '../chain/read-for-caller.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { refuse } from './refusal.ts';
-import type { OutgoingTerms } from './terms.ts';
+import { grossOf, type OutgoingTerms } from './terms.ts';
 
 type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'list'> };
 
 /**
- * Checks the two token accounts of a payment. The payee's must exist, because nobody pays its rent.
+ * Checks the token accounts of a payment. Those of payees must exist, because nobody pays their rent.
  * @throws PaymentRefusal; ServiceError service_unavailable when the chain cannot be read
  */
-export const checkBalances = async (
-  { tokenAccounts }: Deps,
-  { owner, payTo, authority, amountMicro }: OutgoingTerms,
-): Promise<void> => {
-  const { accounts } = await readForCaller(tokenAccounts.list([owner, payTo]));
-  const [source, payee] = accounts;
-  if (payee?.state !== 'ready' || payee.frozen)
+export const checkBalances = async ({ tokenAccounts }: Deps, terms: OutgoingTerms): Promise<void> => {
+  const { owner, authority, legs } = terms;
+  const payTo = [...new Set(legs.map((leg) => leg.payTo))];
+  const { accounts } = await readForCaller(tokenAccounts.list([owner, ...payTo]));
+  const [source, ...payees] = accounts;
+  const amountMicro = grossOf(terms);
+  if (payees.length !== payTo.length || payees.some((payee) => payee.state !== 'ready' || payee.frozen))
     return refuse('payee_without_token_account', 'the payee has no token account that can be paid');
   if (source?.state !== 'ready' || source.frozen)
     return refuse('insufficient_funds', 'the wallet has no token account that can pay');

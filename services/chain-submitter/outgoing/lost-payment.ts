@@ -1,6 +1,5 @@
 import type { Lost } from '../../../shared/contract/chain-submitter.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { assemble, hashMessage } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
@@ -21,7 +20,7 @@ import {
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
 import { decodeAnyMessage, type PlainMessage } from '../transactions/message.ts';
 import type { OutgoingRequest } from '../transactions/parse-order.ts';
-import { memoOf } from './terms.ts';
+import { legsOf, memoOf } from './terms.ts';
 
 /*
  * Outgoing payments whose record a restore has lost. The memo of an attempt is a hash of its id, so
@@ -30,7 +29,7 @@ import { memoOf } from './terms.ts';
 
 export type LostDeps = MessageDeps & { network: Network };
 /** What identifies a payment of an attempt. */
-type Wanted = { intentId: string; pay_to: string; amount: string; memo: string | null };
+type Wanted = Pick<OutgoingRequest, 'pay_to' | 'amount' | 'memo' | 'splits'> & { intentId: string };
 /**
  * `paid`: the transaction of the attempt. `undecided`: those that may be of another attempt; none
  * proves that the attempt was not paid.
@@ -80,20 +79,23 @@ const match = ({ message }: IncludedTransaction, wanted: Wanted, source: string,
   const memos = plain.instructions
     .filter(({ program }) => program === PROGRAMS.memo)
     .map(({ data }) => Buffer.from(data).toString('utf8'));
-  const paysIt = plain.instructions
-    .map(known)
-    .some(
+  const instructions = plain.instructions.map(known);
+  const paysIt = legsOf(wanted.intentId, wanted, network.mint).every(({ destination, amountMicro }) =>
+    instructions.some(
       (each) =>
         each?.name === 'transferChecked' &&
         each.source === source &&
-        each.destination === tokenAccountOf(wanted.pay_to, network.mint) &&
-        each.amountMicro === parseMicro(wanted.amount) &&
+        each.destination === destination &&
+        each.amountMicro === amountMicro &&
         network.delegateAuthorities.includes(each.authority),
-    );
+    ),
+  );
   const isSigned = plain.signers.length === 2 && network.delegateAuthorities.includes(plain.signers[1]!);
   if (memos.includes(memoOf(wanted.intentId)))
-    return paysIt && isSigned && wanted.memo === null ? 'paid' : 'undecided';
-  return wanted.memo !== null && paysIt && memos.includes(wanted.memo) ? 'undecided' : null;
+    return paysIt && isSigned && wanted.memo === null && wanted.splits === undefined ? 'paid' : 'undecided';
+  // The bytes of MPP have no memo of the attempt.
+  const isLike = wanted.memo === null ? wanted.splits !== undefined : memos.includes(wanted.memo);
+  return isLike && paysIt ? 'undecided' : null;
 };
 
 /**

@@ -4,22 +4,24 @@ import { memo } from '../transactions/instructions/memo.ts';
 import { transferChecked } from '../transactions/instructions/transfer-checked.ts';
 import type { OutgoingTerms } from './terms.ts';
 
-/** The budget that facilitators of x402 accept, which is enough for a transfer and a memo. */
-const BUDGET = { units: 20_000, microLamports: 1n };
+const MICRO_LAMPORTS = 1n;
 
 /**
- * The message of an outgoing payment in the form that the `exact` scheme of x402 requires: budget,
- * one transfer by the delegate authority to an existing token account, and a memo.
+ * The message of an outgoing payment in the form that the `exact` scheme of x402 and the `charge`
+ * of MPP require: budget, and transfers by the delegate authority to existing token accounts, each
+ * with its memo.
  */
 export const buildOutgoingMessage = (
-  { feePayer, source, destination, authority, amountMicro, memo: text }: OutgoingTerms,
+  { feePayer, source, authority, legs, units }: OutgoingTerms,
   { mint, blockhash }: { mint: string; blockhash: string },
 ): Uint8Array =>
   compileMessageV0(
     [
-      ...computeBudget(BUDGET),
-      transferChecked({ source, mint, destination, authority, amountMicro }),
-      memo(text),
+      ...computeBudget({ units, microLamports: MICRO_LAMPORTS }),
+      ...legs.flatMap(({ destination, amountMicro, memo: text }) => [
+        transferChecked({ source, mint, destination, authority, amountMicro }),
+        ...(text === null ? [] : [memo(text)]),
+      ]),
     ],
     { feePayer, blockhash },
   );

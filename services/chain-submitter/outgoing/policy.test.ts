@@ -21,7 +21,7 @@ import { decodeAnyMessage } from '../transactions/message.ts';
 import { PolicyError } from '../transactions/policy.ts';
 import { buildOutgoingMessage } from './message.ts';
 import { checkOutgoingPolicy, checkParties } from './policy.ts';
-import { type OutgoingTerms, termsOf } from './terms.ts';
+import { grossOf, type OutgoingLeg, type OutgoingTerms, termsOf } from './terms.ts';
 
 const someone = () => address(Keypair.generate());
 const { mint } = network;
@@ -30,12 +30,23 @@ const blockhash = someone();
 const terms: OutgoingTerms = {
   owner,
   authority: address(delegateAuthority),
-  payTo,
   feePayer,
   source: tokenAccountOf(owner, mint),
-  destination: tokenAccountOf(payTo, mint),
-  amountMicro: 50_000n,
-  memo: 'offer-1',
+  legs: [{ payTo, destination: tokenAccountOf(payTo, mint), amountMicro: 50_000n, memo: 'offer-1' }],
+  units: 20_000,
+};
+const [leg] = terms.legs as [OutgoingLeg];
+/** The terms with a change of the only leg. */
+const withLeg = (changes: Partial<OutgoingLeg>): Partial<OutgoingTerms> => ({
+  legs: [{ ...leg, ...changes }],
+});
+/** What is transferred to the payee. */
+const transfer = {
+  mint,
+  source: terms.source,
+  destination: leg.destination,
+  authority: terms.authority,
+  amountMicro: leg.amountMicro,
 };
 /** The identity element of the curve: a point of small order that is no program’s address. */
 const SMALL_ORDER = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM';
@@ -60,21 +71,32 @@ describe('checkParties', () => {
     ['a vendor that pays the fee itself', { feePayer: payTo }, 'allowed'],
     ['a fee payer of this deployment', { feePayer: network.feePayer }, 'allowed'],
     ['a former fee payer of this deployment', { feePayer: network.feePayers[1]! }, 'allowed'],
-    ['a payee that is a multisig vault', { payTo: VAULT }, 'allowed'],
+    ['a payee that is a multisig vault', withLeg({ payTo: VAULT }), 'allowed'],
     ['an authority of another deployment', { authority: someone() }, 'delegation_inactive'],
     ['the platform as the payer', { owner: network.feeWallet }, 'delegation_inactive'],
-    ['the payer as the payee', { payTo: owner }, 'payee_not_allowed'],
-    ['the fee wallet as the payee', { payTo: network.feeWallet }, 'payee_not_allowed'],
-    ['the fee account as the payee', { payTo: feeAccount }, 'payee_not_allowed'],
-    ['an authority as the payee', { payTo: terms.authority }, 'payee_not_allowed'],
-    ['a fee payer of ours as the payee', { payTo: network.feePayer }, 'payee_not_allowed'],
-    ['a program as the payee', { payTo: PROGRAMS.memo }, 'payee_not_allowed'],
-    ['a payee of small order', { payTo: SMALL_ORDER }, 'payee_not_allowed'],
+    ['the payer as the payee', withLeg({ payTo: owner }), 'payee_not_allowed'],
+    ['the fee wallet as the payee', withLeg({ payTo: network.feeWallet }), 'payee_not_allowed'],
+    ['the fee account as the payee', withLeg({ payTo: feeAccount }), 'payee_not_allowed'],
+    ['an authority as the payee', withLeg({ payTo: terms.authority }), 'payee_not_allowed'],
+    ['a fee payer of ours as the payee', withLeg({ payTo: network.feePayer }), 'payee_not_allowed'],
+    [
+      'the platform as a further payee',
+      { legs: [leg, { ...leg, payTo: network.feeWallet }] },
+      'payee_not_allowed',
+    ],
+    ['the payer as a further payee', { legs: [leg, { ...leg, payTo: owner }] }, 'payee_not_allowed'],
+    [
+      'a further destination as the fee payer',
+      { feePayer: destinationKey, legs: [leg, { ...leg, destination: destinationKey }] },
+      'fee_payer_not_allowed',
+    ],
+    ['a program as the payee', withLeg({ payTo: PROGRAMS.memo }), 'payee_not_allowed'],
+    ['a payee of small order', withLeg({ payTo: SMALL_ORDER }), 'payee_not_allowed'],
     ['the owner as the fee payer', { feePayer: owner }, 'fee_payer_not_allowed'],
     ['the source as the fee payer', { feePayer: sourceKey, source: sourceKey }, 'fee_payer_not_allowed'],
     [
       'the destination as the fee payer',
-      { feePayer: destinationKey, destination: destinationKey },
+      { feePayer: destinationKey, ...withLeg({ destination: destinationKey }) },
       'fee_payer_not_allowed',
     ],
     ['the authority as the fee payer', { feePayer: terms.authority }, 'fee_payer_not_allowed'],
@@ -91,7 +113,7 @@ const signedMemo = (): TransactionInstruction => {
   return withAccount(memo('offer-1'), someone(), { isSigner: true, isWritable: false });
 };
 const approvalOf = (): TransactionInstruction => {
-  const { keys, programId } = transferChecked({ ...terms, mint });
+  const { keys, programId } = transferChecked(transfer);
   // Instruction 13 of the token program is ApproveChecked.
   const data = Buffer.alloc(10);
   data.writeUInt8(13, 0);
@@ -107,7 +129,7 @@ const otherProgram = (): TransactionInstruction => {
 
 describe('checkOutgoingPolicy', () => {
   type Transfer = Partial<Parameters<typeof transferChecked>[0]>;
-  const pay = (changes: Transfer = {}) => transferChecked({ ...terms, mint, ...changes });
+  const pay = (changes: Transfer = {}) => transferChecked({ ...transfer, ...changes });
   const compile = (instructions: TransactionInstruction[], payer = feePayer) =>
     compileMessageV0(instructions, { feePayer: payer, blockhash });
   const evaluate = (bytes: Uint8Array, expected = terms): string => {
@@ -142,7 +164,7 @@ describe('checkOutgoingPolicy', () => {
     ['a legacy message', compileMessage(stock, { feePayer, blockhash }), 'not a message of version 0'],
     ['another fee payer', compile(stock, someone()), 'other signers'],
     ['a third signer', compile([limit(), price(), pay(), signedMemo()]), 'other signers'],
-    ['no memo', compile(stock.slice(0, 3)), 'another number of instructions'],
+    ['no memo', compile(stock.slice(0, 3)), 'expected a memo'],
     ['two transfers', compile([...stock, pay()]), 'another number of instructions'],
     ['no limit', compile([price(), price(2), pay(), memo('offer-1')]), 'expected computeUnitLimit'],
     ['no price', compile([limit(), limit(1), pay(), memo('offer-1')]), 'expected computeUnitPrice'],
@@ -202,7 +224,7 @@ describe('checkOutgoingPolicy', () => {
   });
 
   test('refuses a transfer to the fee payer’s address, even if the terms say so', () => {
-    const given = { ...terms, destination: feePayer };
+    const given = { ...terms, ...withLeg({ destination: feePayer }) };
     expect(evaluate(buildOutgoingMessage(given, { mint, blockhash }), given)).toBe(
       'an instruction names the fee payer',
     );
@@ -213,12 +235,82 @@ describe('checkOutgoingPolicy', () => {
     const bytes = compile([limit(), price(), pay({ authority: other }), memo('offer-1')]);
     expect(evaluate(bytes)).toBe('other signers');
     // The expected authority signs, and the transfer is by the fee payer.
-    const byFeePayer = withAccount(
-      transferChecked({ ...terms, mint, authority: feePayer }),
-      terms.authority,
-      { isSigner: true, isWritable: false },
-    );
+    const byFeePayer = withAccount(transferChecked({ ...transfer, authority: feePayer }), terms.authority, {
+      isSigner: true,
+      isWritable: false,
+    });
     expect(evaluate(compile([limit(), price(), byFeePayer, memo('offer-1')]))).toBe('another authority');
+  });
+});
+
+describe('checkOutgoingPolicy of a payment with splits', () => {
+  const to = (micro: bigint, text: string | null): OutgoingLeg => {
+    const payee = someone();
+    return { payTo: payee, destination: tokenAccountOf(payee, mint), amountMicro: micro, memo: text };
+  };
+  const legs = [{ ...leg, memo: null }, to(300n, 'split-1'), to(200n, null)];
+  const split = { ...terms, legs, units: 60_000 };
+  const pays = ({ destination, amountMicro }: OutgoingLeg) =>
+    transferChecked({ ...transfer, destination, amountMicro });
+  const evaluate = (instructions: TransactionInstruction[], expected: OutgoingTerms = split): string => {
+    try {
+      checkOutgoingPolicy(compileMessageV0(instructions, { feePayer, blockhash }), expected, mint);
+      return 'allowed';
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error;
+      return error.message;
+    }
+  };
+  const [first, second, third] = legs as [OutgoingLeg, OutgoingLeg, OutgoingLeg];
+  const start = [limit(60_000), price()];
+
+  test('the built message', () => {
+    const built = buildOutgoingMessage(split, { mint, blockhash });
+    expect(() => checkOutgoingPolicy(built, split, mint)).not.toThrow();
+    expect(grossOf(split)).toBe(50_500n);
+  });
+
+  test('nine transfers with 256 bytes of memos fit into a transaction', () => {
+    const nine = Array.from({ length: 9 }, () => to(1n, 'x'.repeat(28)));
+    const built = buildOutgoingMessage({ ...terms, legs: nine, units: 180_000 }, { mint, blockhash });
+    // The count of signatures, and two of them.
+    expect(1 + 2 * 64 + built.length).toBeLessThanOrEqual(1232);
+  });
+
+  test.each<[string, TransactionInstruction[], string]>([
+    ['a missing split', [...start, pays(first), pays(second), memo('split-1')], 'expected transferChecked'],
+    [
+      'splits in another order',
+      [...start, pays(first), pays(third), pays(second), memo('split-1')],
+      'another destination',
+    ],
+    [
+      'a memo where none is expected',
+      [...start, pays(first), memo('more'), pays(second), memo('split-1'), pays(third)],
+      'This service does not sign instructions of this form.',
+    ],
+    [
+      'one more transfer',
+      [...start, pays(first), pays(second), memo('split-1'), pays(third), pays(third)],
+      'another number of instructions',
+    ],
+    [
+      'another amount of a split',
+      [...start, pays(first), pays({ ...second, amountMicro: 301n }), memo('split-1'), pays(third)],
+      'another amount',
+    ],
+    [
+      'the limit of one transfer',
+      [limit(), price(), pays(first), pays(second), memo('split-1'), pays(third)],
+      'another compute unit limit',
+    ],
+  ])('refuses %s', (_name, instructions, expected) => {
+    expect(evaluate(instructions)).toBe(expected);
+  });
+
+  test('refuses more compute units than vendors accept, even if the terms say so', () => {
+    const parts = [limit(200_001), price(), pays(first), pays(second), memo('split-1'), pays(third)];
+    expect(evaluate(parts, { ...split, units: 200_001 })).toBe('another compute unit limit');
   });
 });
 
@@ -239,9 +331,26 @@ describe('termsOf', () => {
   });
 
   test('without a memo, it is a hash of the attempt', () => {
-    const memoOf = (id: string) => termsOf(id, { ...request, memo: null }, mint).memo;
+    const memoOf = (id: string) => termsOf(id, { ...request, memo: null }, mint).legs[0]!.memo;
     expect(memoOf('out:acct_1:evt_1')).toMatch(/^[0-9a-f]{32}$/);
     expect(memoOf('out:acct_1:evt_1')).not.toBe(memoOf('out:acct_1:evt_2'));
     expect(memoOf('out:acct_1:evt_1')).toBe(memoOf('out:acct_1:evt_1'));
+  });
+
+  test('of MPP the payee gets the amount without the splits, and there is no memo but the vendor’s', () => {
+    const [one, other] = [someone(), someone()];
+    const splits = [
+      { pay_to: one, amount: '300', memo: 'split-1' },
+      { pay_to: other, amount: '200', memo: null },
+    ];
+    const { legs, units } = termsOf('out:acct_1:evt_1', { ...request, memo: null, splits }, mint);
+    expect(legs.map(({ payTo: to, amountMicro, memo: text }) => [to, amountMicro, text])).toEqual([
+      [payTo, 49_500n, null],
+      [one, 300n, 'split-1'],
+      [other, 200n, null],
+    ]);
+    expect(units).toBe(60_000);
+    const all = [{ pay_to: one, amount: '50000', memo: null }];
+    expect(() => termsOf('out:acct_1:evt_1', { ...request, splits: all }, mint)).toThrow(RangeError);
   });
 });

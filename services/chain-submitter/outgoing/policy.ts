@@ -5,7 +5,7 @@ import { USDC_DECIMALS } from '../transactions/instructions/shared.ts';
 import { decodeAnyMessage, type PlainInstruction } from '../transactions/message.ts';
 import { PolicyError } from '../transactions/policy.ts';
 import { refuse } from './refusal.ts';
-import type { OutgoingTerms } from './terms.ts';
+import type { OutgoingLeg, OutgoingTerms } from './terms.ts';
 
 /**
  * The policy for payments to vendors that do not use Quittance (docs/design/interop.md, section 6).
@@ -13,12 +13,19 @@ import type { OutgoingTerms } from './terms.ts';
  * built bytes are checked by code that no builder shares.
  */
 
+const checkPayee = (payTo: string, owner: string, platform: readonly string[]): void => {
+  if (payTo === owner) refuse('payee_not_allowed', 'the payee is the wallet that pays');
+  if (platform.includes(payTo)) refuse('payee_not_allowed', 'the payee is an address of the platform');
+  if (isReserved(payTo) || ownerKind(payTo) === 'nobody')
+    refuse('payee_not_allowed', 'the payee is an address without a key holder');
+};
+
 /**
  * Checks the addresses of a payment.
  * @throws PaymentRefusal
  */
 export const checkParties = (
-  { owner, authority, payTo, feePayer, source, destination }: OutgoingTerms,
+  { owner, authority, feePayer, source, legs }: OutgoingTerms,
   network: Network,
 ): void => {
   const platform = platformAddresses(network);
@@ -26,11 +33,8 @@ export const checkParties = (
     refuse('delegation_inactive', 'the delegate authority was retired; approve again');
   if (platform.includes(owner))
     refuse('delegation_inactive', 'the wallet that pays is an address of the platform');
-  if (payTo === owner) refuse('payee_not_allowed', 'the payee is the wallet that pays');
-  if (platform.includes(payTo)) refuse('payee_not_allowed', 'the payee is an address of the platform');
-  if (isReserved(payTo) || ownerKind(payTo) === 'nobody')
-    refuse('payee_not_allowed', 'the payee is an address without a key holder');
-  if ([owner, source, destination, authority].includes(feePayer))
+  for (const { payTo } of legs) checkPayee(payTo, owner, platform);
+  if ([owner, source, authority, ...legs.map(({ destination }) => destination)].includes(feePayer))
     refuse('fee_payer_not_allowed', 'the fee payer takes part in the transfer');
   // The fee payers of this deployment co-sign payments of other clients, and so of its own buyers.
   if (platform.includes(feePayer) && !network.feePayers.includes(feePayer))
@@ -40,7 +44,8 @@ export const checkParties = (
     refuse('fee_payer_not_allowed', 'the fee payer is an address without a key holder');
 };
 
-const COMPUTE_UNITS = 20_000;
+/** The most that vendors of MPP accept, for nine transfers with memos. x402 has one transfer. */
+const MAX_COMPUTE_UNITS = 200_000;
 const MICRO_LAMPORTS = 1n;
 const VERSION_0 = 0x80;
 
@@ -56,15 +61,14 @@ const read = <N extends KnownInstruction['name']>(instruction: PlainInstruction 
 
 const checkTransfer = (
   instruction: PlainInstruction | undefined,
-  terms: OutgoingTerms,
-  mint: string,
+  { terms, leg, mint }: { terms: OutgoingTerms; leg: OutgoingLeg; mint: string },
 ): void => {
   const transfer = read(instruction, 'transferChecked');
   require(transfer.mint === mint && transfer.decimals === USDC_DECIMALS, 'another mint');
   require(transfer.source === terms.source, 'another source');
-  require(transfer.destination === terms.destination, 'another destination');
+  require(transfer.destination === leg.destination, 'another destination');
   require(transfer.authority === terms.authority, 'another authority');
-  require(transfer.amountMicro === terms.amountMicro, 'another amount');
+  require(transfer.amountMicro === leg.amountMicro, 'another amount');
   require(transfer.reference === null, 'the transfer has a reference');
 };
 
@@ -75,20 +79,23 @@ const checkMemo = (instruction: PlainInstruction | undefined, memo: string): voi
 };
 
 const check = (bytes: Uint8Array, terms: OutgoingTerms, mint: string): void => {
-  const { feePayer, authority, source, destination } = terms;
+  const { feePayer, authority, source, legs, units } = terms;
   require(bytes[0] === VERSION_0, 'not a message of version 0');
   const { signers, writable, instructions } = decodeAnyMessage(bytes);
   require(signers.join() === [feePayer, authority].join(), 'other signers');
-  require(instructions.length === 4, 'another number of instructions');
-  const [limit, price, transfer, memo] = instructions;
-  require(read(limit, 'computeUnitLimit').units === COMPUTE_UNITS, 'another compute unit limit');
+  const [limit, price, ...parts] = instructions;
+  const found = read(limit, 'computeUnitLimit').units;
+  require(found === units && found <= MAX_COMPUTE_UNITS, 'another compute unit limit');
   const { microLamports } = read(price, 'computeUnitPrice');
   require(microLamports === MICRO_LAMPORTS, 'another compute unit price');
-  checkTransfer(transfer, terms, mint);
-  checkMemo(memo, terms.memo);
+  for (const leg of legs) {
+    checkTransfer(parts.shift(), { terms, leg, mint });
+    if (leg.memo !== null) checkMemo(parts.shift(), leg.memo);
+  }
+  require(parts.length === 0, 'another number of instructions');
   const named = instructions.flatMap(({ accounts }) => accounts.map(({ address }) => address));
   require(!named.includes(feePayer), 'an instruction names the fee payer');
-  const changing = [feePayer, source, destination];
+  const changing = [feePayer, source, ...legs.map(({ destination }) => destination)];
   require(writable.every((key) => changing.includes(key)), 'another account is writable');
 };
 

@@ -33,7 +33,7 @@ import { adoptOrRefuse } from './lost-record.ts';
 import { buildOutgoingMessage } from './message.ts';
 import { checkOutgoingPolicy, checkParties } from './policy.ts';
 import { refuse } from './refusal.ts';
-import { type OutgoingTerms, termsOf } from './terms.ts';
+import { grossOf, type OutgoingTerms, termsOf } from './terms.ts';
 
 type Deps = {
   pool: Pool;
@@ -160,7 +160,7 @@ const signAndCommit = async (
   ]);
   if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');
   const at = countedAt(Date.parse(input.accepted_at), deps.clock());
-  const reservation = await reserve(deps, input, { amountMicro: terms.amountMicro, at });
+  const reservation = await reserve(deps, input, { amountMicro: grossOf(terms), at });
   const traceparent = activeTraceparent();
   const intent = {
     intent_id: intentId,

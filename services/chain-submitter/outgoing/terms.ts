@@ -1,19 +1,29 @@
 import { createHash } from 'node:crypto';
-import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
+import { outgoingLegs } from '../transactions/outgoing-legs.ts';
 import type { OutgoingRequest } from '../transactions/parse-order.ts';
 
 /** What the transaction of an outgoing payment does, with every address derived. */
 export type OutgoingTerms = {
   owner: string;
   authority: string;
-  payTo: string;
   feePayer: string;
   source: string;
+  /** What is paid to whom, in the order of the transaction. */
+  legs: readonly OutgoingLeg[];
+  /** The limit of compute units. */
+  units: number;
+};
+export type OutgoingLeg = {
+  payTo: string;
   destination: string;
   amountMicro: bigint;
-  memo: string;
+  /** The memo after its transfer. Null: none. */
+  memo: string | null;
 };
+
+/** What facilitators of x402 accept, which is enough for a transfer and a memo. */
+const UNITS_OF_LEG = 20_000;
 
 const MEMO_BYTES = 16;
 
@@ -24,18 +34,34 @@ const MEMO_BYTES = 16;
 export const memoOf = (intentId: string): string =>
   createHash('sha256').update(intentId).digest().subarray(0, MEMO_BYTES).toString('hex');
 
-/** The terms of a request. The mint and the source are this deployment's, whatever is asked for. */
-export const termsOf = (
+/** What a payment pays to whom. */
+export const legsOf = (
   intentId: string,
-  { owner, authority, pay_to, fee_payer, amount, memo }: OutgoingRequest,
+  request: Pick<OutgoingRequest, 'pay_to' | 'amount' | 'memo' | 'splits'>,
   mint: string,
-): OutgoingTerms => ({
-  owner,
-  authority,
-  payTo: pay_to,
-  feePayer: fee_payer,
-  source: tokenAccountOf(owner, mint),
-  destination: tokenAccountOf(pay_to, mint),
-  amountMicro: parseMicro(amount),
-  memo: memo ?? memoOf(intentId),
-});
+): OutgoingLeg[] => {
+  // Vendors of MPP accept no memo but those that they require.
+  const memo = request.splits === undefined ? (request.memo ?? memoOf(intentId)) : request.memo;
+  return outgoingLegs({ ...request, memo }).map((leg) => ({
+    ...leg,
+    destination: tokenAccountOf(leg.payTo, mint),
+  }));
+};
+
+/** What the payer pays in total. */
+export const grossOf = ({ legs }: Pick<OutgoingTerms, 'legs'>): bigint =>
+  legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
+
+/** The terms of a request. The mint and the source are this deployment's, whatever is asked for. */
+export const termsOf = (intentId: string, request: OutgoingRequest, mint: string): OutgoingTerms => {
+  const { owner, authority, fee_payer: feePayer } = request;
+  const legs = legsOf(intentId, request, mint);
+  return {
+    owner,
+    authority,
+    feePayer,
+    source: tokenAccountOf(owner, mint),
+    legs,
+    units: UNITS_OF_LEG * legs.length,
+  };
+};

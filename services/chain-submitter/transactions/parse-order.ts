@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { chainSubmitter, OutgoingSplit } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import {
@@ -24,6 +24,7 @@ import type {
 } from '../ledger/model/order.ts';
 import { SIGNING_GRACE_MS } from '../ledger/model/state.ts';
 import { referenceOf } from '../ledger/reference.ts';
+import { outgoingLegs } from './outgoing-legs.ts';
 
 /** An intent without a quote fails when it is not signed within this time. */
 const SIGN_WITHIN_MS = 10 * 60_000;
@@ -89,6 +90,8 @@ export const OutgoingRequest = z.strictObject({
   fee_payer: SolanaAddress,
   amount: MicroUsdc,
   memo: z.string().nullable(),
+  /** Set for a payment of MPP. */
+  splits: z.array(OutgoingSplit).optional(),
   /** The moment in whose hour the caps count the amount. Only what is stored has it. */
   capped_at: Timestamp.optional(),
 });
@@ -178,14 +181,16 @@ const incomingOrder = (request: IncomingRequest, since: number): IncomingOrder =
 });
 
 const outgoingOrder = (
-  { account_id, owner, pay_to, amount }: OutgoingRequest,
+  request: OutgoingRequest,
   { since, mint }: { since: number; mint: string },
 ): OutgoingOrder => ({
   kind: 'outgoing',
-  accountId: account_id,
-  source: tokenAccountOf(owner, mint),
-  destination: tokenAccountOf(pay_to, mint),
-  amountMicro: parseMicro(amount),
+  accountId: request.account_id,
+  source: tokenAccountOf(request.owner, mint),
+  legs: outgoingLegs(request).map(({ payTo, amountMicro }) => ({
+    destination: tokenAccountOf(payTo, mint),
+    amountMicro,
+  })),
   since,
 });
 /**

@@ -3,11 +3,9 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { Peers } from '../peers.ts';
 import type { ServiceTerms } from '../terms.ts';
-import { mppNetworkOf } from './model/networks.ts';
+import { mppNetworkOf, TOKEN_PROGRAM } from './model/networks.ts';
 import { getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
 import type { TermsDeps } from './x402-order.ts';
-
-const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
 export type ForeignTermsDeps = TermsDeps &
   PayoutDeps &

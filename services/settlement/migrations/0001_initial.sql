@@ -22,7 +22,7 @@ create index payers_by_account on payers (account_id);
 -- has no payer, attempt and quote of ours (docs/adr/0043).
 create table settlements (
   settlement_id text collate "C" primary key,
-  rail text not null default 'quittance' check (rail in ('quittance', 'x402', 'mpp', 'x402_out')),
+  rail text not null default 'quittance' check (rail in ('quittance', 'x402', 'mpp', 'x402_out', 'mpp_out')),
   account_id text collate "C",
   payment_attempt_id text collate "C",
   delegate_id text collate "C",
@@ -80,7 +80,7 @@ create table settlements (
   source_account text,
   service_name text,
   payout_address text,
-  -- Of an outgoing payment: the vendor's requirement as it was given, and the version of x402.
+  -- Of an outgoing payment: what its vendor asked for as it was given, and the version of x402.
   requirement json,
   x402_version smallint,
   -- The moment in whose hour the caps count it. They get the amount back when it fails.
@@ -102,7 +102,7 @@ create table settlements (
   paying_quote_id text collate "C" generated always as (case when status <> 'failed' then quote_id end) stored,
   paying_external_id text collate "C" generated always as (case when status <> 'failed' then external_id end) stored,
   -- Of an outgoing payment that holds an amount: its account.
-  outgoing_holder text collate "C" generated always as (case when rail = 'x402_out' and holding then account_id end) stored,
+  outgoing_holder text collate "C" generated always as (case when rail in ('x402_out', 'mpp_out') and holding then account_id end) stored,
   -- While the redeem window may end: a time before its end, which begins with the confirmation. In
   -- UTC, because a sum that depends on a time zone cannot be generated.
   expires_from timestamptz generated always as (case when status in ('pending', 'issued') then
@@ -119,6 +119,10 @@ create table settlements (
       requirement, x402_version) = 0
       and num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token,
         external_id, memo, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
+    when 'mpp_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource,
+      requirement) = 0
+      and num_nonnulls(x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds,
+        settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
     else num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id,
       redeem_window_seconds, settlement_token) = 0
       and num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id,
@@ -142,11 +146,11 @@ create unique index settlements_by_quote on settlements (paying_quote_id) where 
 -- One settlement per signed message, also of one that failed.
 -- A buyer of this system may pay a vendor of this system by x402: then both rows have the message.
 create unique index settlements_by_message on settlements (message_hash)
-  where message_hash is not null and rail <> 'x402_out';
+  where message_hash is not null and not rail in ('x402_out', 'mpp_out');
 -- The outgoing payments that hold an amount: a few of each delegate.
 create index settlements_outgoing_open on settlements (outgoing_holder) where outgoing_holder is not null;
 create index settlements_by_payee on settlements (account_id, payout_address, settlement_id desc)
-  where rail = 'x402_out';
+  where rail in ('x402_out', 'mpp_out');
 create unique index settlements_by_external_id on settlements (service_id, source_account, paying_external_id)
   where paying_external_id is not null;
 create index settlements_by_payer on settlements (account_id, settlement_id desc);
@@ -262,7 +266,7 @@ create table approvals (
   account_id text collate "C" not null,
   payment_attempt_id text collate "C" not null,
   delegate_id text collate "C" not null,
-  rail text not null check (rail in ('quittance', 'x402_out')),
+  rail text not null check (rail in ('quittance', 'x402_out', 'mpp_out')),
   quote_id text collate "C",
   amount bigint not null check (amount > 0),
   pay_to text not null,

@@ -9,6 +9,7 @@ import {
   type RecordFinder,
   textArray,
 } from '../../../shared/operator/records.ts';
+import { isOutgoingPayment } from '../settlements/store/conditions.ts';
 
 const Payment = z.object({
   settlement_id: z.string(),
@@ -111,7 +112,7 @@ const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly P
       select unnest(${textArray(ids)})
       union select settlement_id from settlements where paying_quote_id = any(${textArray(ids)})
       union select settlement_id from settlements
-        where message_hash = any(${textArray(ids)}) and message_hash is not null and rail <> 'x402_out'
+        where message_hash = any(${textArray(ids)}) and message_hash is not null and not ${isOutgoingPayment}
       union select settlement_id from refund_reservations where refund_id = any(${textArray(ids)})
       union select s.settlement_id from settlements s
         join ${attemptRows(attempts)} ${NAMED} using (account_id, payment_attempt_id)

@@ -303,7 +303,9 @@ test('the counts of open and of unused payments use their own indexes, however m
     walletId: newId('wal'),
     authority: newPayee('authority'),
     amountMicro: USDC,
+    rail: 'x402_out' as const,
     payTo: newPayee('explained'),
+    payees: [newPayee('explained')],
     ...{
       host: 'a',
       origin: 'https://a',

@@ -3,7 +3,7 @@ import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { Peers } from '../peers.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
-import type { OutgoingOrder } from './model/requirement.ts';
+import type { OutgoingOrder } from './model/order.ts';
 
 export type LostDeps = Pick<Records, 'pool'> & Pick<Peers, 'findWallet' | 'findLostOutgoing'>;
 
@@ -35,6 +35,7 @@ export const mayHavePaid = async (
       pay_to: order.payTo,
       amount: formatMicro(order.amountMicro),
       memo: order.memo,
+      ...(order.splits !== undefined && { splits: [...order.splits] }),
       lost: { ...lost, owners },
     });
     return found !== 'none';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { conflict, type ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, invalid, type ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
@@ -23,7 +23,8 @@ import { findOutgoingAttempt, type OutgoingRow } from '../settlements/store/outg
 import { type AcceptDeps, accept, type Evaluated } from './accept.ts';
 import { outgoingError } from './decision-errors.ts';
 import { type LostDeps, mayHavePaid } from './lost.ts';
-import { type OutgoingOrder, readRequirement } from './model/requirement.ts';
+import { payeesOf } from './model/asked.ts';
+import { type OutgoingOrder, readOrder } from './model/order.ts';
 import { OUTGOING } from './rail.ts';
 import { answerSigned, isOutgoing, type Signable, type SignDeps } from './sign.ts';
 
@@ -53,7 +54,7 @@ export const payExternal =
   (deps: PayExternalDeps): Handler<typeof settlement.operations.payExternal> =>
   async (input, caller) => {
     const abandonedAt = performance.now() + GATEWAY_WAITS_MS;
-    const order = readRequirement(input, { network: deps.x402Network, mint: deps.mint });
+    const order = readOrder(input, { network: deps.x402Network, mint: deps.mint });
     const call: Call = { order, paymentAttemptId: input.payment_attempt_id, caller, abandonedAt };
     const known = await findAttempt(deps, call);
     if (known !== null) return repeat(deps, call, known);
@@ -90,6 +91,7 @@ const findLost = async (
 /** The payment as it was inserted. */
 const insertedOf = ({ attempt, payer: { owner } }: Evaluated): Signable => ({
   settlement_id: attempt.settlementId,
+  rail: attempt.rail,
   account_id: attempt.accountId,
   payment_attempt_id: attempt.paymentAttemptId,
   status: 'pending',
@@ -111,13 +113,18 @@ const insertedOf = ({ attempt, payer: { owner } }: Evaluated): Signable => ({
 /** @throws ServiceError the reason why the attempt is not accepted, also when it exists already */
 const acceptNew = async (deps: PayExternalDeps, call: Call): Promise<Signable> => {
   const { order, caller, paymentAttemptId, abandonedAt } = call;
-  const payer = await admitOutgoing(deps, order.payTo, caller);
+  if (order.expiresAt !== null && order.expiresAt <= deps.clock())
+    throw invalid('challenge.expires', 'is over: ask the vendor for a new challenge');
+  const payees = payeesOf(order);
+  const payer = await admitOutgoing(deps, payees, caller);
   const attempt = {
     settlementId: newId('stl'),
+    rail: order.rail,
     ...partyOf(caller, deps.clock()),
     paymentAttemptId,
     amountMicro: order.amountMicro,
     payTo: order.payTo,
+    payees,
     host: order.host,
     origin: order.origin,
     resource: order.resource,
@@ -139,7 +146,7 @@ const approvalRequestOf = (
 ): ApprovalRequest => ({
   ...delegateOf(caller),
   paymentAttemptId,
-  rail: 'x402_out',
+  rail: order.rail,
   quoteId: null,
   amountMicro: order.amountMicro,
   payTo: order.payTo,
@@ -158,6 +165,7 @@ const repeat = async (deps: PayExternalDeps, { order, caller }: Call, row: Outgo
   if (isOfAnother(caller, row)) throw refuse('this payment_attempt_id belongs to another delegate');
   if (!isOutgoing(row)) throw refuse(USED);
   const isSame =
+    row.rail === order.rail &&
     row.resource === order.resource &&
     row.x402_version === order.version &&
     isDeepStrictEqual(JSON.parse(row.requirement), order.requirement);

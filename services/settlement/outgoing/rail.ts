@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
 import type { Rail } from '../settlements/rail.ts';
 import type { OutgoingAttempt } from '../settlements/store/accept-outgoing.ts';
+import { isOutgoingPayment } from '../settlements/store/conditions.ts';
 
 const Claimed = z.object({
   settlement_id: z.string(),
@@ -14,7 +15,7 @@ export type ClaimedOutgoing = z.infer<typeof Claimed>;
 
 /** Payments to vendors that do not use Quittance. */
 export const OUTGOING: Rail<OutgoingAttempt, ClaimedOutgoing> = {
-  isOwn: sql.fragment`rail = 'x402_out'`,
+  isOwn: isOutgoingPayment,
   // One whose bytes were not handed out may still be in the hands of its call.
   mayStallFor: sql.fragment`case
     when chain_status = 'confirmed' or message_hash is null then interval '45 seconds'
@@ -22,7 +23,7 @@ export const OUTGOING: Rail<OutgoingAttempt, ClaimedOutgoing> = {
   claimed: Claimed,
   termsOf: (attempt, createdAt) => ({
     settlement_id: attempt.settlementId,
-    rail: 'x402_out',
+    rail: attempt.rail,
     payer_address: attempt.authority,
     payout_address: attempt.payTo,
     quote_id: null,

@@ -4,7 +4,7 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { settlement } from '../../../shared/contract/settlement.ts';
+import { isOutgoingRail, type settlement } from '../../../shared/contract/settlement.ts';
 import type { Peers } from '../peers.ts';
 import type { ApplyProgress } from '../settlements/model/progress.ts';
 import { isPaid } from '../settlements/model/status.ts';
@@ -59,7 +59,7 @@ export const reportExternal =
   async ({ settlement_id, payment_response }, caller) => {
     const until = performance.now() + WAIT_MS;
     const found = await findSettlementInScope(deps.pool, payerScope(caller), settlement_id);
-    if (found === null || found.rail !== 'x402_out') throw notFound('outgoing payment');
+    if (found === null || !isOutgoingRail(found.rail)) throw notFound('outgoing payment');
     const isOpen = (row: SettlementRow) => statusOf(row) === 'pending';
     if (isOpen(found)) await followHint(deps, found, transactionOf(payment_response));
     const row = isOpen(found)

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Records } from '../../../shared/boot.ts';
 import type { Lost } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import type { settlement } from '../../../shared/contract/settlement.ts';
+import { isOutgoingRail, type settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
@@ -17,8 +17,8 @@ import {
   recordHandedOut,
 } from '../settlements/store/outgoing-payments.ts';
 import { findLostTime } from '../settlements/store/restores.ts';
+import { chargeOf } from './model/challenge.ts';
 import { paymentSignature } from './model/payment-signature.ts';
-import { memoOf } from './model/requirement.ts';
 import { OUTGOING } from './rail.ts';
 
 type Answer = z.infer<typeof settlement.operations.payExternal.output>;
@@ -27,6 +27,7 @@ type Answer = z.infer<typeof settlement.operations.payExternal.output>;
 export type Signable = Pick<
   OutgoingRow,
   | 'settlement_id'
+  | 'rail'
   | 'status'
   | 'chain_status'
   | 'quote_amount'
@@ -45,9 +46,9 @@ export type Signable = Pick<
   owner: string;
   capped_at: number;
 };
-/** A settlement of the rail x402_out, whose columns its CHECK requires. */
+/** A settlement of an outgoing rail, whose columns its CHECK requires. */
 export type Outgoing = OutgoingRow & Signable;
-export const isOutgoing = (row: OutgoingRow): row is Outgoing => row.rail === 'x402_out';
+export const isOutgoing = (row: OutgoingRow): row is Outgoing => isOutgoingRail(row.rail);
 
 export type SignDeps = Pick<Records, 'pool'> & Pick<Peers, 'signOutgoing'> & { applyProgress: ApplyProgress };
 
@@ -79,13 +80,17 @@ const unavailable = async (
 /** What the transaction of a payment does. */
 export const paymentOf = (row: Signable) => {
   const requirement = JSON.parse(row.requirement);
+  const { feePayer, memo } = requirement.extra ?? {};
+  const asked =
+    row.rail === 'mpp_out'
+      ? chargeOf(requirement)
+      : { fee_payer: feePayer as string, memo: (memo ?? null) as string | null };
   return {
     owner: row.owner,
     authority: row.payer_address,
     pay_to: row.payout_address,
-    fee_payer: requirement.extra.feePayer as string,
     amount: formatMicro(row.quote_amount),
-    memo: memoOf(requirement),
+    ...asked,
   };
 };
 
@@ -152,7 +157,7 @@ export const answerSigned = async (deps: SignDeps, row: Signable): Promise<Answe
     settlement_id: row.settlement_id,
     status: isPaid(row.chain_status) ? 'confirmed' : 'pending',
     payment_signature: paymentSignature({
-      version: row.x402_version === 1 ? 1 : 2,
+      version: row.x402_version,
       requirement: JSON.parse(row.requirement),
       resource: row.resource,
       transaction,

@@ -28,7 +28,7 @@ export type OutgoingAdmissionDeps = Omit<AdmissionDeps, 'budgetRefillsInSeconds'
  */
 export const admitOutgoing = async (
   deps: OutgoingAdmissionDeps,
-  payTo: string,
+  payees: readonly string[],
   caller: PayingCaller,
 ): Promise<Payer> => {
   if (caller.frozen) throw payerFrozen();
@@ -37,7 +37,7 @@ export const admitOutgoing = async (
     deps.isChainReadable(),
     deps.isPaused(),
   ]);
-  if (payer.owner === payTo) throw invalid('requirement.payTo', 'must not be the wallet that pays');
+  if (payees.includes(payer.owner)) throw invalid('requirement', 'must not pay the wallet that pays');
   if (isPaused) throw paymentsPaused();
   if (!chainReadable) throw chainUnavailable();
   return payer;

@@ -1,3 +1,4 @@
+import { isOutgoingRail } from '../../../shared/contract/settlement.ts';
 import { event, job, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
@@ -70,7 +71,7 @@ export const confirmedEvents = (
       {
         ...about,
         ...paymentOf(terms, issued_at),
-        pay_to: terms.rail === 'x402_out' ? terms.payout_address : null,
+        pay_to: isOutgoingRail(terms.rail) ? terms.payout_address : null,
       },
       trace,
     ),

@@ -3,6 +3,7 @@ import { encode } from '../../../shared/bus/envelope.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
+import { isOutgoingRail } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Quarantine } from '../../../shared/events/consume.ts';
 import { eventSubject } from '../../../shared/events/event.ts';
@@ -211,7 +212,7 @@ const confirmed = async (
     count('quittance_settled_micro_usdc_total', Number(terms.quote_amount));
     count('quittance_fees_micro_usdc_total', Number(terms.fee_amount));
     // A vendor of an outgoing payment sends it when it likes.
-    if (terms.rail !== 'x402_out')
+    if (!isOutgoingRail(terms.rail))
       measure('quittance_confirmation_seconds', (confirmation.issued_at - terms.created_at) / 1000);
   }
   if (status === 'finalized') deps.terms.delete(settlementId);

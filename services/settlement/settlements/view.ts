@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
-import type { Settlement } from '../../../shared/contract/settlement.ts';
+import { isOutgoingRail, type Settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
@@ -49,7 +49,7 @@ const incomingShown = (row: SettlementRow, caller: Caller) =>
     : {
         payer_address: row.payer_address!,
         ...(row.resource !== null && { resource: row.resource }),
-        ...(row.rail === 'x402_out' && { pay_to: row.payout_address! }),
+        ...(isOutgoingRail(row.rail) && { pay_to: row.payout_address! }),
         ...(isVendor(row, caller) && { redeem_id: row.redeem_id }),
         ...(isVendor(row, caller) && row.rail === 'x402' && { accrued_fee: formatMicro(row.accrued_fee) }),
       };

@@ -34,20 +34,37 @@ export type OutgoingReason = z.infer<typeof OutgoingReason>;
 const attemptId = { account_id: AccountId, payment_attempt_id: PaymentAttemptId };
 const attempt = { ...attemptId, settlement_id: SettlementId };
 
+const Memo = z.string().refine((text) => new TextEncoder().encode(text).length <= MAX_MEMO_BYTES, {
+  message: `must have at most ${MAX_MEMO_BYTES} bytes`,
+});
+
+/** MPP allows as many further payees of one payment. */
+export const MAX_SPLITS = 8;
+/** A further payee of a payment of MPP. */
+export const OutgoingSplit = z.strictObject({
+  pay_to: SolanaAddress,
+  amount: MicroUsdc,
+  memo: Memo.nullable(),
+});
+export type OutgoingSplit = z.infer<typeof OutgoingSplit>;
+
+/** Who is paid by a transaction, and what it must contain besides. */
+const paid = {
+  pay_to: SolanaAddress,
+  /** What the payer pays, the splits included. */
+  amount: MicroUsdc,
+  /** The memo that the vendor requires. Null: of x402 a hash of the attempt, of MPP none. */
+  memo: Memo.nullable(),
+  /** Set for a payment of MPP, also if it has none. Absent: a payment of x402. */
+  splits: z.array(OutgoingSplit).max(MAX_SPLITS).optional(),
+};
+
 /** What the transaction of a payment does. */
 const payment = {
   owner: SolanaAddress,
   authority: SolanaAddress,
-  pay_to: SolanaAddress,
   fee_payer: SolanaAddress,
-  amount: MicroUsdc,
-  /** The memo that the vendor requires. Null: a hash of the attempt. */
-  memo: z
-    .string()
-    .refine((text) => new TextEncoder().encode(text).length <= MAX_MEMO_BYTES, {
-      message: `must have at most ${MAX_MEMO_BYTES} bytes`,
-    })
-    .nullable(),
+  ...paid,
 };
 
 /**
@@ -120,9 +137,7 @@ export const outgoingOperations = {
     callers: ['settlement'],
     input: z.strictObject({
       ...attemptId,
-      pay_to: SolanaAddress,
-      amount: MicroUsdc,
-      memo: payment.memo,
+      ...paid,
       lost: Lost,
     }),
     output: z.strictObject({

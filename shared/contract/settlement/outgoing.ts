@@ -53,6 +53,48 @@ const Requirement = z
   });
 export type OutgoingRequirement = z.infer<typeof Requirement>;
 
+/** Printable text without the characters that would end a quoted parameter. */
+const parameter = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII');
+
+/**
+ * The parameters of a vendor’s `WWW-Authenticate: Payment`, unchanged: the credential repeats them,
+ * and the vendor compares them with its own.
+ */
+const Challenge = z
+  .strictObject({
+    id: parameter(256).min(1).describe('The vendor’s id of the challenge'),
+    realm: parameter(256).describe('The protection space'),
+    method: z.literal('solana').describe('The payment method'),
+    intent: z.literal('charge').describe('The intent'),
+    request: z
+      .string()
+      .max(MAX_REQUIREMENT_BYTES)
+      .regex(/^[A-Za-z0-9_-]+={0,2}$/, 'must be base64url')
+      .describe('Base64url of the JSON that names amount, recipient and fee payer'),
+    description: z.string().max(1024).optional().describe('What is sold, for people'),
+    expires: z.iso.datetime({ offset: true }).optional().describe('The end of the offer'),
+    digest: parameter(256).optional().describe('The digest of the request’s body'),
+    opaque: parameter(MAX_REQUIREMENT_BYTES).optional().describe('The vendor’s own data'),
+  })
+  .meta({
+    id: 'MppChallenge',
+    description: 'The parameters of `WWW-Authenticate: Payment` of the vendor’s 402, unchanged',
+    examples: [
+      {
+        id: 'x7Tg2',
+        realm: 'api.example.com',
+        method: 'solana',
+        intent: 'charge',
+        request: 'eyJhbW91bnQiOiI1MDAwMCJ9',
+      },
+    ],
+  });
+export type OutgoingChallenge = z.infer<typeof Challenge>;
+
 const OutgoingPayment = z
   .strictObject({
     settlement_id: SettlementId,
@@ -62,7 +104,7 @@ const OutgoingPayment = z
     }),
     payment_signature: z.string().meta({
       description:
-        'Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT). Every answer to the same attempt has the same value',
+        'Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT; MPP: Authorization). Every answer to the same attempt has the same value',
       examples: ['eyJ4NDAyVmVyc2lvbiI6Mn0='],
     }),
     transaction: WireTransaction.meta({
@@ -74,14 +116,15 @@ const OutgoingPayment = z
 
 const byId = z.strictObject({ settlement_id: SettlementId });
 
-/** Payments to vendors of x402 that do not use Quittance (docs/design/interop.md, 6). */
+/** Payments to vendors that do not use Quittance (docs/design/interop.md, 6). */
 export const outgoingOperations = {
   payExternal: operation({
-    summary: 'Pay a vendor of x402 that does not use Quittance',
+    summary: 'Pay a vendor of x402 or MPP that does not use Quittance',
     description:
-      'Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the ' +
-      'same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator ' +
-      'broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to ' +
+      'Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. Give `requirement` ' +
+      'for x402, or `challenge` for MPP (method `solana`, intent `charge`, with a fee payer of the vendor). A repeat ' +
+      'with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor, or its ' +
+      'facilitator, broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to ' +
       '`POST /v1/payments/:settlement_id/report`.',
     http: { method: 'POST', path: '/v1/payments', status: 200 },
     access: ['jwt', 'delegate_key'],
@@ -106,8 +149,13 @@ export const outgoingOperations = {
           .union([z.literal(1), z.literal(2)])
           .optional()
           .describe('The version of x402 that the vendor speaks. Default 2'),
-        requirement: Requirement,
+        requirement: Requirement.optional(),
+        challenge: Challenge.optional(),
       })
+      .refine(
+        ({ requirement, challenge }) => (requirement === undefined) !== (challenge === undefined),
+        'must have either requirement (x402) or challenge (MPP)',
+      )
       .meta({ id: 'OutgoingPaymentRequest' }),
     repeatable: true,
     output: OutgoingPayment,
@@ -139,7 +187,8 @@ export const outgoingOperations = {
     body: z
       .strictObject({
         payment_response: label(8192, 'eyJzdWNjZXNzIjp0cnVlfQ==').meta({
-          description: 'Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE)',
+          description:
+            'Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE; MPP: Payment-Receipt)',
         }),
       })
       .meta({ id: 'ReportOutgoingPaymentRequest' }),

@@ -1,13 +1,14 @@
 // A vendor as in the documentation of @solana/mpp, which pays the network's fees itself. It prints
-// its URL, and a line per delivery.
+// its URL, and a line per delivery. A path of `/denies` is refused after its payment was made, and
+// `/keeps` is refused without making it.
 import { createServer } from 'node:http';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Mppx, solana } from '@solana/mpp/server';
 import { Request as ServerRequest } from 'mppx/server';
 import { print, settings } from '../program.mjs';
 
-/** `secretKey`: of the fee payer. `splits`: as in @solana/mpp. `amount`: micro-units, the gross. */
-const { rpcUrl, mint, payTo, secretKey, amount, splits = [] } = settings();
+/** `secretKey`: of the fee payer. `splits`: as in @solana/mpp. `amount`: micro-units, the gross. `externalId`: a memo. */
+const { rpcUrl, mint, payTo, secretKey, amount, externalId, splits = [] } = settings();
 const signer = await createKeyPairSignerFromBytes(Buffer.from(secretKey, 'base64'));
 const mppx = Mppx.create({
   secretKey: 'the secret of challenges, at least 32 characters',
@@ -36,8 +37,12 @@ globalThis.fetch = (input, init) => {
 
 let deliveries = 0;
 const answer = async (request) => {
-  const result = await mppx.charge({ amount, currency: mint })(request);
+  const { pathname } = new URL(request.url);
+  const ask = mppx.charge({ amount, currency: mint, ...(externalId && { externalId }) });
+  if (pathname === '/keeps') return (await ask(new Request(request.url))).challenge;
+  const result = await ask(request);
   if (result.status === 402) return result.challenge;
+  if (pathname === '/denies') return (await ask(new Request(request.url))).challenge;
   deliveries += 1;
   print({ delivered: deliveries });
   return result.withReceipt(Response.json({ delivery: deliveries }));

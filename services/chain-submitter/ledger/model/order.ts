@@ -97,8 +97,8 @@ export type OutgoingOrder = {
   kind: 'outgoing';
   accountId: string;
   source: string;
-  destination: string;
-  amountMicro: bigint;
+  /** Transfers to token accounts. x402 has one. */
+  legs: readonly { destination: string; amountMicro: bigint }[];
   /** The transaction is not older, epoch milliseconds. */
   since: number;
 };

@@ -12,13 +12,13 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
       ...(order.payoutAccount === feeAccount ? [] : [[feeAccount, order.feeMicro] as [string, bigint]]),
     ];
   }
-  if (order.kind === 'withdrawal' || order.kind === 'refund' || order.kind === 'outgoing') {
+  if (order.kind === 'withdrawal' || order.kind === 'refund') {
     return [
       [order.source, -order.amountMicro],
       [order.destination, order.amountMicro],
     ];
   }
-  if (order.kind === 'incoming') {
+  if (order.kind === 'incoming' || order.kind === 'outgoing') {
     const deltas = new Map<string, bigint>();
     const add = (account: string, micro: bigint) => deltas.set(account, (deltas.get(account) ?? 0n) + micro);
     for (const { destination, amountMicro } of order.legs) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Approval } from '../../../../shared/contract/settlement.ts';
+import { Approval, type OutgoingRail } from '../../../../shared/contract/settlement.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type Page, pageBy } from '../../../../shared/lists/page.ts';
 
@@ -29,7 +29,7 @@ export type NewApproval = {
   accountId: string;
   delegateId: string;
   paymentAttemptId: string;
-  rail: 'quittance' | 'x402_out';
+  rail: 'quittance' | OutgoingRail;
   quoteId: string | null;
   amountMicro: bigint;
   payTo: string;

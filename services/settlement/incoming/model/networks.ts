@@ -1,3 +1,6 @@
+/** The program of USDC. */
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+
 /** The names that other protocols have for the networks of Solana, by their CAIP-2 ids. */
 const NETWORKS: Readonly<Record<string, { v1: string; mpp: 'mainnet-beta' | 'devnet' }>> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': { v1: 'solana', mpp: 'mainnet-beta' },

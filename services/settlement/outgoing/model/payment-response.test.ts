@@ -9,6 +9,11 @@ test.each([
   ['a failure that names it', encoded({ success: false, transaction: HASH }), HASH],
   ['a failure without it', encoded({ success: false, transaction: '' }), null],
   ['no hash', encoded({ transaction: 'none' }), null],
+  [
+    'a receipt of MPP',
+    Buffer.from(JSON.stringify({ status: 'success', reference: HASH })).toString('base64url'),
+    HASH,
+  ],
   ['no object', encoded(null), null],
   ['no JSON', 'abc', null],
   ['no base64', '%%%', null],

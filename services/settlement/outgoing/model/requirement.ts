@@ -1,38 +1,14 @@
-import type { z } from 'zod';
 import { invalid } from '../../../../shared/contract/errors.ts';
 import { MAX_MEMO_BYTES } from '../../../../shared/contract/primitives.ts';
-import type { settlement } from '../../../../shared/contract/settlement.ts';
+import type { OutgoingRequirement } from '../../../../shared/contract/settlement.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
 import { v1NetworkOf } from '../../incoming/model/networks.ts';
-
-type Input = z.infer<typeof settlement.operations.payExternal.body>;
-type Requirement = Input['requirement'];
-
-/** What a vendor's 402 asks for, checked against this environment. */
-export type OutgoingOrder = {
-  version: 1 | 2;
-  requirement: Requirement;
-  resource: string;
-  /** Host and origin of the resource. */
-  host: string;
-  origin: string;
-  amountMicro: bigint;
-  payTo: string;
-  feePayer: string;
-  /** The memo that the vendor requires. Null: any. */
-  memo: string | null;
-};
-
-type OutgoingTerms = {
-  /** CAIP-2 id, of version 2. */
-  network: string;
-  mint: string;
-};
+import { type Asked, isMemo, type OutgoingTerms } from './asked.ts';
 
 const FIELD = 'requirement';
 
 /** Version 2 names the price `amount`, version 1 `maxAmountRequired`. */
-const amountOf = (requirement: Requirement, version: 1 | 2): bigint => {
+const amountOf = (requirement: OutgoingRequirement, version: 1 | 2): bigint => {
   const name = version === 2 ? 'amount' : 'maxAmountRequired';
   const text = requirement[name];
   if (text === undefined)
@@ -40,18 +16,12 @@ const amountOf = (requirement: Requirement, version: 1 | 2): bigint => {
   return parseMicro(text);
 };
 
-/** The memo that the vendor requires, or null. */
-export const memoOf = ({ extra: { memo } }: Requirement): string | null => memo ?? null;
-
-/**
- * Checks what a vendor asks for before anything is stored (docs/design/interop.md, section 6).
- * Fields that this system does not know are left as they are, because the payload repeats them.
- * @throws ServiceError validation_error
- */
+/** What an entry of `accepts` of x402 asks for. @throws ServiceError validation_error */
 export const readRequirement = (
-  { requirement, resource, x402_version: version = 2 }: Input,
+  requirement: OutgoingRequirement,
+  version: 1 | 2,
   { network, mint }: OutgoingTerms,
-): OutgoingOrder => {
+): Asked => {
   if (requirement.scheme !== 'exact')
     throw invalid(`${FIELD}.scheme`, 'must be exact: only payments of an exact amount are signed');
   const ours = version === 2 ? network : v1NetworkOf(network);
@@ -64,20 +34,13 @@ export const readRequirement = (
     );
   if (requirement.asset !== mint)
     throw invalid(`${FIELD}.asset`, `must be ${mint}: only USDC of this network is paid`);
-  const memo = memoOf(requirement);
-  // chain-submitter stores it as jsonb, which has no NUL and no half of a surrogate pair.
-  if (memo !== null && (Buffer.byteLength(memo) > MAX_MEMO_BYTES || /[\p{Cc}\p{Cs}]/u.test(memo)))
+  const memo = requirement.extra.memo ?? null;
+  if (memo !== null && !isMemo(memo))
     throw invalid(
       `${FIELD}.extra.memo`,
       `must be text of at most ${MAX_MEMO_BYTES} bytes without control characters`,
     );
-  const { host, origin } = new URL(resource);
   return {
-    version,
-    requirement,
-    resource,
-    host,
-    origin,
     amountMicro: amountOf(requirement, version),
     payTo: requirement.payTo,
     feePayer: requirement.extra.feePayer,

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { OutgoingRail } from '../../../../shared/contract/settlement.ts';
 import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
+import { textArray } from '../../../../shared/operator/records.ts';
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { afterRowsOf, holdPayers, lockPayers } from '../../payers/store.ts';
+import { isOutgoingPayment } from './conditions.ts';
 import {
   type ComparedLimit,
   capsOf,
@@ -17,6 +20,7 @@ import { firstOf, namesOf } from './refusals.ts';
 /** An outgoing payment that is not accepted yet. */
 export type OutgoingAttempt = {
   settlementId: string;
+  rail: OutgoingRail;
   accountId: string;
   paymentAttemptId: string;
   delegateId: string | null;
@@ -25,12 +29,15 @@ export type OutgoingAttempt = {
   authority: string;
   amountMicro: bigint;
   payTo: string;
+  /** Everyone who is paid, `payTo` first. */
+  payees: readonly string[];
   host: string;
   origin: string;
   resource: string;
   /** The vendor's requirement as JSON. */
   requirement: string;
-  version: 1 | 2;
+  /** Of x402. Null for MPP. */
+  version: 1 | 2 | null;
   /** The moment in whose hour the caps count the amount, epoch milliseconds. */
   cappedAt: number;
   /** A sign-in of the last minutes by a person, which the limits of the account do not bind. */
@@ -70,10 +77,12 @@ const lockAccount = (tx: Db, { accountId, delegateId }: OutgoingAttempt): Promis
     where account_id = ${accountId} and ${afterRowsOf('delegate')} order by wallet_id for update`);
 
 const inputOf = (attempt: OutgoingAttempt, isOverCap: boolean) => sql.fragment`
-  select ${attempt.settlementId}::text as settlement_id, ${attempt.accountId}::text as account_id,
+  select ${attempt.settlementId}::text as settlement_id, ${attempt.rail}::text as rail,
+    ${attempt.accountId}::text as account_id,
     ${attempt.paymentAttemptId}::text as payment_attempt_id, ${attempt.delegateId}::text as delegate_id,
     ${attempt.walletId}::text as wallet_id, ${attempt.authority}::text as authority,
-    ${attempt.amountMicro}::bigint as quote_amount, ${attempt.payTo}::text as pay_to, ${attempt.host}::text as host,
+    ${attempt.amountMicro}::bigint as quote_amount, ${attempt.payTo}::text as pay_to,
+    ${textArray(attempt.payees)} as payees, ${attempt.host}::text as host,
     ${attempt.origin}::text as origin, ${attempt.resource}::text as resource,
     ${attempt.requirement}::json as requirement, ${attempt.version}::smallint as x402_version,
     to_timestamp(${attempt.cappedAt}::float8 / 1000) as capped_at,
@@ -101,7 +110,7 @@ const countUnsettled = sql.fragment`
     extract(epoch from max(latest.progressed_at) + ${PAUSED_FOR} - app_now())::float8 as seconds
   from candidate cross join lateral (
     select s.status, s.progressed_at from settlements as s
-    where s.account_id = candidate.account_id and s.payout_address = candidate.pay_to and s.rail = 'x402_out'
+    where s.account_id = candidate.account_id and s.payout_address = candidate.pay_to and s.${isOutgoingPayment}
       and s.message_hash is not null and s.status <> 'pending'
     order by s.settlement_id desc limit ${MAX_UNSETTLED}
   ) as latest`;
@@ -122,13 +131,13 @@ const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, rail, account_id, payment_attempt_id, delegate_id, ${countedIn}, wallet_id,
     quote_amount, fee_amount, payer_address, service_name, payout_address, resource, requirement, x402_version,
     capped_at)
-  select settlement_id, 'x402_out', account_id, payment_attempt_id, delegate_id, ${countedIn}, wallet_id,
+  select settlement_id, rail, account_id, payment_attempt_id, delegate_id, ${countedIn}, wallet_id,
     quote_amount, 0, authority, host, pay_to, resource, requirement, x402_version, capped_at
   from evaluated where decision = 'accepted'
   on conflict do nothing
   returning settlement_id, account_id, wallet_id, delegate_id, quote_amount`;
 
-const isSameResource = sql.fragment`a.rail = 'x402_out' and a.resource = candidate.resource`;
+const isSameResource = sql.fragment`a.rail = candidate.rail and a.resource = candidate.resource`;
 
 /**
  * Accepts an outgoing payment: checks in rank order, and for an accepted one the attempt, the holds

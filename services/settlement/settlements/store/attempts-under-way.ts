@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { isUnderWay } from './conditions.ts';
+import { isOutgoingPayment, isUnderWay } from './conditions.ts';
 
 const UnderWay = z.object({
   /** Null: the total of all states. */
@@ -29,7 +29,7 @@ export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
       count(distinct wallet_id) filter (where holding) as holding_wallets
     from (
       select quote_amount, holding, wallet_id,
-        created_at + case when rail = 'x402_out' then ${USABLE_FOR} else interval '0' end as expected_since,
+        created_at + case when ${isOutgoingPayment} then ${USABLE_FOR} else interval '0' end as expected_since,
         case when chain_status = 'confirmed' then 'confirmed' when status = 'pending' then 'pending' else 'reopened' end as state
       from settlements where ${isUnderWay}
     ) as open

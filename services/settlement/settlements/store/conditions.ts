@@ -9,6 +9,9 @@ export const chainState = stateColumn(chainStatuses, sql.fragment`chain_status`)
 /** The guard of an event: both states have a transition for it. */
 export const allows = (event: Event) => sql.fragment`${state.allows(event)} and ${chainState.allows(event)}`;
 
+/** The rails of payments to vendors that do not use Quittance, as the indexes have them. */
+export const isOutgoingPayment = sql.fragment`rail in ('x402_out', 'mpp_out')`;
+
 /**
  * Whether the redeem window of an issued settlement has elapsed. While a fork removes its payment
  * (pending again) it cannot be redeemed. The window is extended by that time, so that the payer

@@ -4,7 +4,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import type { Credit } from '../../fee-accounts/model.ts';
 import { insertFeeAccounts, lockFeeAccounts, reserveFees } from '../../fee-accounts/store.ts';
-import { chainState, isRedeemable, isUnreserved, state } from './conditions.ts';
+import { chainState, isOutgoingPayment, isRedeemable, isUnreserved, state } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 import { columns, Row, type SettlementRow } from './settlements.ts';
 
@@ -132,7 +132,7 @@ export const insertIncomingPayments = async (
 };
 
 /** The condition of the unique index of messages. */
-const isIndexedByMessage = sql.fragment`rail <> 'x402_out'`;
+const isIndexedByMessage = sql.fragment`not ${isOutgoingPayment}`;
 
 /** The settlement of a signed message, or null. */
 export const findByMessage = (db: Db, messageHash: string): Promise<IncomingRow | null> =>

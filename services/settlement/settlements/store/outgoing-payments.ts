@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { chainState } from './conditions.ts';
+import { chainState, isOutgoingPayment } from './conditions.ts';
 import { columns, Row } from './settlements.ts';
 
 /*
@@ -10,6 +10,7 @@ import { columns, Row } from './settlements.ts';
 const OutgoingRow = Row.extend({
   /** The vendor's requirement as JSON, with its fields in their order. Null on another rail. */
   requirement: z.string().nullable(),
+  /** Null for MPP. */
   x402_version: z.number().nullable(),
   /** Null: the bytes were never handed out. */
   message_hash: z.string().nullable(),
@@ -35,7 +36,7 @@ export const findOutgoingAttempt = (
 export const findOutgoing = (db: Db, settlementId: string): Promise<OutgoingRow | null> =>
   db.maybeOne(sql.type(OutgoingRow)`
     select ${outgoingColumns} from settlements
-    where settlement_id = ${settlementId} and rail = 'x402_out'`);
+    where settlement_id = ${settlementId} and ${isOutgoingPayment}`);
 
 /**
  * Outgoing payments whose call is over, and whose bytes were not handed out. Handed-out bytes have
@@ -45,7 +46,7 @@ export const findOutgoing = (db: Db, settlementId: string): Promise<OutgoingRow 
 export const listUnsigned = (db: Db, limit: number): Promise<readonly OutgoingRow[]> =>
   db.any(sql.type(OutgoingRow)`
     select ${outgoingColumns} from settlements
-    where ${chainState.is('pending')} and rail = 'x402_out' and created_at < app_now() -
+    where ${chainState.is('pending')} and ${isOutgoingPayment} and created_at < app_now() -
       case when message_hash is null then interval '2 minutes' else interval '15 minutes' end
     order by created_at limit ${limit}`);
 
@@ -61,7 +62,7 @@ export const recordHandedOut = (
   db.query(sql.typeAlias('void')`
     update settlements set message_hash = ${messageHash}, source_account = ${sourceAccount},
       progressed_at = case when ${chainState.is('pending')} then app_now() else progressed_at end
-    where settlement_id = ${settlementId} and rail = 'x402_out' and message_hash is null`);
+    where settlement_id = ${settlementId} and ${isOutgoingPayment} and message_hash is null`);
 
 /** Erases the queries of the addresses that an account has paid for. */
 export const eraseResourceQueries = (db: Db, accountId: string): Promise<unknown> =>

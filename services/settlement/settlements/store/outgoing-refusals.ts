@@ -34,7 +34,7 @@ export const OUTGOING_REFUSALS = {
     ),
   },
   payee_not_allowed: {
-    when: sql.fragment`not candidate.pay_to = any(delegate.external_pay_to)`,
+    when: sql.fragment`not candidate.payees <@ delegate.external_pay_to`,
     error: forbidden('this delegate may not pay this address; its owner can add it (external.pay_to)'),
   },
   origin_not_allowed: {

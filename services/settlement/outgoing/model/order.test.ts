@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ServiceError } from '../../../../shared/contract/errors.ts';
 import { settlement } from '../../../../shared/contract/settlement.ts';
-import { readRequirement } from './requirement.ts';
+import { readOrder } from './order.ts';
 
 const MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const ADDRESS = 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u';
@@ -21,7 +21,7 @@ const V1 = { ...rest, network: 'solana-devnet', maxAmountRequired: amount, resou
 
 const { body } = settlement.operations.payExternal;
 const read = (change: object, { network = NETWORK, mint = MINT } = {}) =>
-  readRequirement(
+  readOrder(
     body.parse({
       payment_attempt_id: 'a',
       resource: 'https://user@api.example.com:8443/report?a=1',
@@ -44,6 +44,8 @@ test.each([
   ['unknown fields', { requirement: { ...V2, outputSchema: { a: [1, null] } } }, 2, null],
 ])('%s is read with its host and origin, and unchanged', (_name, change, version, memo) => {
   expect(read(change)).toEqual({
+    rail: 'x402_out',
+    expiresAt: null,
     version,
     requirement: change.requirement,
     resource: 'https://user@api.example.com:8443/report?a=1',

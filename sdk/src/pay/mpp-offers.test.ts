@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { challengeOf, charge, SERVICE_WALLET } from '../../../test/support/scripted-vendors.ts';
+import { readCall } from './call.ts';
+import { challengesIn, mppOffers } from './mpp-offers.ts';
+
+const MINT = charge().currency;
+const DEVNET = { x402_network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', usdc_mint: MINT };
+
+test.each<[string, string, Record<string, string>[]]>([
+  ['one challenge', 'Payment id="a", realm="b"', [{ id: 'a', realm: 'b' }]],
+  ['two in one header', 'Payment id="a", realm="b", Payment id="c"', [{ id: 'a', realm: 'b' }, { id: 'c' }]],
+  ['other schemes', 'Basic realm="x", Payment id="a", Bearer', [{ id: 'a' }]],
+  ['a scheme in another case', 'PAYMENT ID="a"', [{ id: 'a' }]],
+  ['texts without quotes', 'Payment id=a,realm = b', [{ id: 'a', realm: 'b' }]],
+  [
+    'a scheme inside of a text',
+    'Payment realm="x, Payment id=y", id="a"',
+    [{ realm: 'x, Payment id=y', id: 'a' }],
+  ],
+  ['escapes', String.raw`Payment realm="a \"b\" \\ \u20ac"`, [{ realm: 'a "b" \\ €' }]],
+  ['a repeated parameter', 'Payment id="a", id="b", Payment id="c"', [{ id: 'c' }]],
+  ['no scheme', 'id="a"', []],
+  ['an open quotation mark', 'Payment id="a", realm="b', []],
+  ['nothing', '', []],
+])('a header with %s', (_name, header, expected) => {
+  expect(challengesIn(header)).toEqual(expected);
+});
+
+test('a header of 64 KB that never ends is read in no time', () => {
+  for (const part of ['Payment ', 'a="', '\\', '"', ',', 'a=', ' a'])
+    expect(
+      challengesIn(`Payment id="a", ${part.repeat(65_000 / part.length)}`).length,
+    ).toBeGreaterThanOrEqual(0);
+});
+
+const read = (...challenges: string[]) =>
+  mppOffers.read(new Response('', { status: 402, headers: { 'www-authenticate': challenges.join(', ') } }));
+
+test('the offer has the parameters of the challenge, and no other', async () => {
+  const [offer] = await read(challengeOf(charge(), { opaque: 'e30', description: 'A report', more: 'x' }));
+  const { request, ...challenge } = offer!.challenge;
+  expect(challenge).toEqual({
+    ...{ id: 'c1', realm: 'vendor', method: 'solana', intent: 'charge' },
+    ...{ opaque: 'e30', description: 'A report' },
+  });
+  expect(JSON.parse(Buffer.from(request, 'base64url').toString())).toEqual(charge());
+  expect(mppOffers.priceOf(offer!)).toEqual({ amount: '1000', mint: MINT, payTo: SERVICE_WALLET });
+});
+
+const BODY = '{"city":"Bern"}';
+const digest = createHash('sha256').update(BODY).digest('base64');
+
+const isPayable = async (challenge: string, init: RequestInit = {}, network = DEVNET) => {
+  const [offer] = await read(challenge);
+  const call = await readCall('https://vendor.example.com', { method: 'POST', body: BODY, ...init }, 1000);
+  return offer !== undefined && mppOffers.isPayable(offer, network, call);
+};
+
+test.each<[string, string, RequestInit?]>([
+  ['as the API expects it', challengeOf(charge())],
+  ['that ends later', challengeOf(charge(), { expires: new Date(Date.now() + 60_000).toISOString() })],
+  ['for this body', challengeOf(charge(), { digest: `sha-256=${digest}` })],
+  ['for this body, as RFC 9530 writes it', challengeOf(charge(), { digest: `sha-256=:${digest}:` })],
+  ['that names the usual header', challengeOf(charge(), { header: 'Authorization' })],
+])('an offer %s is payable', async (_name, challenge, init = {}) => {
+  expect(await isPayable(challenge, init)).toBe(true);
+});
+
+test('the symbol is the mint of the network', async () => {
+  const symbol = challengeOf(charge({ currency: 'USDC' }));
+  expect(await isPayable(symbol)).toBe(false);
+  const mint = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+  expect(await isPayable(symbol, {}, { ...DEVNET, usdc_mint: mint })).toBe(true);
+  const [offer] = await read(symbol);
+  expect(mppOffers.priceOf(offer!).mint).toBe(mint);
+});
+
+test.each<[string, string, RequestInit?]>([
+  ['another method', challengeOf(charge(), { method: 'tempo' })],
+  ['another intent', challengeOf(charge(), { intent: 'session' })],
+  ['another header for the payment', challengeOf(charge(), { header: 'x-api-key' })],
+  ['no fee payer', challengeOf(charge({}, { feePayer: false }))],
+  ['no key of its fee payer', challengeOf(charge({}, { feePayerKey: undefined }))],
+  ['another network', challengeOf(charge({}, { network: 'mainnet-beta' }))],
+  ['no network, which is mainnet', challengeOf(charge({}, { network: undefined }))],
+  ['another mint', challengeOf(charge({ currency: SERVICE_WALLET }))],
+  ['SOL', challengeOf(charge({ currency: 'sol' }))],
+  ['a number as its amount', challengeOf(charge({ amount: 1000 }))],
+  ['a negative amount', challengeOf(charge({ amount: '-1' }))],
+  ['no recipient', challengeOf(charge({ recipient: undefined }))],
+  ['an end that is over', challengeOf(charge(), { expires: new Date(Date.now() - 1000).toISOString() })],
+  ['an end that is no time', challengeOf(charge(), { expires: 'soon' })],
+  ['the digest of another body', challengeOf(charge(), { digest: `sha-256=${digest.replace(/./, '_')}` })],
+  ['another kind of digest', challengeOf(charge(), { digest: 'md5=abc' })],
+  ['a request that is no JSON', challengeOf(charge(), { request: 'abc' })],
+  ['9 KB of additions', challengeOf(charge({ description: 'x'.repeat(9000) }))],
+  [
+    'the header of the caller’s own credential',
+    challengeOf(charge()),
+    { headers: { authorization: 'Bearer x' } },
+  ],
+])('an offer with %s is not payable', async (_name, challenge, init = {}) => {
+  expect(await isPayable(challenge, init)).toBe(false);
+});

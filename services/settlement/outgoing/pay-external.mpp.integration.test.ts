@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Principal } from '../../../shared/contract/principal.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import {
+  ANY_PAYEE,
+  type PaidOut,
+  payOut,
+  RESOURCE,
+  refusal,
+  USDC,
+} from '../../../test/support/outgoing-calls.ts';
+import {
+  callAs,
+  delegateOf,
+  held,
+  publishProgress,
+  row,
+  spendingOf,
+  startFixture,
+  stopFixture,
+  untilChainStatus,
+} from '../../../test/support/settlement.ts';
+import { FEE_PAYER } from '../../../test/support/settlement-incoming.ts';
+import { newPayee, signer } from '../../../test/support/settlement-outgoing.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { MINT } from '../../../test/support/settlement-quotes.ts';
+
+beforeAll(startFixture);
+afterAll(stopFixture);
+
+type Charge = { payTo: string; amount?: bigint; splits?: object[]; expires?: string };
+/** The parameters of a challenge, as a vendor's 402 has them. */
+const challengeOf = ({ payTo, amount = USDC, splits, expires }: Charge) => {
+  const request = {
+    ...{ amount: `${amount}`, currency: MINT, recipient: payTo, externalId: 'order 7' },
+    methodDetails: { network: 'devnet', feePayer: true, feePayerKey: FEE_PAYER, ...(splits && { splits }) },
+  };
+  return {
+    ...{ id: 'c1', realm: 'api.example.com', method: 'solana', intent: 'charge' },
+    request: Buffer.from(JSON.stringify(request)).toString('base64url'),
+    ...(expires !== undefined && { expires }),
+  };
+};
+const charge = (payer: Principal, of: Charge, attempt = newId('evt')) =>
+  callAs<PaidOut>(payer, 'payExternal', {
+    ...{ payment_attempt_id: attempt, resource: RESOURCE, challenge: challengeOf(of) },
+  });
+const splitTo = (recipient: string, amount: string) => ({ recipient, amount, memo: 'fee' });
+
+test('a charge is signed with its splits, held as a whole, and spent when it is seen', async () => {
+  const payer = consumer();
+  const [payTo, other] = [newPayee('charged'), newPayee('split')];
+  const delegate = await delegateOf(payer, { daily: 5n * USDC }, null, {
+    external: { pay_to: [payTo, other], origins: null },
+  });
+  const of = { payTo, splits: [splitTo(other, '300')] };
+  const first = await charge(delegate, of, 'charge');
+  expect(JSON.parse(Buffer.from(first.payment_signature.slice(8), 'base64url').toString())).toEqual({
+    challenge: challengeOf(of),
+    payload: { type: 'transaction', transaction: first.transaction },
+  });
+  expect(first.payment_signature).toMatch(/^Payment /);
+  expect([...signer.signed.values()].at(-1)).toMatchObject({
+    ...{ pay_to: payTo, amount: `${USDC}`, memo: 'order 7', fee_payer: FEE_PAYER },
+    splits: [{ pay_to: other, amount: '300', memo: 'fee' }],
+  });
+  expect(await charge(delegate, of, 'charge')).toEqual(first);
+  expect(await held(payer)).toBe(USDC);
+  await publishProgress(first.settlement_id, 'confirmed');
+  await untilChainStatus(first.settlement_id, 'confirmed');
+  expect((await spendingOf(delegate)).usage.daily).toMatchObject({ held: '0', spent: `${USDC}` });
+  expect(await row(first.settlement_id)).toMatchObject({ rail: 'mpp_out', payout_address: payTo });
+});
+
+test('another challenge with the same attempt, and another protocol, are refused', async () => {
+  const payer = consumer();
+  const payTo = newPayee('same attempt');
+  await charge(payer, { payTo }, 'attempt');
+  const again = [
+    () => charge(payer, { payTo, amount: USDC + 1n }, 'attempt'),
+    () => payOut(payer, { payTo, attempt: 'attempt' }),
+  ];
+  for (const call of again)
+    expect(await refusal(call())).toMatchObject({ code: 'conflict', safe_action: 'read_settlement' });
+  expect(await held(payer)).toBe(USDC);
+});
+
+test('every payee must be allowed, and none may be the wallet that pays', async () => {
+  const payer = consumer();
+  const [payTo, other] = [newPayee('allowed'), newPayee('not allowed')];
+  const delegate = await delegateOf(payer, { daily: 5n * USDC }, null, {
+    external: { pay_to: [payTo], origins: null },
+  });
+  const splits = [splitTo(other, `${USDC - 1n}`)];
+  expect(await refusal(charge(delegate, { payTo, splits }))).toMatchObject({
+    ...{ code: 'forbidden', money_moved: 'no' },
+    message: expect.stringContaining('external.pay_to'),
+  });
+  expect(await held(payer)).toBe(0n);
+});
+
+test('a challenge that has ended is refused, but a repeat of its payment is answered', async () => {
+  const payer = consumer();
+  const of = { payTo: newPayee('ended'), expires: new Date(Date.now() - 1000).toISOString() };
+  expect(await refusal(charge(payer, of))).toMatchObject({ code: 'validation_error', money_moved: 'no' });
+});
+
+test('48 payments of both protocols at once, with a limit for five: none beyond it', async () => {
+  const payer = consumer();
+  const delegate = await delegateOf(payer, { daily: 5n * USDC - 1n }, null, ANY_PAYEE);
+  const calls = Array.from({ length: 48 }, (_, index) => {
+    const payTo = newPayee(`race ${index % 3} ${newId('evt')}`);
+    return index % 2 === 0 ? charge(delegate, { payTo }) : payOut(delegate, { payTo });
+  });
+  const ended = await Promise.allSettled(calls);
+  expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+  expect(await held(payer)).toBe(4n * USDC);
+  expect((await spendingOf(delegate)).usage.daily).toMatchObject({ held: `${4n * USDC}`, spent: '0' });
+});
