@@ -2,13 +2,14 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { createPaymentFiles } from '../../cli/src/payment-files.ts';
 import { createClient } from '../../sdk/src/client.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
-import { type PayingFetch, PriceAboveCapError, payingFetch } from '../../sdk/src/pay/main.ts';
-import type { Fetch } from '../../sdk/src/transport.ts';
+import { type Approve, type PayOptions, PriceAboveCapError, payingFetch } from '../../sdk/src/pay/main.ts';
+import { payingTools } from '../../sdk/src/pay/tools.ts';
 import { createAsking } from './asking.ts';
 import { createPayees } from './payees.ts';
 import { createReach } from './reach.ts';
 import type { Settings } from './settings.ts';
 import { AboveSettingError, createSpending, type Spending } from './spending.ts';
+import { withToolsOf } from './tool-calls.ts';
 import { registerBudget } from './tools/budget.ts';
 import { registerFetchPaid } from './tools/fetch-paid.ts';
 import { registerPayments } from './tools/payments.ts';
@@ -35,25 +36,24 @@ const REGISTER = [
 
 type Used = Omit<Settings, 'http'>;
 
+type Paying = { approve?: Approve | undefined; signal?: AbortSignal | null | undefined };
+
 /**
- * A fetch that pays, with its payments in files until their delivery. A repeated call presents the
- * same payment, also after a restart. Calls of one purchase run one after another.
+ * Pays with the payments in files until their delivery. A repeated call presents the same payment,
+ * also after a restart. Calls of one purchase run one after another.
  */
 const payingFromFiles =
-  (fetch: Fetch, settings: Used, spending: Spending): PayingFetch =>
-  async (input, { approve = () => true, ...init } = {}) => {
+  (settings: Used, spending: Spending) =>
+  async <T>(init: Paying, pay: (options: PayOptions, approve: Approve) => Promise<T>): Promise<T> => {
     const { baseUrl, key, folder, maxAmountMicro } = settings;
     const payer = { url: baseUrl, environment: /^dk_live_/.test(key) ? 'live' : 'test', payer: key } as const;
     const files = createPaymentFiles(folder, payer, init.signal ?? new AbortController().signal);
     const options = { baseUrl, delegateKey: key, maxAmount: maxAmountMicro, store: files.store };
     const call = Symbol('call');
     try {
-      return await payingFetch(fetch, options)(input, {
-        ...init,
-        approve: async (price, asked) => {
-          await spending.reserve(call, price.quote_amount);
-          return approve(price, asked);
-        },
+      return await pay(options, async (price, asked) => {
+        await spending.reserve(call, price.quote_amount);
+        return init.approve?.(price, asked) ?? true;
       });
     } catch (error) {
       if (error instanceof PriceAboveCapError && BigInt(error.quote.quote_amount) > maxAmountMicro)
@@ -74,10 +74,18 @@ export const createServers = (settings: Used, version: string) => {
   const { fetch, close } = createReach(settings);
   const client = createClient({ baseUrl, credential: key });
   const spending = createSpending(settings, (options) => client.identity.getOwnDelegate({}, options));
+  const fromFiles = payingFromFiles(settings, spending);
   const tools: Tools = {
     client,
     settings,
-    pay: payingFromFiles(fetch, settings, spending),
+    pay: (input, init = {}) =>
+      fromFiles(init, (options, approve) => payingFetch(fetch, options)(input, { ...init, approve })),
+    payTool: (server, call, init) =>
+      fromFiles(init, (options, approve) =>
+        withToolsOf(fetch, { ...server, version }, (callTool) =>
+          payingTools(callTool, { ...options, serverUrl: server.url, fetch })(call, { ...init, approve }),
+        ),
+      ),
     // With a store of its own, so that it presents no payment of `pay`.
     ask: payingFetch(fetch, {
       baseUrl,

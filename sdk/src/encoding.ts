@@ -55,6 +55,17 @@ export const canonicalJson = (value: Canonical): string => {
   return `{${fields.map(([name, each]) => `${JSON.stringify(name)}:${canonicalJson(each)}`).join(',')}}`;
 };
 
+/**
+ * JSON with its names in order, as RFC 8785 has it for what JSON itself can express. Equal values
+ * have equal texts.
+ */
+export const sortedJson = (value: unknown): string =>
+  JSON.stringify(value, (_name, each: unknown) => {
+    const fields = objectOr(each);
+    if (fields === null) return each;
+    return Object.fromEntries(Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
+
 export const hash = async (bytes: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 

@@ -6,6 +6,7 @@
  * their commands. `start-modules.test.ts` compares the lists with the imports.
  */
 export const SERVER_PACKAGES = [
+  '@modelcontextprotocol/client',
   '@modelcontextprotocol/node',
   '@modelcontextprotocol/server',
   '@types/node',
