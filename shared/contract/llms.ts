@@ -39,7 +39,7 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
 - To pay a vendor that does not use Quittance by x402: give the \`exact\` entry of \`accepts\`, unchanged, to \`POST /v1/payments\` with your
   \`payment_attempt_id\` and the URL, repeat the request with the header \`PAYMENT-SIGNATURE: <payment_signature>\`, and send the vendor's
   \`PAYMENT-RESPONSE\` to \`POST /v1/payments/:settlement_id/report\`. A 402 after that never means "not paid": the chain decides, within about two minutes.
-- By MPP: give the parameters of the challenge (method \`solana\`, intent \`charge\`), unchanged, as \`challenge\`, show
+- By MPP: give the unchanged parameters of a challenge of \`solana\` as \`challenge\`, show
   \`Authorization: <payment_signature>\`, and report the vendor's \`Payment-Receipt\`.
 - A vendor's x402 middleware uses \`/v1/x402\` as its facilitator, with the service key. The success of a payment is handed out once;
   \`settlement_pending\` and 202 never mean "not paid": settle the same payload again.

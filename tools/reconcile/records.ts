@@ -118,7 +118,9 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
       moves: [
         { account: tokenAccount(text(row.owner)), amount: -BigInt(text(row.quote_amount)) },
         ...outgoingLegs({
-          ...{ pay_to: text(row.payout_address), amount: text(row.quote_amount), memo: null },
+          pay_to: text(row.payout_address),
+          amount: text(row.quote_amount),
+          memo: null,
           splits: splitsOf(row.requirement),
         }).map(({ payTo, amountMicro }) => ({ account: tokenAccount(payTo), amount: amountMicro })),
       ],

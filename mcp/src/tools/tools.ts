@@ -7,7 +7,7 @@ import type { Asking } from '../asking.ts';
 import type { Settings } from '../settings.ts';
 
 /** Another MCP server, and how it is called. */
-export type ToolServer = { url: string; headers: Record<string, string>; signal: AbortSignal };
+type ToolServer = { url: string; headers: Record<string, string>; signal: AbortSignal };
 
 /** What the tools of one server share. */
 export type Tools = {

@@ -1907,6 +1907,23 @@ export type OutgoingPaymentReport = {
     /** @description The transaction on chain. Null until it is seen there */
     tx_hash: TransactionHash | null;
 };
+/**
+ * @example {
+ *       "payment_attempt_id": "attempt-1",
+ *       "resource": "https://api.example.com/report",
+ *       "requirement": {
+ *         "scheme": "exact",
+ *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+ *         "amount": "50000",
+ *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+ *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+ *         "maxTimeoutSeconds": 60,
+ *         "extra": {
+ *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+ *         }
+ *       }
+ *     }
+ */
 export type OutgoingPaymentRequest = {
     payment_attempt_id: PaymentAttemptId;
     /**

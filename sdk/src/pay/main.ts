@@ -158,8 +158,8 @@ const createPaying = (fetch: Fetch, options: ReturnType<typeof checked>): Paying
  * @throws ApprovalRequiredError if the owner must approve the payment first; the same call with the
  * same key goes on with it
  * @throws NotDeliveredError if the vendor has the payment and does not deliver
- * @throws PaymentOpenError if a vendor of x402 or MPP has the payment, does not deliver, and may still use
- *   it
+ * @throws PaymentOpenError if a vendor of x402 or MPP has the payment, does not deliver, and may
+ *   still use it
  */
 export const payingFetch = (fetch: Fetch, options: PayOptions): PayingFetch => {
   if (typeof fetch !== 'function')

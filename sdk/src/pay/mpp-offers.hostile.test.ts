@@ -21,7 +21,7 @@ import {
 } from '../../../test/support/scripted-vendors.ts';
 import { NotDeliveredError, PaidRedirectError, PaymentOpenError, receiptOf } from './main.ts';
 
-/** Vendors of MPP, and of several protocols, that try to be paid too much, twice, or for nothing. */
+/** Vendors of MPP and of several protocols that try to be paid too much, twice, or for nothing. */
 
 let world: World;
 beforeEach(async () => {

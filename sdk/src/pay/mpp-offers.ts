@@ -1,7 +1,6 @@
 import { fromBase64, hash } from '../encoding.ts';
 import type { Input } from '../types.ts';
-import type { Call } from './call.ts';
-import { AMOUNT, decoded, fieldsOf, MAX_ASKED, MAX_HEADER, type OfferDialect } from './offer-dialect.ts';
+import { AMOUNT, type Asking, decoded, fieldsOf, MAX_ASKED, MAX_HEADER, type OfferDialect } from './offer-dialect.ts';
 
 /**
  * Offers of vendors that do not use Quittance, in the form of MPP: challenges of the scheme
@@ -90,7 +89,7 @@ const mintOf = (currency: unknown, details: Record<string, unknown>): unknown =>
   currency === 'USDC' ? USDC[String(networkIn(details))] : currency;
 
 /** Whether a challenge is for the body of this call. */
-const isForBody = async (digest: string | undefined, { body }: Pick<Call, 'body'>): Promise<boolean> => {
+const isForBody = async (digest: string | undefined, { body }: Pick<Asking, 'body'>): Promise<boolean> => {
   if (digest === undefined) return true;
   // RFC 9530 puts the base64 between colons.
   const [, text] = /^sha-256=:?([A-Za-z0-9+/=_-]+?):?$/.exec(digest) ?? [];

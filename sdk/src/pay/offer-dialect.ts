@@ -1,5 +1,7 @@
 import { objectOr } from '../encoding.ts';
-import type { Call } from './call.ts';
+
+/** What an offer is compared with of the request that it answers. */
+export type Asking = { headers: Headers; body: { bytes: Uint8Array | null } };
 
 /** The network and the mint of an environment, as the API publishes them. */
 export type Network = { x402_network: string; usdc_mint: string };
@@ -13,7 +15,7 @@ export type OfferDialect<Offer> = {
   isPayable: (
     offer: Offer,
     network: Network,
-    call: Pick<Call, 'headers' | 'body'>,
+    call: Asking,
   ) => boolean | Promise<boolean>;
   /** Of a payable offer: micro-units, the mint, and the address that is paid. */
   priceOf: (offer: Offer) => { amount: string; mint: string; payTo: string };

@@ -1,6 +1,5 @@
-import type { Call } from './call.ts';
 import { type MppOffer, mppOffers } from './mpp-offers.ts';
-import { AMOUNT, decoded, fieldsOf, MAX_ASKED, type Network, type OfferDialect } from './offer-dialect.ts';
+import { AMOUNT, type Asking, decoded, fieldsOf, MAX_ASKED, type Network, type OfferDialect } from './offer-dialect.ts';
 import type { Price } from './price.ts';
 import { type X402Offer, x402Offers } from './x402-offers.ts';
 
@@ -48,7 +47,7 @@ export const payableOffers = async (
     call,
     readNetwork,
     below,
-  }: { call: Call; readNetwork: () => Promise<Network | null>; below?: bigint | undefined },
+  }: { call: Asking; readNetwork: () => Promise<Network | null>; below?: bigint | undefined },
 ): Promise<OutgoingOffer[]> => {
   const offers = (await readOffers(response)).filter((offer) => {
     const amount = amountOf(offer);

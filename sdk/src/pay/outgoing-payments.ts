@@ -50,7 +50,7 @@ const NO_STATEMENT = 'e30=';
 
 export const isOutgoing = (record: PaymentRecord): record is OutgoingRecord => record.external !== undefined;
 
-/** Whether the API refuses this offer, and may accept another one: the key does not allow its payee. */
+/** Whether the API refuses this offer, and may accept another one: its payee is not allowed. */
 export const isRefusedOffer = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.moneyMoved === 'no' &&
@@ -203,6 +203,16 @@ const createPresentation = (deps: OutgoingDeps, signing: Signing) => {
   return present;
 };
 
+/** Whether the rules of this client allow an offer. */
+const isAllowed = ({ check }: OutgoingDeps, offer: OutgoingOffer, call: Call): boolean => {
+  try {
+    check(priceOf(offer, call.url), call.url, call.maxAmount);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 /**
  * Pays vendors that do not use Quittance. The API signs a payment, and the vendor uses it. The same
  * record shows the same bytes, whatever the vendor answers. Names are those of the store.
@@ -211,15 +221,6 @@ export const createOutgoingPayments = (deps: OutgoingDeps) => {
   const { ledger, reports } = deps;
   const signing = createSigning(deps);
   const present = createPresentation(deps, signing);
-
-  const isAllowed = (offer: OutgoingOffer, call: Call): boolean => {
-    try {
-      deps.check(priceOf(offer, call.url), call.url, call.maxAmount);
-      return true;
-    } catch {
-      return false;
-    }
-  };
 
   /**
    * Pays the first offer of a 402 that the key allows, and returns the vendor's answer to the
@@ -249,13 +250,13 @@ export const createOutgoingPayments = (deps: OutgoingDeps) => {
 
   return {
     /**
-     * The offers of a 402 that the API can pay and the rules allow, the cheapest first. If the rules
+     * The offers of a 402 that the API can pay and the rules allow, the cheapest first. If they
      * allow none, all of them, because `buy` then says why.
      * @param below only those that the rules allow and that cost less
      */
     readOffers: async (response: Response, call: Call, below?: bigint): Promise<OutgoingOffer[]> => {
       const offers = await payableOffers(response, { call, readNetwork: deps.network, below });
-      const allowed = offers.filter((offer) => isAllowed(offer, call));
+      const allowed = offers.filter((offer) => isAllowed(deps, offer, call));
       return allowed.length > 0 || below !== undefined ? allowed : offers;
     },
 

@@ -80,9 +80,34 @@ const createSendKept =
     }
   };
 
+/**
+ * Pays an offer of another protocol that costs less than the quote next to it.
+ * @returns null if there is none, or the key allows none
+ */
+const createBuyCheaper =
+  (outgoing: OutgoingPayments) =>
+  async (
+  name: string,
+  record: PaymentRecord,
+  call: Call,
+  response: Response,
+  quote: QuoteClaims,
+): Promise<Response | null> => {
+  if (isPrepaid(quote)) return null;
+  const cheaper = await outgoing.readOffers(response, call, BigInt(quote.quote_amount));
+  if (!hasOffer(cheaper)) return null;
+  try {
+    return await outgoing.buy(name, record, repeatable(call), response, cheaper);
+  } catch (error) {
+    if (isRefusedOffer(error)) return null;
+    throw error;
+  }
+};
+
 /** Sends requests that have bought nothing yet. Names are those of the store. */
 export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
   const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
+  const buyCheaper = createBuyCheaper(outgoing);
   const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
 
   /**
@@ -121,28 +146,6 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
       const prepaying = await withPrepaid(name, unpaid, bill.url);
       return prepaying.settlement === null ? purchase() : prepaying;
     });
-  };
-
-  /**
-   * Pays an offer of another protocol that costs less than the quote next to it.
-   * @returns null if there is none, or the key allows none
-   */
-  const buyCheaper = async (
-    name: string,
-    record: PaymentRecord,
-    call: Call,
-    response: Response,
-    quote: QuoteClaims,
-  ): Promise<Response | null> => {
-    if (isPrepaid(quote)) return null;
-    const cheaper = await outgoing.readOffers(response, call, BigInt(quote.quote_amount));
-    if (!hasOffer(cheaper)) return null;
-    try {
-      return await outgoing.buy(name, record, repeatable(call), response, cheaper);
-    } catch (error) {
-      if (isRefusedOffer(error)) return null;
-      throw error;
-    }
   };
 
   /**

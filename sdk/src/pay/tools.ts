@@ -4,8 +4,8 @@ import type { Fetch } from '../transport.ts';
 import { type PayInit, type PayOptions, payingFetch, type Receipt, receiptOf } from './main.ts';
 
 /**
- * Buys the tools of MCP servers that cost money: in the form of x402, of MPP, and in ours. A call of
- * a tool becomes a request of `payingFetch`, so that its rules, records and errors are the same.
+ * Buys the tools of MCP servers that cost money: in the form of x402, of MPP, and in ours. A call
+ * of a tool becomes a request of `payingFetch`, so that its rules, records and errors are the same.
  */
 
 type Fields = Record<string, unknown>;
@@ -19,10 +19,10 @@ export type ToolResult = {
   _meta?: Fields | undefined;
 };
 
-export type ToolPayOptions = PayOptions & {
+type ToolPayOptions = PayOptions & {
   /**
-   * The address of the MCP server: what the payments are for, and what `allow.origins` and the key's
-   * origins are compared with. For a server without one any address that names it.
+   * The address of the MCP server: what the payments are for, and what `allow.origins` and the
+   * key's origins are compared with. For a server without one any address that names it.
    */
   serverUrl: string;
   /** For the calls of the API. Default: the global one. */
@@ -31,8 +31,8 @@ export type ToolPayOptions = PayOptions & {
 /** The payment of one call: its key, its limit, its approval and its signal. */
 export type ToolPayInit = Pick<PayInit, 'paymentKey' | 'maxAmount' | 'approve'> & { signal?: AbortSignal };
 /**
- * A result, and what was paid for it. Null: nothing. `isUnpaid`: it is a price that this client does
- * not pay, for instance in another currency.
+ * A result, and what was paid for it. Null: nothing. `isUnpaid`: it is a price that this client
+ * does not pay, for instance in another currency.
  */
 export type PaidResult<Result> = { result: Result; receipt: Receipt | null; isUnpaid: boolean };
 

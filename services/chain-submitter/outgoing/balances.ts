@@ -7,7 +7,7 @@ import { grossOf, type OutgoingTerms } from './terms.ts';
 type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'list'> };
 
 /**
- * Checks the token accounts of a payment. Those of payees must exist, because nobody pays their rent.
+ * Checks the token accounts of a payment. Those of payees must exist: nobody pays their rent.
  * @throws PaymentRefusal; ServiceError service_unavailable when the chain cannot be read
  */
 export const checkBalances = async ({ tokenAccounts }: Deps, terms: OutgoingTerms): Promise<void> => {

@@ -75,7 +75,7 @@ const Challenge = z
       .max(MAX_REQUIREMENT_BYTES)
       .regex(/^[A-Za-z0-9_-]+={0,2}$/, 'must be base64url')
       .describe('Base64url of the JSON that names amount, recipient and fee payer'),
-    description: z.string().max(1024).optional().describe('What is sold, for people'),
+    description: z.string().max(1024).regex(/^[^\0\p{Cs}]*$/u, 'must be text').optional().describe('What is sold, for people'),
     expires: z.iso.datetime({ offset: true }).optional().describe('The end of the offer'),
     digest: parameter(256).optional().describe('The digest of the request’s body'),
     opaque: parameter(MAX_REQUIREMENT_BYTES).optional().describe('The vendor’s own data'),
@@ -156,7 +156,12 @@ export const outgoingOperations = {
         ({ requirement, challenge }) => (requirement === undefined) !== (challenge === undefined),
         'must have either requirement (x402) or challenge (MPP)',
       )
-      .meta({ id: 'OutgoingPaymentRequest' }),
+      .meta({
+        id: 'OutgoingPaymentRequest',
+        examples: [
+          { payment_attempt_id: 'attempt-1', resource: 'https://api.example.com/report', requirement: V2 },
+        ],
+      }),
     repeatable: true,
     output: OutgoingPayment,
     errors: [

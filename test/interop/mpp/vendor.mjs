@@ -7,7 +7,7 @@ import { Mppx, solana } from '@solana/mpp/server';
 import { Request as ServerRequest } from 'mppx/server';
 import { print, settings } from '../program.mjs';
 
-/** `secretKey`: of the fee payer. `splits`: as in @solana/mpp. `amount`: micro-units, the gross. `externalId`: a memo. */
+/** `secretKey`: of the fee payer. `splits`: as in @solana/mpp. `amount`: micro-units. */
 const { rpcUrl, mint, payTo, secretKey, amount, externalId, splits = [] } = settings();
 const signer = await createKeyPairSignerFromBytes(Buffer.from(secretKey, 'base64'));
 const mppx = Mppx.create({

@@ -8,8 +8,8 @@ const Response = z.union([
 ]);
 
 /**
- * The transaction that a vendor's PAYMENT-RESPONSE or Payment-Receipt names, or null. It is the vendor's word: the
- * message of the transaction decides whether it is the payment.
+ * The transaction that a vendor's PAYMENT-RESPONSE or Payment-Receipt names, or null. It is the
+ * vendor's word: the message of the transaction decides whether it is the payment.
  */
 export const transactionOf = (paymentResponse: string): string | null => {
   try {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { OutgoingRail } from '../../../../shared/contract/settlement.ts';
 import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
-import { textArray } from '../../../../shared/operator/records.ts';
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { afterRowsOf, holdPayers, lockPayers } from '../../payers/store.ts';
@@ -82,7 +81,7 @@ const inputOf = (attempt: OutgoingAttempt, isOverCap: boolean) => sql.fragment`
     ${attempt.paymentAttemptId}::text as payment_attempt_id, ${attempt.delegateId}::text as delegate_id,
     ${attempt.walletId}::text as wallet_id, ${attempt.authority}::text as authority,
     ${attempt.amountMicro}::bigint as quote_amount, ${attempt.payTo}::text as pay_to,
-    ${textArray(attempt.payees)} as payees, ${attempt.host}::text as host,
+    ${sql.array([...attempt.payees], 'text')} as payees, ${attempt.host}::text as host,
     ${attempt.origin}::text as origin, ${attempt.resource}::text as resource,
     ${attempt.requirement}::json as requirement, ${attempt.version}::smallint as x402_version,
     to_timestamp(${attempt.cappedAt}::float8 / 1000) as capped_at,
