@@ -8,8 +8,8 @@ const EVERY_MS = 10_000;
 
 /**
  * Payments to outside vendors that are signed and not seen on the chain. The list of transactions
- * has them only when the chain shows them, and their amounts are reserved meanwhile. Nothing is shown
- * while there are none.
+ * has them only when the chain shows them, and their amounts are reserved meanwhile. Nothing is
+ * shown while there are none.
  */
 export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => string }) => {
   const open = useItems(

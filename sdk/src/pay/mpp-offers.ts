@@ -1,6 +1,14 @@
 import { fromBase64, hash } from '../encoding.ts';
 import type { Input } from '../types.ts';
-import { AMOUNT, type Asking, decoded, fieldsOf, MAX_ASKED, MAX_HEADER, type OfferDialect } from './offer-dialect.ts';
+import {
+  AMOUNT,
+  type Asking,
+  decoded,
+  fieldsOf,
+  MAX_ASKED,
+  MAX_HEADER,
+  type OfferDialect,
+} from './offer-dialect.ts';
 
 /**
  * Offers of vendors that do not use Quittance, in the form of MPP: challenges of the scheme

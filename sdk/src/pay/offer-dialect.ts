@@ -12,11 +12,7 @@ export type OfferDialect<Offer> = {
   /** The offers of a 402, in the vendor's order. */
   read: (response: Response) => Promise<Offer[]>;
   /** True if an offer is a price in the mint and on the network that the API serves. */
-  isPayable: (
-    offer: Offer,
-    network: Network,
-    call: Asking,
-  ) => boolean | Promise<boolean>;
+  isPayable: (offer: Offer, network: Network, call: Asking) => boolean | Promise<boolean>;
   /** Of a payable offer: micro-units, the mint, and the address that is paid. */
   priceOf: (offer: Offer) => { amount: string; mint: string; payTo: string };
   /** The header that presents a payment. */

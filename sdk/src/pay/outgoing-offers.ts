@@ -1,5 +1,13 @@
 import { type MppOffer, mppOffers } from './mpp-offers.ts';
-import { AMOUNT, type Asking, decoded, fieldsOf, MAX_ASKED, type Network, type OfferDialect } from './offer-dialect.ts';
+import {
+  AMOUNT,
+  type Asking,
+  decoded,
+  fieldsOf,
+  MAX_ASKED,
+  type Network,
+  type OfferDialect,
+} from './offer-dialect.ts';
 import type { Price } from './price.ts';
 import { type X402Offer, x402Offers } from './x402-offers.ts';
 

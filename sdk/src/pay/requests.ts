@@ -80,34 +80,46 @@ const createSendKept =
     }
   };
 
+/** Pays an offer of another protocol, or returns the 402 if there is none. */
+const createBuyOffered =
+  (outgoing: OutgoingPayments) =>
+  async (name: string, record: PaymentRecord, call: Call, response: Response): Promise<Response> => {
+    const offers = await outgoing.readOffers(response, call);
+    return hasOffer(offers) ? outgoing.buy(name, record, repeatable(call), response, offers) : response;
+  };
+
 /**
  * Pays an offer of another protocol that costs less than the quote next to it.
- * @returns null if there is none, or the key allows none
+ * @returns null if there is none, or the key allows none. The 402 is then read
  */
 const createBuyCheaper =
   (outgoing: OutgoingPayments) =>
   async (
-  name: string,
-  record: PaymentRecord,
-  call: Call,
-  response: Response,
-  quote: QuoteClaims,
-): Promise<Response | null> => {
-  if (isPrepaid(quote)) return null;
-  const cheaper = await outgoing.readOffers(response, call, BigInt(quote.quote_amount));
-  if (!hasOffer(cheaper)) return null;
-  try {
-    return await outgoing.buy(name, record, repeatable(call), response, cheaper);
-  } catch (error) {
-    if (isRefusedOffer(error)) return null;
-    throw error;
-  }
-};
+    name: string,
+    record: PaymentRecord,
+    call: Call,
+    response: Response,
+    quote: QuoteClaims,
+  ): Promise<Response | null> => {
+    const cheaper = isPrepaid(quote)
+      ? []
+      : await outgoing.readOffers(response, call, BigInt(quote.quote_amount));
+    if (!hasOffer(cheaper)) {
+      discard(response);
+      return null;
+    }
+    try {
+      return await outgoing.buy(name, record, repeatable(call), response, cheaper);
+    } catch (error) {
+      if (isRefusedOffer(error)) return null;
+      throw error;
+    }
+  };
 
 /** Sends requests that have bought nothing yet. Names are those of the store. */
 export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
   const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
-  const buyCheaper = createBuyCheaper(outgoing);
+  const [buyOffered, buyCheaper] = [createBuyOffered(outgoing), createBuyCheaper(outgoing)];
   const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
 
   /**
@@ -159,19 +171,15 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
       return isPrepaying ? delivery.conclude(name, record, call, response) : response;
     const asked = await readBill(response);
     const isPayable = asked !== null && asked !== 'refused';
-    if (!isPrepaying && !isPayable) {
-      const offers = asked === null ? await outgoing.readOffers(response, call) : [];
-      return hasOffer(offers) ? outgoing.buy(name, record, repeatable(call), response, offers) : response;
-    }
-    if (!isPayable) {
-      discard(response);
+    if (!isPrepaying && !isPayable)
+      return asked === null ? buyOffered(name, record, call, response) : response;
+    if (isPrepaying) discard(response);
+    if (!isPayable)
       return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
-    }
     if (isPrepaying) await dropUsedUp(name, record);
     const quote = await verify('quote', asked.quoteToken);
     const elsewhere = isPrepaying ? null : await buyCheaper(name, record, call, response, quote);
     if (elsewhere !== null) return elsewhere;
-    discard(response);
     const url = isPrepaying ? record.url : addressOf(call, response, quote);
     await refuseBlocked(repeatable(call), record, quote);
     return pay(name, record, call, { ...asked, quote, url });
@@ -188,8 +196,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     request,
     /** Sends the request with the address's prepaid settlement, if there is one. */
     requestPrepaid: async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
-      // A concurrent buyer of this address is served first, because its units may suffice only for
-      // it.
+      // A concurrent buyer of this address is served first: its units may suffice only for it.
       const prepaying = await inTurn(resourceOf(call.url), call.signal, () =>
         withPrepaid(name, record, call.url),
       );

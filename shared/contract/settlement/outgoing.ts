@@ -75,7 +75,12 @@ const Challenge = z
       .max(MAX_REQUIREMENT_BYTES)
       .regex(/^[A-Za-z0-9_-]+={0,2}$/, 'must be base64url')
       .describe('Base64url of the JSON that names amount, recipient and fee payer'),
-    description: z.string().max(1024).regex(/^[^\0\p{Cs}]*$/u, 'must be text').optional().describe('What is sold, for people'),
+    description: z
+      .string()
+      .max(1024)
+      .regex(/^[^\0\p{Cs}]*$/u, 'must be text')
+      .optional()
+      .describe('What is sold, for people'),
     expires: z.iso.datetime({ offset: true }).optional().describe('The end of the offer'),
     digest: parameter(256).optional().describe('The digest of the request’s body'),
     opaque: parameter(MAX_REQUIREMENT_BYTES).optional().describe('The vendor’s own data'),
