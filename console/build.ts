@@ -27,7 +27,7 @@ await build({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      input: ['index.html', 'receipt.html'].map((page) => path.join(root, page)),
+      input: ['index.html', 'pay.html', 'receipt.html'].map((page) => path.join(root, page)),
       // "use client" is for servers that render React. The console has none.
       onLog: (level, log, print) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') print(level, log);

@@ -113,13 +113,13 @@ test('the console uses the system by the SDK only: besides it, it imports its fi
  */
 const CONSOLE_PACKAGES: Record<string, RegExp> = {
   react: /./,
-  'react-dom/client': /^console\/src\/(receipt\/)?main\.tsx$/,
+  'react-dom/client': /^console\/src\/((pay|receipt)\/)?main\.tsx$/,
   'lucide-react': /^console\/src\/(ui\/|home\/role\.tsx$|page-entry\.ts$|\w+\/pages\.ts$)/,
   'react-aria-components': /^console\/src\/ui\//,
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
   '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,
   '@solana/kit': /^console\/src\/wallet\//,
-  '@solana-program/token': /^console\/src\/wallet\/read-transaction\.ts$/,
+  '@solana-program/token': /^console\/src\/wallet\/(payment|read)-transaction\.ts$/,
   '@solana/wallet-standard-features': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/app': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/base': /^console\/src\/wallet\//,
@@ -277,6 +277,7 @@ test('every source is imported, started or configured', () => {
     'deploy/compose.yaml',
     'deploy/Dockerfile',
     'console/index.html',
+    'console/pay.html',
     'console/receipt.html',
     ...files.filter((file) => /\.(ts|mjs)$/.test(file)),
   ];

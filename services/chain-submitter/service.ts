@@ -29,6 +29,7 @@ import { checkIncoming } from './incoming/check-incoming.ts';
 import { closeIncoming } from './incoming/close-incoming.ts';
 import { createPayoutAccount } from './incoming/create-payout-account.ts';
 import { findLostIncoming } from './incoming/find-lost-incoming.ts';
+import { getBlockhash } from './incoming/get-blockhash.ts';
 import { getFeePayers } from './incoming/get-fee-payers.ts';
 import { createIncomingCommit } from './incoming/group-commit.ts';
 import { createLookupTables } from './incoming/lookup-tables.ts';
@@ -164,6 +165,7 @@ const operations = (deps: Deps, config: Config) => ({
   cancelPrepared: cancelPrepared(deps),
   observePrepared: observePrepared(deps),
   getFeePayers: getFeePayers(deps),
+  getBlockhash: getBlockhash(deps),
   createPayoutAccount: createPayoutAccount(deps),
   checkIncoming: checkIncoming(deps),
   submitIncoming: submitIncoming(deps),

@@ -23,6 +23,7 @@ export type Peers = {
   findService: (serviceId: string) => Output<typeof identity.internal.findService>;
   /** The fee payers that co-sign. The first one is advertised. */
   getFeePayers: () => Promise<readonly string[]>;
+  readBlockhash: Handler<ChainSubmitter['getBlockhash']>;
   /** Creates the token account of a payout address, if it is missing. */
   createPayoutAccount: (payout: { account_id: string; owner: string }) => Promise<unknown>;
   /** @throws ServiceError service_unavailable; a receipt without its refunds would be wrong */
@@ -149,6 +150,7 @@ export const createPeers = (bus: Bus, timing: PeerTiming = PEER_TIMING): Peers =
     ...payoutsOf(bus),
     listConfirmedRefunds: to(funding, 'listConfirmedRefunds', { timeoutMs: REFUNDS_TIMEOUT_MS }),
     quoteFees: to(quote, 'createFeeQuote'),
+    readBlockhash: to(chainSubmitter, 'getBlockhash', { timeoutMs: CHAIN_TIMEOUT_MS }),
     getAttemptReport: to(chainSubmitter, 'getAttemptReport', proof),
     findPayment: to(chainSubmitter, 'findPayment', proof),
     checkIncoming: to(chainSubmitter, 'checkIncoming'),

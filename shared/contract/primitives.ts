@@ -125,6 +125,15 @@ export const SolanaAddress = z
     examples: ['Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u'],
   });
 
+export const Blockhash = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+  .meta({
+    id: 'Blockhash',
+    description: 'Base58 hash of a recent block, which dates a transaction',
+    examples: ['EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N'],
+  });
+
 export const TransactionHash = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)

@@ -184,6 +184,7 @@ export const TAGS: readonly Tag[] = [
       'settlement.foreignTerms',
       'settlement.acceptForeign',
       'settlement.reissueForeign',
+      'settlement.getBlockhash',
     ],
   },
   {

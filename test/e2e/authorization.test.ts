@@ -95,6 +95,7 @@ const RECIPES: Record<string, Recipe> = {
   },
   'settlement.reportExternal': { body: () => ({ payment_response: 'e30=' }) },
   'settlement.foreignTerms': { foreign: 'hidden' },
+  'settlement.getBlockhash': { open: 200 },
   'settlement.reissueForeign': { body: () => ({ redeem_id: 'r-1' }) },
   'settlement.getFees': { foreign: 'hidden' },
   // The other accounts owe nothing.

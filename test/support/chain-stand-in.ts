@@ -73,7 +73,7 @@ const incomingHandlers = ({
   outcomes: Record<OutcomeOf, Outcome>;
 }): Pick<
   Handlers<typeof chainSubmitter>,
-  'getFeePayers' | 'checkIncoming' | 'submitIncoming' | 'closeIncoming' | 'findLostIncoming'
+  'getFeePayers' | 'getBlockhash' | 'checkIncoming' | 'submitIncoming' | 'closeIncoming' | 'findLostIncoming'
 > => {
   /** The settlement that a message pays, and its transaction; null: it was closed before. */
   const messages = new Map<string, { settlementId: string; txHash: string | null }>();
@@ -82,6 +82,7 @@ const incomingHandlers = ({
   const closed = { outcome: 'refused', reason: 'closed', message: 'the payment was ended' } as const;
   return {
     getFeePayers: async () => ({ fee_payers: [feePayer] }),
+    getBlockhash: async () => ({ blockhash: encodeBase58(digest('blockhash')) }),
     checkIncoming: async ({ transaction }) => ({
       outcome: 'accepted',
       message_hash: hashOf(transaction),

@@ -1,11 +1,7 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
+import { useFragment } from '../lib/fragment.ts';
 import { SignedReceipt } from './signed-receipt.tsx';
 import { type Outcome, outcomeOf } from './verify.ts';
-
-const onHash = (listener: () => void) => {
-  addEventListener('hashchange', listener);
-  return () => removeEventListener('hashchange', listener);
-};
 
 /** What is known of the receipt in the address. Null while it is verified. */
 const useOutcome = (receipt: string): Outcome | null => {
@@ -41,7 +37,7 @@ const reasonOf = (receipt: string, outcome: Outcome | null): string => {
 
 /** Verifies the receipt in the fragment of the page's address, and shows it. */
 export const ReceiptPage = () => {
-  const receipt = useSyncExternalStore(onHash, () => location.hash.slice(1));
+  const receipt = useFragment();
   const outcome = useOutcome(receipt);
   const tone = outcome === null ? undefined : outcome.is === 'valid' ? 'good' : 'bad';
   return (

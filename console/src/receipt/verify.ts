@@ -1,5 +1,6 @@
 import { BadReceiptError, type ReceiptClaims, verifyReceipt } from '../../../sdk/src/receipt.ts';
 import { bytesOf, type Keys, parse } from '../../../sdk/src/tokens.ts';
+import { loadPublishedKeys } from '../lib/published-keys.ts';
 
 /** What this page says about a receipt. `unverified` is no statement about it. */
 export type Outcome =
@@ -8,12 +9,9 @@ export type Outcome =
 
 class NotVerifiedError extends Error {}
 
-/** Without the sign-in of whoever opens the page. */
 const loadKeys = async (): Promise<Keys> => {
   try {
-    const answer = await fetch('/.well-known/jwks.json?all=true', { credentials: 'omit' });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    return ((await answer.json()) as { keys: Keys }).keys;
+    return await loadPublishedKeys();
   } catch {
     throw new NotVerifiedError('The public keys could not be loaded. Check your connection and reload.');
   }

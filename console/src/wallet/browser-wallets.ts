@@ -69,16 +69,22 @@ export const signProof = async (
   return { message, signature: getBase58Decoder().decode(signed!.signature) };
 };
 
+type Chain = 'solana:mainnet' | 'solana:devnet';
+const chainOfSession = (): Chain =>
+  session.get().environment === 'live' ? 'solana:mainnet' : 'solana:devnet';
+
 /**
  * Lets the wallet sign a base64 transaction. It may add guard instructions; the API checks the
  * result.
  * @param address which of its accounts signs
+ * @param chain default: that of the session's environment
  * @throws Error if the wallet does not have that account
  */
 export const signByWallet = async (
   wallet: BrowserWallet,
   address: string,
   transaction: string,
+  chain = chainOfSession(),
 ): Promise<string> => {
   const account = (await connect(wallet)).find((each) => each.address === address);
   if (account === undefined)
@@ -86,7 +92,7 @@ export const signByWallet = async (
   const [signed] = await wallet.features[SolanaSignTransaction].signTransaction({
     account,
     transaction: new Uint8Array(getBase64Encoder().encode(transaction)),
-    chain: session.get().environment === 'live' ? 'solana:mainnet' : 'solana:devnet',
+    chain,
   });
   return getBase64Decoder().decode(signed!.signedTransaction);
 };

@@ -56,6 +56,8 @@ export interface Operations {
     getAccountLimits(input?: Input<'settlement.getAccountLimits'>, options?: CallOptions): Answer<'settlement.getAccountLimits'>;
     /** Change what a sign-in may pay. Omitted fields are unchanged. A change is mailed to the owner. A limit that is lowered never undoes a payment. `PATCH /v1/accounts/me/limits`. Errors: unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateAccountLimits(input?: Input<'settlement.updateAccountLimits'>, options?: CallOptions): Answer<'settlement.updateAccountLimits'>;
+    /** A recent blockhash, for a transaction that a page builds. The payment page builds the transaction of a payment by itself, so that no server decides what a wallet signs. A transaction with this blockhash can be paid for about a minute. `GET /v1/blockhash`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
+    getBlockhash(input?: Input<'settlement.getBlockhash'>, options?: CallOptions): Answer<'settlement.getBlockhash'>;
     /** What a vendor needs to offer its resource to clients of x402 and MPP. The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes. `GET /v1/settlements/foreign/terms`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     foreignTerms(input?: Input<'settlement.foreignTerms'>, options?: CallOptions): Answer<'settlement.foreignTerms'>;
     /** Settle a payment that a client of x402 or MPP has signed, and redeem it. The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call. `POST /v1/settlements/foreign`. Errors: conflict, insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -275,6 +277,7 @@ export const OPERATIONS = {
     createFeeQuote: {"method":"POST","path":"/v1/accounts/me/fee-quote","repeatable":true},
     getAccountLimits: {"method":"GET","path":"/v1/accounts/me/limits"},
     updateAccountLimits: {"method":"PATCH","path":"/v1/accounts/me/limits","body":true},
+    getBlockhash: {"method":"GET","path":"/v1/blockhash","query":["environment"],"anonymous":true},
     foreignTerms: {"method":"GET","path":"/v1/settlements/foreign/terms"},
     acceptForeign: {"method":"POST","path":"/v1/settlements/foreign","body":true,"repeatable":true,"timeoutSeconds":10},
     reissueForeign: {"method":"POST","path":"/v1/settlements/:settlement_id/reissue","body":true,"repeatable":"redeem_id"},
@@ -385,6 +388,7 @@ export type {
   ApprovalPage,
   ApprovalStatus,
   ApprovePaymentRequest,
+  Blockhash,
   ChainStatus,
   ClosedAccount,
   CompactToken,
@@ -514,6 +518,7 @@ export type {
   Receipt,
   ReceiptClaims,
   ReceiptRefund,
+  RecentBlockhash,
   RedeemId,
   RedeemRequest,
   RedeliverRequest,

@@ -689,6 +689,13 @@ export interface operations {
     } & ReissueRequest;
     output: Reissue;
   };
+  'settlement.getBlockhash': {
+    input: {
+      /** The environment of the quote. Default test */
+      environment?: Environment;
+    };
+    output: RecentBlockhash;
+  };
   'gateway.health': {
     input: Record<never, never>;
     output: Health;
@@ -927,6 +934,11 @@ export type ApprovePaymentRequest = {
     /** @description What the browser returned, as JSON */
     response: PasskeyAssertion;
 };
+/**
+ * @description Base58 hash of a recent block, which dates a transaction
+ * @example EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N
+ */
+export type Blockhash = string;
 /**
  * @description The state of the payment on chain. finalized: no fork can undo it any more
  * @enum {string}
@@ -2521,6 +2533,10 @@ export type ReceiptRefund = {
     status: "confirmed" | "finalized";
     /** @description When the refund was requested */
     created_at: Timestamp;
+};
+export type RecentBlockhash = {
+    /** @description A blockhash at confirmed commitment */
+    blockhash: Blockhash;
 };
 /**
  * @description Chosen by the vendor’s replica that redeems, so that it recognizes its own repeat

@@ -20,6 +20,7 @@ import { incomingOf } from './incoming.ts';
 import { createAcceptIncoming } from './incoming-payments.ts';
 import { createTerms } from './incoming-terms.ts';
 import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf } from './log.ts';
+import { withPages } from './pages.ts';
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
@@ -205,7 +206,8 @@ const createChecked = (given: PaywallOptions): Paywall => {
   const context = contextOf(options, client, logError);
   const further = (options.dialects ?? []).map((each) => dialectOf(each, context));
   const dialects = [ownDialect(options, client, { store, shares }, logError), ...further];
-  const admit = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
+  const forPrograms = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
+  const admit = withPages(forPrograms, { baseUrl, publicUrl });
   const countsUnits = store.countDown !== undefined;
   return {
     maxStoredBytes,

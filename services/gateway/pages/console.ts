@@ -16,6 +16,12 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
+/** No policy makes a script address here: the payment page has no worker. */
+const PAY_HEADERS = {
+  ...HEADERS,
+  'content-security-policy': HEADERS['content-security-policy'].replace('quittance-worker', "'none'"),
+};
+
 /** The page of a receipt reads the public keys only. A receipt may come from anyone. */
 const RECEIPT_HEADERS = {
   ...HEADERS,
@@ -27,6 +33,8 @@ const RECEIPT_HEADERS = {
 /**
  * GET /console and everything below: the built files, and for any other path the page, whose script
  * shows the view of that path. A file under /assets/ has its hash in its name and never changes.
+ * GET /pay is the payment page of browsers that met a 402. The order is in the fragment of its
+ * address, so it never arrives here.
  * GET /receipt is the page of a signed receipt. The receipt is in the fragment of the page's
  * address, so it never arrives here.
  * @param consoleFolder the output of `console/build.ts`. A gateway also runs without it, for
@@ -60,6 +68,11 @@ export const registerConsole = (app: FastifyInstance, { consoleFolder }: { conso
   const own = { config: { document: 'own' } } as const;
   app.get('/console', own, serve);
   app.get('/console/*', own, serve);
+  app.get('/pay', own, async (request, reply) => {
+    count(request, reply);
+    void reply.headers(PAY_HEADERS).header('cache-control', 'no-cache');
+    return sendAsset(request, reply, page('pay.html'));
+  });
   app.get('/receipt', own, async (request, reply) => {
     count(request, reply);
     void reply.headers(RECEIPT_HEADERS).header('cache-control', 'no-cache');

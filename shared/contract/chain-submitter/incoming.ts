@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   AccountId,
+  Blockhash,
   MessageHash,
   MicroUsdc,
   SettlementId,
@@ -78,6 +79,12 @@ export const incomingOperations = {
     callers: ['settlement'],
     input: z.strictObject({}),
     output: z.strictObject({ fee_payers: z.array(SolanaAddress).min(1) }),
+  }),
+  getBlockhash: internalOperation({
+    summary: 'A blockhash of the last half second, for a transaction that a page builds. Writes nothing.',
+    callers: ['settlement'],
+    input: z.strictObject({}),
+    output: z.strictObject({ blockhash: Blockhash }),
   }),
   createPayoutAccount: internalOperation({
     summary:

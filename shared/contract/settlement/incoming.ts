@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  Blockhash,
+  Environment,
   feeAmount,
   label,
   MicroUsdc,
@@ -52,6 +54,23 @@ const Pending = z
   .meta({ id: 'PendingIncomingPayment' });
 
 export const incomingOperations = {
+  getBlockhash: operation({
+    summary: 'A recent blockhash, for a transaction that a page builds',
+    description:
+      'The payment page builds the transaction of a payment by itself, so that no server decides what a wallet signs. ' +
+      'A transaction with this blockhash can be paid for about a minute.',
+    http: { method: 'GET', path: '/v1/blockhash', status: 200 },
+    access: [],
+    environment: { field: 'environment' },
+    limits: [{ points: 60, windowSeconds: 60, per: 'ip' }],
+    query: z.strictObject({
+      environment: Environment.optional().describe('The environment of the quote. Default test'),
+    }),
+    output: z
+      .strictObject({ blockhash: Blockhash.describe('A blockhash at confirmed commitment') })
+      .meta({ id: 'RecentBlockhash' }),
+    errors: [],
+  }),
   foreignTerms: operation({
     summary: 'What a vendor needs to offer its resource to clients of x402 and MPP',
     description:

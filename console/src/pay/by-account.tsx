@@ -1,0 +1,67 @@
+import { useEffect } from 'react';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
+import { ApiError } from '../../../sdk/src/main.ts';
+import { addressWith } from '../../../sdk/src/payment-page.ts';
+import { useAction } from '../lib/data.ts';
+import { SignInPage } from '../session/sign-in.tsx';
+import { StepUpDialog } from '../session/step-up.tsx';
+import { session } from '../session/store.ts';
+import { DataOfAccount, useSession } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Loading, Stack } from '../ui/layout.tsx';
+import type { Order } from './order.ts';
+import { TEXTS } from './texts.ts';
+
+type Props = { order: Order; onPaid: (to: string) => void };
+
+/** One attempt for each quote, so that a second click or a reload pays nothing twice. */
+const attemptOf = ({ claims }: Order): string => `page-${claims.quote_id}`;
+
+/** Pays the quote from the wallet of the account, as a program does. */
+const Pay = ({ order, onPaid }: Props) => {
+  const { account } = useSession();
+  const { claims, token, back } = order;
+  const pay = useAction(
+    (client) => client.settlement.settle({ quote_token: token, payment_attempt_id: attemptOf(order) }),
+    {
+      done: ({ settlement_id, settlement_token }) =>
+        onPaid(addressWith(back, { settlement_id, settlement_token })),
+    },
+  );
+  const isElsewhere = pay.error instanceof ApiError && pay.error.safeAction === 'new_quote';
+  return (
+    <Stack>
+      {pay.error !== null && <ErrorNotice error={pay.error} />}
+      {isElsewhere ? (
+        <p>
+          <a href={addressWith(back, { refusedQuote: claims.quote_id })}>{TEXTS.newPrice}</a>
+        </p>
+      ) : (
+        <Button variant="primary" busy={pay.isBusy && TEXTS.paying} onPress={() => void pay.run(undefined)}>
+          {`Pay ${displayUsdc(claims.quote_amount)} as ${account?.email ?? ''}`}
+        </Button>
+      )}
+    </Stack>
+  );
+};
+
+const SignedIn = (props: Props) => {
+  const { status, environment } = useSession();
+  const { env } = props.order.claims;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: later changes come from the form and other tabs
+  useEffect(() => {
+    void (environment === env ? session.resume() : session.switchTo(env));
+  }, [env]);
+  if (environment !== env || status === 'resuming') return <Loading>{TEXTS.reading}</Loading>;
+  return status === 'signed-in' ? <Pay {...props} /> : <SignInPage />;
+};
+
+/** Pays with an account, after a sign-in by passkey or mailed link. */
+const ByAccount = (props: Props) => (
+  <DataOfAccount>
+    <SignedIn {...props} />
+    <StepUpDialog />
+  </DataOfAccount>
+);
+export default ByAccount;

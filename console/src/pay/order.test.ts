@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals';
+import { jsonBase64Url } from '../../../sdk/src/encoding.ts';
+import type { Keys } from '../../../sdk/src/tokens.ts';
+import { KEYS, SIGNERS, tokenFor } from '../../../test/support/scripted-vendors.ts';
+import { readOrder } from './order.ts';
+import { reasonOf, TEXTS } from './texts.ts';
+
+const RESOURCE = 'https://shop.example/report';
+const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+const OFFER = {
+  scheme: 'exact',
+  network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  amount: '1000',
+  asset: MINT,
+  payTo: MINT,
+  extra: { feePayer: 'F', memo: 'm', offer: 'o.p' },
+};
+const NOW = Date.now();
+const read = (order: object) => readOrder(jsonBase64Url(order), NOW, async () => KEYS as Keys);
+const order = (more: object = {}) => ({
+  quote: tokenFor(RESOURCE),
+  back: `${RESOURCE}?a=1`,
+  offer: OFFER,
+  ...more,
+});
+
+test('an order shows what the quote says, and offers what asks for the same', async () => {
+  expect(await read(order())).toMatchObject({
+    order: {
+      claims: { service_name: 'Weather API', quote_amount: '1000' },
+      back: `${RESOURCE}?a=1`,
+      offer: { feePayer: 'F', memo: 'm', chain: 'solana:devnet', accepted: OFFER },
+      reason: null,
+    },
+  });
+});
+
+describe('an order is refused', () => {
+  test.each([
+    ['without a fragment', {}, TEXTS.noOrder],
+    ['that returns to another origin', order({ back: 'https://evil.example/report' }), TEXTS.otherAddress],
+    ['that returns to another path', order({ back: 'https://shop.example/other' }), TEXTS.otherAddress],
+    [
+      'that returns to a script',
+      order({ back: 'javascript:alert(1)//shop.example/report' }),
+      TEXTS.otherAddress,
+    ],
+    [
+      'whose quote names no resource',
+      order({ quote: tokenFor(RESOURCE, { scope: null }) }),
+      TEXTS.otherAddress,
+    ],
+    [
+      'whose quote a stranger signed',
+      order({ quote: tokenFor(RESOURCE, {}, SIGNERS.stranger) }),
+      TEXTS.badQuote,
+    ],
+    ['whose quote is none', order({ quote: 'a.b' }), TEXTS.badQuote],
+  ])('%s', async (_, given, problem) => {
+    expect(await read(given)).toEqual({ problem });
+  });
+
+  test('while the keys cannot be loaded', async () => {
+    const failing = readOrder(jsonBase64Url(order()), NOW, () => Promise.reject(new Error('offline')));
+    expect(await failing).toEqual({ problem: TEXTS.noKeys });
+  });
+});
+
+describe('an offer is not shown to wallets', () => {
+  test.each([
+    ['of another amount', { ...OFFER, amount: '999' }],
+    ['to another payee', { ...OFFER, payTo: 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u' }],
+    ['of another token', { ...OFFER, asset: 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u' }],
+    ['of another scheme', { ...OFFER, scheme: 'upto' }],
+    ['of another chain', { ...OFFER, network: 'eip155:1' }],
+    ['without a memo', { ...OFFER, extra: { feePayer: 'F', offer: 'o.p' } }],
+    ['that is a text', 'offer'],
+    ['that is missing', undefined],
+  ])('%s', async (_, offer) => {
+    expect(await read(order({ offer }))).toMatchObject({ order: { offer: null } });
+  });
+
+  test('for a pack of requests', async () => {
+    const quote = tokenFor(RESOURCE, { scope: { resource: RESOURCE, units: 10 } });
+    expect(await read(order({ quote }))).toMatchObject({ order: { offer: null } });
+  });
+});
+
+test('a reason is a sentence, and a foreign one becomes no sentence of ours', () => {
+  expect(reasonOf('insufficient_funds')).toBe('Your wallet has not enough USDC.');
+  expect(reasonOf('toString')).toBe('The vendor’s server says: toString.');
+  expect(reasonOf('Call +1 (555) 0100!')).not.toMatch(/[+()!]/);
+});

@@ -1,0 +1,51 @@
+/** The words of the payment page. */
+export const TEXTS = {
+  noOrder: 'This address has no order. Open the page that you want to buy again.',
+  otherAddress: 'The quote is for another address than the one this page would return to. Nothing was paid.',
+  badQuote: 'The quote of this order was not signed by this installation. Nothing was paid.',
+  noKeys: 'The public keys could not be loaded. Check your connection and reload.',
+  oldBrowser: 'This browser cannot verify Ed25519 signatures. Use a current browser.',
+  reading: 'Checking the quote…',
+  expired: 'This price has expired. Nothing was paid.',
+  newPrice: 'Get a new price',
+  test: 'TEST: no real money',
+  wallets: 'Pay with a wallet',
+  walletsAbout:
+    'The wallet shows the amount and asks you to sign. You need USDC only: the platform pays the network fee.',
+  noChain: 'The chain cannot be read right now. Nothing was paid. Try again in a moment.',
+  noWallet: 'This browser has no Solana wallet. Install one, or pay with an account.',
+  noOffer: 'This vendor takes payments of accounts only.',
+  account: 'Pay with an account',
+  accountAbout: 'From the wallet of your account, within its limits. Nothing is added to the price.',
+  signIn: 'Sign in to pay',
+  phone: 'Pay on your phone',
+  phoneAbout: 'Scan this code with the browser of your wallet app. The purchase then opens on the phone.',
+  connecting: (wallet: string) => `Waiting for ${wallet}…`,
+  signing: (wallet: string) => `Confirm in ${wallet}…`,
+  paying: 'Paying…',
+  leaving: (host: string) => `Paid. Waiting for ${host}…`,
+  sent: (host: string) => `Signed. ${host} is confirming the payment…`,
+  noAccount: (wallet: string) => `${wallet} has no account that can sign. Nothing was paid.`,
+  refused: (wallet: string) => `${wallet} did not sign. Nothing was paid.`,
+  changed: (wallet: string) =>
+    `${wallet} returned another transaction than the one this page has built, so it was not sent. Nothing was paid.`,
+} as const;
+
+/** Why a payment was refused, by the codes of the paywall and the API. */
+const REASONS: Record<string, string> = {
+  insufficient_funds: 'Your wallet has not enough USDC.',
+  offer_expired: 'The price had expired.',
+  amount_too_small: 'The price has changed.',
+  blockhash_expired: 'The signature came too late.',
+  simulation_failed: 'The chain refuses the payment. Your wallet may have no USDC.',
+  payment_failed: 'The payment has failed, and no money moved.',
+  unknown_instruction: 'Your wallet adds instructions that are not accepted. Use another wallet.',
+  other_resource: 'The payment was for another address.',
+  spent: 'That payment was used before.',
+  settlement_expired: 'That payment was not used in time, and cannot be used any more.',
+};
+
+/** @param code a code, which anyone can have written into the address */
+export const reasonOf = (code: string): string =>
+  (Object.hasOwn(REASONS, code) ? REASONS[code] : undefined) ??
+  `The vendor’s server says: ${code.slice(0, 64).replace(/[^\w.-]/g, ' ')}.`;

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Page } from 'playwright-core';
+import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { walletScript } from '../support/browser-wallet.ts';
+import { chainOf } from '../support/chain.ts';
+import { type ConsolePage, type openConsole, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
+import { signAsOther, signWithGuard, startPageVendor } from '../support/paying-page.ts';
+import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
+
+/**
+ * A person opens a paid address of a vendor in real Chromium, pays on the page of the API, and gets
+ * the product: with wallets of the Wallet Standard and with an account, over a real stack.
+ */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+// The vendor is another origin.
+const suite = consoleSuite(stack, { except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/report/ });
+
+const PRICE = 50_000n;
+let vendor: Vendor;
+let buyer: Consumer;
+let shop: Awaited<ReturnType<typeof startPageVendor>>;
+beforeAll(async () => {
+  [vendor, buyer] = await Promise.all([
+    createVendor(api, stack, { price: PRICE, name: 'City reports' }),
+    createConsumer(api, stack),
+  ]);
+  // The platform creates the token account of the payout address.
+  await must(api('GET /v1/settlements/foreign/terms', { token: vendor.apiKey }), 'terms');
+  await waitFor(
+    () => chain.connection.getAccountInfo(chain.tokenAccount(vendor.payout.publicKey)),
+    (account) => account !== null,
+  );
+  shop = await startPageVendor(stack, vendor);
+}, 120_000);
+afterAll(() => shop?.stop());
+
+type Options = Parameters<typeof openConsole>[2] & {
+  wallet?: Keypair;
+  next?: Keypair;
+  signer?: (wire: string) => string;
+};
+const opened = async ({ wallet, next, signer, ...options }: Options = {}): Promise<ConsolePage> => {
+  const page = await suite.opened(options);
+  if (signer !== undefined) await page.context.exposeFunction('signByTest', signer);
+  if (wallet !== undefined)
+    await page.context.addInitScript(
+      walletScript(wallet, {
+        ...(signer !== undefined && { signer: 'signByTest' }),
+        ...(next !== undefined && { next }),
+      }),
+    );
+  return page;
+};
+/** Opens an address of the vendor, until the payment page shows what is sold. */
+const meet = async ({ page }: ConsolePage, address: string): Promise<void> => {
+  await page.goto(address);
+  await page.getByRole('heading', { name: 'City reports' }).waitFor();
+};
+const payButton = (page: Page) => page.getByRole('button', { name: 'Pay 0.05 USDC with Test Wallet' });
+const product = (page: Page) => page.getByRole('heading', { name: 'All is well' });
+const soldTo = (city: string) => shop.runs.filter((each) => each.endsWith(city)).length;
+const received = () => chain.balance(vendor.payout.publicKey);
+
+test('one click in the page and one in the wallet lead from a 402 to the product, once', async () => {
+  const page = await opened({ wallet: buyer.wallet });
+  const before = await received();
+  await meet(page, `${shop.url}?city=Ulm`);
+  expect(await page.page.title()).toBe('Pay 0.05 USDC to City reports · Quittance');
+  await page.page.getByText(vendor.payout.publicKey.toBase58()).waitFor();
+  await page.shoot('pay');
+  expect(await page.findings()).toEqual([]);
+  await payButton(page.page).click();
+  await product(page.page).waitFor();
+  expect(page.page.url()).toBe(`${shop.url}?city=Ulm`);
+  expect(await received()).toBe(before + PRICE);
+
+  // The payment is in no address, and a reload shows the same product.
+  await page.page.reload();
+  await product(page.page).waitFor();
+  expect(soldTo('Ulm')).toBe(1);
+  const { data } = await must(
+    api<{ data: { status: string; rail: string; payer_address: string }[] }>(
+      'GET /v1/settlements?rail=x402',
+      { token: vendor.apiKey },
+    ),
+    'list',
+  );
+  expect(data[0]).toMatchObject({
+    status: 'redeemed',
+    payer_address: buyer.wallet.publicKey.toBase58(),
+  });
+  // Another person who gets the link meets the 402.
+  const other = await opened();
+  await meet(other, page.page.url());
+});
+
+test('an account pays after a sign-in, and the product is delivered once', async () => {
+  const person = await signInPerson(stack, { email: buyer.signIn.account.email });
+  const page = await opened({ person });
+  // The payment page reads the cookie of the sign-in only where one is known.
+  await page.go('/');
+  await meet(page, `${shop.url}?city=Bonn`);
+  await page.shoot('pay-account');
+  await page.page.getByRole('button', { name: `Pay 0.05 USDC as ${buyer.signIn.account.email}` }).click();
+  await product(page.page).waitFor();
+  expect(page.page.url()).toBe(`${shop.url}?city=Bonn`);
+  expect(soldTo('Bonn')).toBe(1);
+});
+
+test('signed out, the page offers a sign-in, fits a phone and is readable in dark colours', async () => {
+  const page = await opened({ width: 'phone', colours: 'dark' });
+  await meet(page, `${shop.url}?city=Kiel`);
+  await page.page.getByText('This browser has no Solana wallet').waitFor();
+  expect(await page.findings()).toEqual([]);
+  expect(await page.wider()).toEqual([]);
+  await page.shoot('pay-phone');
+  await page.page.getByRole('button', { name: 'Sign in to pay' }).click();
+  await page.page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+  await page.page.getByText('Pay on your phone').click();
+  await page.page.getByRole('img', { name: 'Pay on your phone' }).waitFor();
+  await page.shoot('pay-phone-sign-in');
+  expect(await page.findings()).toEqual([]);
+  expect(await page.wider()).toEqual([]);
+  expect(soldTo('Kiel')).toBe(0);
+});
+
+const other = Keypair.generate();
+const refuse = () => {
+  throw new Error('User rejected the request.');
+};
+test.each<[string, Options, string]>([
+  ['refuses', { signer: refuse }, 'Test Wallet did not sign. Nothing was paid.'],
+  ['shows another account before it signs', { next: other }, 'Test Wallet did not sign. Nothing was paid.'],
+  [
+    'signs for another account',
+    { signer: signAsOther(other) },
+    'Test Wallet returned another transaction than the one this page has built',
+  ],
+])('a wallet that %s pays nothing, and the page says so', async (_, options, said) => {
+  const page = await opened({ wallet: buyer.wallet, ...options });
+  const before = await received();
+  await meet(page, `${shop.url}?city=Jena`);
+  await payButton(page.page).click();
+  await page.page.getByRole('alert').getByText(said).waitFor();
+  expect(await page.findings()).toEqual([]);
+  await payButton(page.page).waitFor();
+  expect(await received()).toBe(before);
+  expect(soldTo('Jena')).toBe(0);
+});
+
+test('a wallet without money comes back to the page, with the reason and a new price', async () => {
+  const page = await opened({ wallet: Keypair.generate() });
+  await meet(page, `${shop.url}?city=Hof`);
+  await payButton(page.page).click();
+  await page.page.getByText(/^(Your wallet has not enough USDC|The chain refuses the payment)/).waitFor();
+  await payButton(page.page).waitFor();
+  await page.shoot('pay-refused');
+  expect(soldTo('Hof')).toBe(0);
+});
+
+test('a wallet that adds a guard is paid and served, or neither, and the page says which', async () => {
+  const page = await opened({ wallet: buyer.wallet, signer: signWithGuard(buyer.wallet) });
+  const before = await received();
+  await meet(page, `${shop.url}?city=Rom`);
+  await payButton(page.page).click();
+  const refusal = page.page.getByText(
+    /^(Your wallet adds instructions|The chain refuses the payment|The vendor’s)/,
+  );
+  await product(page.page).or(refusal).first().waitFor();
+  const isServed = await product(page.page).isVisible();
+  expect(await received()).toBe(before + (isServed ? PRICE : 0n));
+  expect(soldTo('Rom')).toBe(isServed ? 1 : 0);
+});
+
+test('an order that was changed on its way is refused before anything is signed', async () => {
+  const page = await opened({ wallet: buyer.wallet });
+  await meet(page, `${shop.url}?city=Prag`);
+  const { origin, pathname, hash } = new URL(page.page.url());
+  const order = JSON.parse(Buffer.from(hash.slice(1), 'base64url').toString()) as object;
+  const changed = (more: object) =>
+    `${origin}${pathname}#${Buffer.from(JSON.stringify({ ...order, ...more })).toString('base64url')}`;
+  await page.page.goto(changed({ back: 'https://evil.example/report' }));
+  await page.page.getByText('The quote is for another address').waitFor();
+  expect(await payButton(page.page).count()).toBe(0);
+  await page.page.goto(changed({ quote: 'a.b' }));
+  await page.page.getByText('was not signed by this installation').waitFor();
+});

@@ -1,0 +1,61 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Keypair } from '@solana/web3.js';
+import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import express from 'express';
+import type { Vendor } from '../../deploy/local/seed/actors.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { paid } from '../../sdk/src/vendor/express.ts';
+import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
+import { x402 } from '../../sdk/src/vendor/x402.ts';
+import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
+
+const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
+
+/** A vendor that sells a page to people, and the wallets with which they pay. */
+export const startPageVendor = async ({ console_url }: Stack, { apiKey, serviceId }: Vendor) => {
+  const app = express();
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const paywall = createPaywall({
+    baseUrl: new URL(console_url).origin,
+    ...{ serviceKey: apiKey, serviceId, environment: 'test', publicUrl, store: memoryStore() },
+    dialects: [x402({ secret: 'a secret of the vendor, 32 or more' })],
+  });
+  /** The addresses for which the handler ran. */
+  const runs: string[] = [];
+  app.get('/report', paid(paywall, { price: '$0.05' }), (request, response) => {
+    runs.push(request.originalUrl);
+    response.send('<!doctype html><html lang="en"><title>Report</title><h1>All is well</h1></html>');
+  });
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `${publicUrl}/report`, runs, stop };
+};
+
+/** Signs as a wallet that adds a guard, an instruction that only asserts, before its signature. */
+export const signWithGuard =
+  (keypair: Keypair) =>
+  (wire: string): string => {
+    const { message } = VersionedTransaction.deserialize(Buffer.from(wire, 'base64'));
+    const opened = TransactionMessage.decompile(message);
+    opened.instructions.push(
+      new TransactionInstruction({ programId: LIGHTHOUSE, keys: [], data: Buffer.from([5]) }),
+    );
+    const guarded = new VersionedTransaction(opened.compileToV0Message());
+    guarded.sign([keypair]);
+    return Buffer.from(guarded.serialize()).toString('base64');
+  };
+
+/** Signs with another key than that of the account, and puts it in the slot of the account. */
+export const signAsOther =
+  (other: Keypair) =>
+  (wire: string): string => {
+    const transaction = VersionedTransaction.deserialize(Buffer.from(wire, 'base64'));
+    const key = privateKeyFromSeed(other.secretKey.subarray(0, 32));
+    transaction.signatures[1] = signBytes(transaction.message.serialize(), key);
+    return Buffer.from(transaction.serialize()).toString('base64');
+  };
