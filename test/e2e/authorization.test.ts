@@ -41,11 +41,14 @@ const NO_ASSERTION = {
   ...credential,
   response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' },
 };
-const OPEN = ['health', 'ready', 'environments', 'jwks'].map((name) => [`gateway.${name}`, { open: 200 }]);
+const OPEN = [
+  ...'health ready environments jwks'.split(' ').map((name) => `gateway.${name}`),
+  'settlement.getBlockhash',
+];
 const OF_ACCOUNT = ['getSettings', 'listSessions', 'listKeys', 'listSecurityEvents', 'listPasskeys'];
 const HIDDEN = [...OF_ACCOUNT.map((name) => `identity.${name}`), 'settlement.getAccountLimits'];
 const RECIPES: Record<string, Recipe> = {
-  ...Object.fromEntries(OPEN),
+  ...Object.fromEntries(OPEN.map((id) => [id, { open: 200 }])),
   ...Object.fromEntries(HIDDEN.map((id) => [id, { foreign: 'hidden' as const }])),
   'gateway.requests': { foreign: 'hidden' },
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
@@ -95,7 +98,6 @@ const RECIPES: Record<string, Recipe> = {
   },
   'settlement.reportExternal': { body: () => ({ payment_response: 'e30=' }) },
   'settlement.foreignTerms': { foreign: 'hidden' },
-  'settlement.getBlockhash': { open: 200 },
   'settlement.reissueForeign': { body: () => ({ redeem_id: 'r-1' }) },
   'settlement.getFees': { foreign: 'hidden' },
   // The other accounts owe nothing.

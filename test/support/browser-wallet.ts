@@ -81,9 +81,11 @@ const inPage = (options: {
               if (options.signer !== null) return { signedTransaction: await signElsewhere(transaction) };
               const signedTransaction = transaction.slice();
               const message = transaction.slice(1 + 64 * transaction[0]!);
+              // A message of version 0 begins with its version.
+              const header = message[0]! >= 128 ? 1 : 0;
               const isOurs = (slot: number) =>
-                publicKey.every((byte, at) => byte === message[4 + 32 * slot + at]);
-              const slot = Array.from({ length: message[0]! }, (_, at) => at).find(isOurs)!;
+                publicKey.every((byte, at) => byte === message[header + 4 + 32 * slot + at]);
+              const slot = Array.from({ length: message[header]! }, (_, at) => at).find(isOurs)!;
               signedTransaction.set(await sign(message), 1 + 64 * slot);
               return { signedTransaction };
             }),

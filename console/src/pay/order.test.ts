@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { jsonBase64Url } from '../../../sdk/src/encoding.ts';
 import type { Keys } from '../../../sdk/src/tokens.ts';
-import { KEYS, SIGNERS, tokenFor } from '../../../test/support/scripted-vendors.ts';
+import { signToken } from '../../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
 import { readOrder } from './order.ts';
 import { reasonOf, TEXTS } from './texts.ts';
 
@@ -16,6 +17,25 @@ const OFFER = {
   extra: { feePayer: 'F', memo: 'm', offer: 'o.p' },
 };
 const NOW = Date.now();
+const kid = 'test.quote.1';
+const own = privateKeyFromSeed(new Uint8Array(32).fill(1));
+/** Claims to be the API's key, and is not. */
+const STRANGER = privateKeyFromSeed(new Uint8Array(32).fill(2));
+const x = Buffer.from(rawPublicKey(own)).toString('base64url');
+const KEYS = [{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x, env: 'test' }];
+const tokenFor = (resource: string, claims: object = {}, key = own): string =>
+  signToken(
+    'quote',
+    {
+      ...{ env: 'test', quote_id: 'q_1', vendor_account_id: 'acct_1', service_id: 's', currency: 'USDC' },
+      ...{ service_name: 'Weather API', payout_address: MINT, mint: MINT },
+      ...{ quote_amount: '1000', fee_amount: '10', redeem_window_seconds: 900, scope: { resource } },
+      issued_at: new Date().toISOString(),
+      expires_at: new Date(Date.now() + 60_000).toISOString(),
+      ...claims,
+    } as Parameters<typeof signToken<'quote'>>[1],
+    { kid, key },
+  );
 const read = (order: object) => readOrder(jsonBase64Url(order), NOW, async () => KEYS as Keys);
 const order = (more: object = {}) => ({
   quote: tokenFor(RESOURCE),
@@ -50,11 +70,7 @@ describe('an order is refused', () => {
       order({ quote: tokenFor(RESOURCE, { scope: null }) }),
       TEXTS.otherAddress,
     ],
-    [
-      'whose quote a stranger signed',
-      order({ quote: tokenFor(RESOURCE, {}, SIGNERS.stranger) }),
-      TEXTS.badQuote,
-    ],
+    ['whose quote a stranger signed', order({ quote: tokenFor(RESOURCE, {}, STRANGER) }), TEXTS.badQuote],
     ['whose quote is none', order({ quote: 'a.b' }), TEXTS.badQuote],
   ])('%s', async (_, given, problem) => {
     expect(await read(given)).toEqual({ problem });

@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type Request as ExpressRequest } from 'express';
@@ -7,7 +7,6 @@ import { Hono } from 'hono';
 import { validator } from 'hono/validator';
 import { fromBase64, paymentOn, type Rail } from '../../../test/support/incoming-buyers.ts';
 import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../../test/support/vendor-api.ts';
-import { addressWith } from '../payment-page.ts';
 import * as forExpress from './express.ts';
 import * as forFastify from './fastify.ts';
 import * as forHono from './hono.ts';
@@ -347,56 +346,5 @@ describe.each(Object.entries(SHOPS))('%s with the dialects x402 and MPP', (_fram
     const { serve } = await open();
     const answer = await serve('/report', paidFor('/report'));
     expect([answer.status, answer.headers.get('payment-response')]).toEqual([200, null]);
-  });
-});
-
-describe('a browser that returns with a payment gets its redirect and its product', () => {
-  const serveBy: Record<string, (sold: Paywall) => Promise<number>> = {
-    express: (sold) => {
-      const app = express();
-      app.get(
-        '/report',
-        forExpress.paid(sold, PRICE),
-        (_, response) => void response.send('<h1>All is well</h1>'),
-      );
-      return listen(app);
-    },
-    fastify: async (sold) => {
-      const app = fastify();
-      app.get('/report', { preHandler: forFastify.paid(sold, PRICE) }, () => '<h1>All is well</h1>');
-      await app.ready();
-      stops.push(() => app.close());
-      return listen((request, response) => app.routing(request, response));
-    },
-  };
-  test.each(Object.keys(serveBy))('%s', async (framework) => {
-    const port = await serveBy[framework]!(paywall);
-    const { 'x-settlement-id': settlement_id, 'x-settlement-token': settlement_token } = paidFor('/report');
-    const browser = { accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
-    const open = (path: string, cookie = '') =>
-      new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve, reject) =>
-        httpRequest({ port, path, headers: { ...browser, cookie } }, (response) => {
-          let text = '';
-          response.on('data', (chunk) => (text += String(chunk)));
-          response.on('end', () =>
-            resolve({ status: response.statusCode!, headers: response.headers, text }),
-          );
-        })
-          .on('error', reject)
-          .end(),
-      );
-    const page = await open('/report');
-    expect([page.status, page.headers['content-type']]).toEqual([402, 'text/html; charset=utf-8']);
-    const back = new URL(
-      addressWith(`${PUBLIC_URL}/report`, {
-        settlement_id: settlement_id!,
-        settlement_token: settlement_token!,
-      }),
-    );
-    const redirect = await open(`${back.pathname}${back.search}`);
-    expect([redirect.status, redirect.headers.location]).toEqual([303, `${PUBLIC_URL}/report`]);
-    const [cookie] = redirect.headers['set-cookie'] as string[];
-    const product = await open('/report', cookie!.split(';')[0]!);
-    expect([product.status, product.text]).toEqual([200, '<h1>All is well</h1>']);
   });
 });
