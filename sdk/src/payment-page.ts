@@ -36,7 +36,7 @@ export const readPageOrder = (fragment: string): PageOrder | null => {
 };
 
 /** How a payment returns: a settlement, a signed payload of x402, or a quote that others paid. */
-export type ReturnedPayment =
+type ReturnedPayment =
   | { settlement_id: string; settlement_token: string }
   | { payload: object }
   | { refusedQuote: string };

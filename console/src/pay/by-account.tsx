@@ -49,7 +49,7 @@ const Pay = ({ order, onPaid }: Props) => {
 const SignedIn = (props: Props) => {
   const { status, environment } = useSession();
   const { env } = props.order.claims;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: later changes come from the form and other tabs
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs once, for the quote
   useEffect(() => {
     void (environment === env ? session.resume() : session.switchTo(env));
   }, [env]);

@@ -48,7 +48,7 @@ const LONGEST_MEMO = 64;
 const recordOf = (value: unknown) => objectOr(value) ?? {};
 
 /** The offer, if a payment of it pays exactly the quote. */
-export const offerIn = (given: unknown, claims: QuoteClaims): Offer | null => {
+const offerIn = (given: unknown, claims: QuoteClaims): Offer | null => {
   const accepted = recordOf(given);
   const { feePayer, memo, offer } = recordOf(accepted.extra);
   const chain = CHAINS[String(accepted.network)];

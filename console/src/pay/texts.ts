@@ -11,7 +11,7 @@ export const TEXTS = {
   test: 'TEST: no real money',
   wallets: 'Pay with a wallet',
   walletsAbout:
-    'The wallet shows the amount and asks you to sign. You need USDC only: the platform pays the network fee.',
+    'The wallet shows the amount and asks you to sign. You need USDC only: Quittance pays the network fee.',
   noChain: 'The chain cannot be read right now. Nothing was paid. Try again in a moment.',
   noWallet: 'This browser has no Solana wallet. Install one, or pay with an account.',
   noOffer: 'This vendor takes payments of accounts only.',

@@ -91,7 +91,7 @@ const ownAnswer = (admission: Admission): Response | null =>
     ? admission.response
     : null;
 
-type Told = { quote_token?: unknown; display_amount?: unknown; details?: { reason?: unknown } };
+type OfferBody = { quote_token?: unknown; display_amount?: unknown; details?: { reason?: unknown } };
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
@@ -153,20 +153,20 @@ const pageFor = async (
   { target, reason, ended }: { target: string; reason: string | null; ended: string | null },
 ): Promise<Response | null> => {
   if (said.status !== 402) return null;
-  const told = (await said.clone().json()) as Told;
-  const quote = textOf(told.quote_token);
+  const asked = (await said.clone().json()) as OfferBody;
+  const quote = textOf(asked.quote_token);
   if (quote === null) return null;
   const order = orderOf(quote, said, { back: `${publicUrl}${target}`, reason });
   const body = pageOf({
     address: paymentPageOf(baseUrl, order),
-    price: textOf(told.display_amount) ?? '',
+    price: textOf(asked.display_amount) ?? '',
     reason,
   });
   return html(said, body, ended === null ? {} : { 'set-cookie': ended });
 };
 
 const reasonIn = async (said: Response): Promise<string | null> =>
-  textOf(((await said.clone().json()) as Told).details?.reason);
+  textOf(((await said.clone().json()) as OfferBody).details?.reason);
 
 /** The answer to a browser that has returned from the payment page. */
 const keep = async (
