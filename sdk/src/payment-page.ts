@@ -1,7 +1,7 @@
 import { base64Url, jsonBase64Url, objectOfBase64, utf8 } from './encoding.ts';
 
 /**
- * What a paywall and the payment page of the API say to each other by addresses (docs/adr/0073).
+ * What a paywall and the payment page of the API say to each other by addresses (docs/adr/0074).
  * The order is in a fragment, which browsers send to no server.
  */
 

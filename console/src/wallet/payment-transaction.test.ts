@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { readTransaction, wrongIn } from '../../../sdk/src/vendor/transaction.ts';
 import { tokenAccountOf } from '../../../services/chain-submitter/chain/addresses.ts';
+import { decodeIncoming } from '../../../services/chain-submitter/incoming/envelope.ts';
 import { checkIncomingPolicy } from '../../../services/chain-submitter/incoming/policy.ts';
 import { feePayerKey, network } from '../../../test/support/incoming-messages.ts';
 import { buildPayment } from './payment-transaction.ts';
@@ -25,7 +26,7 @@ test('a wallet signs exactly one transfer, which the paywall and the policy of t
     legs: [{ destination: tokenAccountOf(payee, mint), amountMicro: 50_001n }],
     memos: ['offer-1'],
   };
-  expect(checkIncomingPolicy(signed, terms, network)).toMatchObject({
+  expect(checkIncomingPolicy(decodeIncoming(signed), terms, { network })).toMatchObject({
     feePayer,
     authority: payer.publicKey.toBase58(),
     source: tokenAccountOf(payer.publicKey.toBase58(), mint),

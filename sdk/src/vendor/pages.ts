@@ -6,7 +6,7 @@ import type { Incoming } from './incoming.ts';
 import { pageOf, waitingPage } from './page-html.ts';
 
 /**
- * A 402 for people (docs/adr/0073). A browser that opens a paid address gets a page that leads to
+ * A 402 for people (docs/adr/0074). A browser that opens a paid address gets a page that leads to
  * the payment page of the API. That page returns to the address with the payment in a parameter.
  * The payment then moves into a cookie, and the browser to the address without it, so that it stays
  * in no history, no bookmark and no referrer.
