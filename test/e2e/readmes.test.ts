@@ -181,6 +181,14 @@ test('server.ts of the MCP package asks for a payment in the form of x402', asyn
   }
 }, 60_000);
 
+test('tools.ts buys the tool of server.ts', async () => {
+  const tools = programs.find(({ name }) => name === 'tools.ts')!.code;
+  write('tools.ts', tools.replace('server.ts', 'readme/server.ts'));
+  const shell = shellOf('tools');
+  await shell.run('node readme/tools.ts');
+  expect(shell.output()).toMatch(/text: 'All is well in Ulm\.' \} \] 50000n?\n/);
+}, 60_000);
+
 test('every command of the command line’s README does what it says', async () => {
   const uses = NOT_RUN.map(([text]) => commands.filter(({ code }) => text.test(code)).length);
   expect(uses).toEqual(NOT_RUN.map(() => 1));
