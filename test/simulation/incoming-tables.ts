@@ -201,7 +201,7 @@ export const createIncomingTables = (
     model<{ hashes: string[] }>(/from settlements\s+where message_hash = any\(/, 'hashes', ({ hashes }) =>
       isHidden() ? [] : hashes.flatMap((hash) => findBy(hash) ?? []).map(show),
     ),
-    model<{ hash: string }>(/from settlements where message_hash = \$1 and rail/, 'hash', ({ hash }) => {
+    model<{ hash: string }>(/from settlements where message_hash = \$1 and not rail/, 'hash', ({ hash }) => {
       const call = currentCall();
       if (call !== undefined) call.attemptReadAt = now();
       const row = findBy(hash);
