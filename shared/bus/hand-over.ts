@@ -38,6 +38,9 @@ const isNobody = (error: unknown): error is NatsError =>
 export const isSilence = (error: unknown): boolean =>
   error instanceof NatsError && error.code === ErrorCode.Timeout;
 
+/** The trace of a payload, and how long its receiver may take. */
+type Sending = { traceparent: string | null; answeredWithinMs?: number };
+
 /**
  * Hands a payload over to a process, and resolves when it has handled it.
  * @throws NatsError or ServiceError if nobody answers, or the receiver fails. It may have handled
@@ -47,7 +50,7 @@ export const handOver = (
   bus: Bus,
   receiver: Receiver,
   payload: unknown,
-  traceparent: string | null,
+  { traceparent, answeredWithinMs = ANSWERED_WITHIN_MS }: Sending,
 ): Promise<void> =>
   inTraceOf(traceparent, () =>
     inBusSpan(
@@ -57,7 +60,7 @@ export const handOver = (
         const to = { responder: receiver.service, subject: receiverSubject(receiver) };
         try {
           const reply = await bus.replies.request(to, encode(payload), {
-            timeoutMs: ANSWERED_WITHIN_MS,
+            timeoutMs: answeredWithinMs,
             headers: traceHeaders({ [FROM]: bus.replicaId }),
           });
           openReply(reply.data);

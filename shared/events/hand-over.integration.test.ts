@@ -16,6 +16,7 @@ import { createLogger } from '../lib/logger.ts';
 import { acceptHandedOver } from './consume.ts';
 import { event } from './event.ts';
 import { eventList } from './event-list.ts';
+import { createHandOver } from './hand-over.ts';
 import { insertOutbox, type OutboxRow } from './outbox.ts';
 import { startRelay } from './relay.ts';
 
@@ -145,6 +146,33 @@ test('what a receiver that ended has not answered goes to the stream with the ne
   await until(async () => (await left()).length === 0);
   expect(await stored()).toBe(before + 2);
   await relay.stop();
+});
+
+test('a receiver that was silent is not asked for a while, and then again', async () => {
+  const taken: Progress[] = [];
+  let goOn = () => {};
+  let paused: Promise<void> | null = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  const taking = await take('h', async (payload) => {
+    taken.push(payload);
+    await paused;
+  });
+  const handOver = createHandOver(sender, { answeredWithinMs: 200 });
+  const isAccepted = async (payload: Progress): Promise<boolean> => {
+    const [handed] = handOver(await commit([payload], ['h']));
+    return handed!.accepted;
+  };
+  const [silent, avoided, again] = [progress(), progress(), progress()];
+  expect(await isAccepted(silent)).toBe(false);
+  paused = null;
+  goOn();
+  expect(await isAccepted(avoided)).toBe(false);
+  expect(taken).toEqual([silent]);
+  await until(() => isAccepted(again));
+  expect(taken).toContainEqual(again);
+  expect(taken).not.toContainEqual(avoided);
+  await taking.stop();
 });
 
 test('what the server delivers there for another service is refused', async () => {

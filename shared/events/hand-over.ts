@@ -15,7 +15,7 @@ const AVOIDED_FOR_MS = 5000;
  * Hands rows over to their receivers. Messages of one turn for one receiver are one request.
  * @returns a function of rows with parts; whether all parts of each row were accepted
  */
-export const createHandOver = (bus: Bus) => {
+export const createHandOver = (bus: Bus, waits: { answeredWithinMs?: number } = {}) => {
   const avoidedUntil = new Map<string, number>();
 
   const handOne = async (receiver: Receiver, entries: readonly Entry[]): Promise<boolean> => {
@@ -27,12 +27,8 @@ export const createHandOver = (bus: Bus) => {
       await failpoint('outbox.beforeHandOver');
       const [first] = entries as [Entry, ...Entry[]];
       // One payload is sent as it is published: its handler continues the trace of the message.
-      await handOver(
-        bus,
-        receiver,
-        entries.length === 1 ? first.payload : entries,
-        first.traceparent ?? null,
-      );
+      const payload = entries.length === 1 ? first.payload : entries;
+      await handOver(bus, receiver, payload, { traceparent: first.traceparent ?? null, ...waits });
       await failpoint('outbox.afterHandOver');
       return true;
     } catch (error) {
