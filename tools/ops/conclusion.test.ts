@@ -41,9 +41,9 @@ test.each<[string, RecordEntry[], string]>([
     `${PAID}Redeemed, and a fork removed the payment for good`,
   ],
   [
-    'made to a vendor of x402 elsewhere',
+    'made to a vendor elsewhere',
     [{ ...accepted, details: { amount: '2500000', rail: 'x402_out' } }, issued, state('issued')],
-    `${PAID}Paid to a vendor of x402 outside of Quittance`,
+    `${PAID}Paid to a vendor outside of Quittance`,
   ],
   [
     'redeemed',

@@ -41,7 +41,7 @@ const adviceOf = (
   }
 };
 
-/** A payment to a vendor of x402 elsewhere, whose delivery nothing records. */
+/** A payment to a vendor elsewhere, whose delivery nothing records. */
 const ELSEWHERE =
   'Paid to a vendor outside of Quittance: delivery and refund are between the customer and that vendor.';
 
