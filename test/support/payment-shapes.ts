@@ -1,13 +1,15 @@
 import { AddressLookupTableAccount, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { Changes, TokenChange } from '../../services/chain-submitter/chain/simulated-outcome.ts';
-import { decodeIncoming } from '../../services/chain-submitter/incoming/envelope.ts';
+import { type Decoded, decodeIncoming } from '../../services/chain-submitter/incoming/envelope.ts';
 import { checkIncomingPolicy, type IncomingTerms } from '../../services/chain-submitter/incoming/policy.ts';
 import {
   checkWalletBytes,
   checkWalletChanges,
+  isOfSmartWallet,
   type WalletPayment,
 } from '../../services/chain-submitter/incoming/wallet-policy.ts';
 import { PROGRAMS, WALLET_PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
+import { PaymentRefusal } from '../../services/chain-submitter/payments/refusal.ts';
 import { NO_TABLES } from '../../services/chain-submitter/transactions/message.ts';
 import type { IncomingReason } from '../../shared/contract/chain-submitter.ts';
 import {
@@ -49,12 +51,18 @@ const around = (...instructions: TransactionInstruction[]) => [
   memo('offer-1'),
 ];
 
+/** As incoming/signed-payment.ts chooses: by the bytes, or by what a simulation says. */
+const judge = (decoded: Decoded, simulated: Simulated = {}, order = ORDER) => {
+  if (!isOfSmartWallet(decoded.plain, programs)) return checkIncomingPolicy(decoded, order, known);
+  const payment = checkWalletBytes(decoded, order, known);
+  return checkWalletChanges(payment, changesOf(payment, simulated), order, known);
+};
+
 const byBytes = (instructions: TransactionInstruction[], { tables = [], unread = false }: Build = {}) => {
   const read = new Map(
     tables.map(({ key, state }) => [key.toBase58(), state.addresses.map((one) => one.toBase58())]),
   );
-  const decoded = decodeIncoming(wire(instructions, { tables }), unread ? NO_TABLES : read);
-  return checkIncomingPolicy(decoded, ORDER, known);
+  return judge(decodeIncoming(wire(instructions, { tables }), unread ? NO_TABLES : read));
 };
 
 const tableOf = (...addresses: string[]) =>
@@ -67,6 +75,9 @@ const tableOf = (...addresses: string[]) =>
   });
 
 const MULTI_INFO = 6;
+/** The assertions about the data, the info and the token account of one account. */
+const ASSERTIONS = [2, 3, 5, MULTI_INFO, 9, 10];
+const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
 /** A guard of Lighthouse. */
 const guard = (account: string, assertion = MULTI_INFO) =>
   new TransactionInstruction({
@@ -111,23 +122,26 @@ const changesOf = ({ accounts, unknown }: WalletPayment, simulated: Simulated): 
   }),
 });
 
-const byWallet = (instructions: TransactionInstruction[], simulated: Simulated = {}) => {
-  const payment = checkWalletBytes(decodeIncoming(wire(instructions)), ORDER, known);
-  return checkWalletChanges(payment, changesOf(payment, simulated), ORDER, known);
-};
+const byWallet = (instructions: TransactionInstruction[], simulated: Simulated = {}, order = ORDER) =>
+  judge(decodeIncoming(wire(instructions)), simulated, order);
 
 const ofGuards: Shape[] = [
   {
     shape: 'One guard (Phantom)',
     answer: 'signed',
     why: 'It only asserts, of an account of the buyer.',
-    evaluate: () => byBytes([...around(pay()), guard(source)]),
+    evaluate: () => {
+      for (const assertion of ASSERTIONS) byBytes([...around(pay()), guard(source, assertion)]);
+    },
   },
   {
     shape: 'Two guards (Solflare)',
     answer: 'signed',
     why: 'The same. Six are allowed, in any place after the budget.',
-    evaluate: () => byBytes([...around(guard(address(buyer)), pay()), guard(source, 10)]),
+    evaluate: () => {
+      byBytes([...around(guard(address(buyer)), pay()), guard(source, 10)]);
+      byBytes([...around(pay()), ...Array.from({ length: 6 }, () => guard(source))]);
+    },
   },
   {
     shape: 'Seven guards',
@@ -140,6 +154,12 @@ const ofGuards: Shape[] = [
     answer: 'unknown_instruction',
     why: 'Its owner could make the transaction fail, at the cost of the fee payer.',
     evaluate: () => byBytes([...around(pay()), guard(payTo)]),
+  },
+  {
+    shape: 'A guard that names several accounts',
+    answer: 'unknown_instruction',
+    why: 'The assertions that are accepted are about one.',
+    evaluate: () => byBytes([...around(pay()), withAccount(guard(source), address(buyer))]),
   },
   {
     shape: 'A guard about the time, a mint, or what Lighthouse has stored',
@@ -199,13 +219,22 @@ const ofWallets: Shape[] = [
     shape: 'A smart wallet of Swig or Squads with one holder',
     answer: 'signed',
     why: 'At every provider, a simulation changes exactly the balances of the source and the payees.',
-    evaluate: () => byWallet(around(walletPay())),
+    evaluate: () =>
+      byWallet(around(walletPay(PROGRAMS.system, PROGRAMS.tokenAccount, CLOCK)), {
+        owners: { [CLOCK]: { owner: 'Sysvar1111111111111111111111111111111111111', executable: false } },
+      }),
   },
   {
     shape: 'A smart wallet with guards',
     answer: 'signed',
     why: 'The guards are about its holder, its vault or its token account.',
     evaluate: () => byWallet([...around(walletPay()), guard(vault), guard(source)]),
+  },
+  {
+    shape: 'A smart wallet with a guard that names an account of somebody else',
+    answer: 'unknown_instruction',
+    why: 'As without a smart wallet.',
+    evaluate: () => byWallet([...around(walletPay()), guard(payTo)]),
   },
   {
     shape: 'A smart wallet that pays another amount, or another payee',
@@ -218,6 +247,23 @@ const ofWallets: Shape[] = [
           { address: payTo, deltaMicro: 49_999n },
         ],
       }),
+  },
+  {
+    shape: 'A smart wallet that gives a payee the amount of another',
+    answer: 'amount_mismatch',
+    why: 'The same, although the sum is right.',
+    evaluate: () => {
+      const legs = [
+        { destination: payTo, amountMicro: 49_000n },
+        { destination: feeAccount, amountMicro: 1000n },
+      ];
+      const tokens = [
+        { address: source, deltaMicro: -50_000n },
+        { address: payTo, deltaMicro: 1000n },
+        { address: feeAccount, deltaMicro: 49_000n },
+      ];
+      return byWallet(around(walletPay(feeAccount)), { tokens }, { legs, memos: ORDER.memos });
+    },
   },
   {
     shape: 'A smart wallet that also pays somebody else',
@@ -258,10 +304,25 @@ const ofWallets: Shape[] = [
       byWallet(around(walletPay()), { tokens: PAID.map((one) => ({ ...one, owner: network.feeWallet })) }),
   },
   {
+    shape: 'A smart wallet pays from an account whose owner the provider does not say',
+    answer: 'transaction_fee_payer_transferring_funds',
+    why: 'It may be an account of the platform.',
+    evaluate: () => byWallet(around(walletPay()), { tokens: PAID.map((one) => ({ ...one, owner: null })) }),
+  },
+  {
     shape: 'A smart wallet names an address without an account',
     answer: 'unknown_instruction',
     why: 'It may be the reference of a quote, which no program can own.',
     evaluate: () => byWallet(around(walletPay(other))),
+  },
+  {
+    shape: 'A smart wallet names an address that is no account of its program',
+    answer: 'unknown_instruction',
+    why: 'The same: anybody can send lamports to a reference.',
+    evaluate: () =>
+      byWallet(around(walletPay(other)), {
+        owners: { [other]: { owner: PROGRAMS.system, executable: false } },
+      }),
   },
   {
     shape: 'A smart wallet calls a program that is not listed',
@@ -309,3 +370,14 @@ const ofOthers: Shape[] = [
 
 /** All shapes beside those of stock clients, in the order of the document. */
 export const SHAPES: readonly Shape[] = [...ofGuards, ...ofTables, ...ofWallets, ...ofOthers];
+
+/** What the policy answers to a shape. */
+export const answerTo = ({ evaluate }: Shape): Answer => {
+  try {
+    evaluate();
+    return 'signed';
+  } catch (error) {
+    if (!(error instanceof PaymentRefusal)) throw error;
+    return error.reason as IncomingReason;
+  }
+};
