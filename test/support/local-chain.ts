@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ import {
   Transaction,
 } from '@solana/web3.js';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
+import { type ChainProgram, writePrograms } from './chain-programs.ts';
 
 const MAIN = fileURLToPath(new URL('../../deploy/local/chain/main.ts', import.meta.url));
 
@@ -42,18 +43,14 @@ export const startChain = async ({
   /** `<mint>:<mint authority>` of a new chain. */
   genesisMint?: string;
   /** Programs beside those of LiteSVM: their ids, and their ELF. */
-  programs?: readonly { id: string; elf: Uint8Array }[];
+  programs?: readonly ChainProgram[];
   nodeArguments?: readonly string[];
 } = {}) => {
   const picker = createPortPicker();
   const port = await picker.anyPair();
   const scenariosPort = genesisMint ? await picker.anyPair() : undefined;
   const folder = dataDir ? { path: dataDir, remove: () => {} } : newFolder();
-  const files = programs.map(({ id, elf }) => {
-    const file = join(folder.path, `${id}.so`);
-    writeFileSync(file, elf);
-    return `${id}:${file}`;
-  });
+  const written = writePrograms(folder.path, programs);
   const child: ChildProcess = spawn(process.execPath, [...nodeArguments, MAIN], {
     env: {
       ...process.env,
@@ -62,7 +59,7 @@ export const startChain = async ({
       CHAIN_DATA_DIR: folder.path,
       CHAIN_SLOT_MS: String(slotMs),
       CHAIN_CONTROL: control ? '1' : '0',
-      ...(files.length > 0 && { CHAIN_PROGRAMS: files.join() }),
+      ...(written !== '' && { CHAIN_PROGRAMS: written }),
       ...(genesisMint && { CHAIN_GENESIS_MINT: genesisMint, CHAIN_SCENARIOS_PORT: String(scenariosPort) }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

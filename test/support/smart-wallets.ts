@@ -59,26 +59,23 @@ export const smartWalletsOver = (fixture: () => SubmitterFixture) => {
     const [create, key] = AddressLookupTableProgram.createLookupTable({
       ...{ authority: authority.publicKey, payer: minter.publicKey, recentSlot },
     });
-    const extend = AddressLookupTableProgram.extendLookupTable({
-      ...{ lookupTable: key, authority: authority.publicKey, payer: minter.publicKey, addresses },
-    });
-    await land([create, extend], [minter, authority]);
+    const ours = { lookupTable: key, authority: authority.publicKey };
+    const change = (instruction: TransactionInstruction) => land([instruction], [minter, authority]);
+    const extending = (more: PublicKey[]) =>
+      AddressLookupTableProgram.extendLookupTable({ ...ours, payer: minter.publicKey, addresses: more });
+    await land([create, extending(addresses)], [minter, authority]);
     await chain.call('chain_advance', slots);
     const state = {
       ...{ deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0 },
       addresses,
     };
-    const deactivate = () =>
-      land(
-        [
-          AddressLookupTableProgram.deactivateLookupTable({
-            lookupTable: key,
-            authority: authority.publicKey,
-          }),
-        ],
-        [minter, authority],
-      );
-    return { account: new AddressLookupTableAccount({ key, state }), deactivate };
+    return {
+      account: new AddressLookupTableAccount({ key, state }),
+      extend: (more: PublicKey[]) => change(extending(more)),
+      deactivate: () => change(AddressLookupTableProgram.deactivateLookupTable(ours)),
+      close: () =>
+        change(AddressLookupTableProgram.closeLookupTable({ ...ours, recipient: minter.publicKey })),
+    };
   };
 
   return { wallet, lookupTable };

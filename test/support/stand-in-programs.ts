@@ -8,7 +8,7 @@ import { asm, linkProgram } from './elf.ts';
  *
  * - Lighthouse: a guard whose data has an odd length fails.
  * - Swig: a wallet that pays by its vault what the instruction says. Its other id does nothing.
- * - Squads Smart Account: a program that wants to move lamports with our fee payer's signature.
+ * - Squads Smart Account: a thief that moves lamports of our fee payer, if it gets it.
  *
  * What they do not show is that the real programs accept the instructions of their clients.
  */
@@ -62,6 +62,8 @@ const LENGTHS = [165, 82, 165, 0, 8, 0];
 const WALLET_BYTES = 8;
 const BUMP_SEED = 255;
 const TRANSFER_CHECKED = 12n;
+/** Lamports that the thief takes. */
+export const STOLEN = 1000;
 /** The error of Lighthouse for a guard that does not hold. */
 const ASSERTION_FAILED = 0x1900;
 
@@ -120,18 +122,23 @@ const wallet = (): Buffer => {
   );
 };
 
-/** Asks the system program for lamports of an account that its instruction does not name. */
-const thief = (victim: string): Buffer =>
-  linkProgram(
+/**
+ * Moves lamports of the victim to its first account, with the victim's signature. That succeeds if
+ * its second account is the victim and signs.
+ */
+const thief = (victim: string): Buffer => {
+  const [to, from] = placesOf([0, 0]) as [number, number];
+  return linkProgram(
     [
       ...storeAll(CALL, [PROGRAM, METAS, 2n, DATA, 12n]),
-      ...storeAll(METAS, [SEEDS, WRITES + SIGNS, INPUT + BigInt(8 + KEY), WRITES]),
+      ...storeAll(METAS, [SEEDS, WRITES + SIGNS, INPUT + BigInt(to + KEY), WRITES]),
       ...storeAll(SEEDS, wordsOf(victim)),
+      ...storeAll(INFOS, [...accountInfo(from, 0, WRITES * 256n + 1n), ...accountInfo(to, 0, WRITES * 256n)]),
       ...storeAll(PROGRAM, wordsOf(PROGRAMS.system)),
-      ...storeAll(DATA, [2n + (1000n << 32n), 0n]),
+      ...storeAll(DATA, [2n + (BigInt(STOLEN) << 32n), 0n]),
       asm.constant(1, CALL),
       asm.constant(2, INFOS),
-      asm.constant(3, 0n),
+      asm.constant(3, 2n),
       asm.constant(4, 0n),
       asm.constant(5, 0n),
       asm.call(),
@@ -139,6 +146,7 @@ const thief = (victim: string): Buffer =>
     ],
     'sol_invoke_signed_c',
   );
+};
 
 /** Fails if its instruction's data have an odd length. It has one account of 165 or 0 bytes. */
 const guards = (): Buffer =>
@@ -157,6 +165,9 @@ const guards = (): Buffer =>
 
 const nothing = (): Buffer => linkProgram([asm.constant(0, 0n), asm.exit()]);
 
+/** The stand-in for Lighthouse alone. */
+export const lighthouse = () => ({ id: PROGRAMS.lighthouse, elf: guards() });
+
 export const SWIG = WALLET_PROGRAMS.swig[0];
 /** A listed program that succeeds and does nothing. */
 export const IDLE = WALLET_PROGRAMS.swig[1];
@@ -164,11 +175,23 @@ export const SMART_ACCOUNT = WALLET_PROGRAMS.squads[1];
 
 /** @param victim whose lamports the program in the place of Squads wants */
 export const standIns = (victim: string) => [
-  { id: PROGRAMS.lighthouse, elf: guards() },
+  lighthouse(),
   { id: SWIG, elf: wallet() },
   { id: IDLE, elf: nothing() },
   { id: SMART_ACCOUNT, elf: thief(victim) },
 ];
+
+/** An instruction of the thief. `from` is what it gets beside the account that receives. */
+export const steal = (to: PublicKey, from: PublicKey | null): TransactionInstruction =>
+  new TransactionInstruction({
+    programId: new PublicKey(SMART_ACCOUNT),
+    keys: [
+      { pubkey: to, isSigner: false, isWritable: true },
+      ...(from === null ? [] : [{ pubkey: from, isSigner: true, isWritable: true }]),
+      { pubkey: new PublicKey(PROGRAMS.system), isSigner: false, isWritable: false },
+    ],
+    data: Buffer.alloc(0),
+  });
 
 /** A guard, as wallets add it, that holds or fails. */
 export const guardOf = (account: PublicKey, holds = true): TransactionInstruction =>

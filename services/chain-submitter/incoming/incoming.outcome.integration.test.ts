@@ -1,11 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
 import { type AlteredRpc, startAlteredRpc } from '../../../test/support/altered-rpc.ts';
 import { incomingPaymentsOver, PRICE, reasonOf } from '../../../test/support/incoming-payments.ts';
 import { smartWalletsOver } from '../../../test/support/smart-wallets.ts';
-import { standIns } from '../../../test/support/stand-in-programs.ts';
+import { IDLE, SWIG, standIns } from '../../../test/support/stand-in-programs.ts';
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { staysFor, waitFor } from '../../../test/support/wait.ts';
+import { PROGRAMS } from '../chain/addresses.ts';
 
 /** Payments of smart wallets where a provider says something else about them than the chain. */
 let fixture: SubmitterFixture;
@@ -27,14 +29,24 @@ const { signed, check, submit, countSigned } = incomingPaymentsOver(
   () => vendor,
 );
 const { wallet, lookupTable } = smartWalletsOver(() => fixture);
-const payment = async (amount: bigint) => {
+const payment = async (amount: bigint, beside?: TransactionInstruction) => {
   const from = await wallet(PRICE);
   const buyer: Payer = { owner: from.holder, account_id: '', wallet_id: '' };
-  return signed(buyer, { instead: [from.pay(vendor.owner.publicKey, amount)] });
+  const pay = from.pay(vendor.owner.publicKey, amount);
+  return signed(buyer, { instead: beside === undefined ? [pay] : [pay, beside] });
 };
+/** An instruction of a listed program that does nothing, and names an account. */
+const naming = (pubkey: PublicKey) =>
+  new TransactionInstruction({
+    programId: new PublicKey(IDLE),
+    keys: [{ pubkey, isSigner: false, isWritable: false }],
+    data: Buffer.alloc(0),
+  });
 
 type Balance = { uiTokenAmount: { amount: string } };
 type Meta = { preTokenBalances?: Balance[] | null; postTokenBalances?: Balance[] | null };
+type Simulated = Meta & { accounts?: (object | null)[] | null };
+const EMPTY = { lamports: 1, data: ['', 'base64'], rentEpoch: 0, space: 0 };
 /** As if the larger balances had changed by so much more. */
 const changedBy = ({ preTokenBalances, postTokenBalances, ...meta }: Meta, micro: bigint): Meta => ({
   ...meta,
@@ -48,44 +60,86 @@ const changedBy = ({ preTokenBalances, postTokenBalances, ...meta }: Meta, micro
   }),
 });
 
-test('one provider alone cannot make a payment that pays too little look paid', async () => {
-  const service = await fixture.start({ SOLANA_RPC_URLS: `${altered.url},${fixture.chain.url}` });
+/** Changes what the first provider says of a simulation with balances. */
+const lieBy = (change: (said: Simulated) => object) =>
   altered.alterBy((method, result) => {
     if (method !== 'simulateTransaction') return result;
-    const { value, ...rest } = result as { value: Meta };
-    return { ...rest, value: value.preTokenBalances ? changedBy(value, 1n) : value };
+    const { value, ...rest } = result as { value: Simulated };
+    return { ...rest, value: value.preTokenBalances ? change(value) : value };
   });
-  const [less, id] = [await payment(PRICE - 1n), newId('stl')];
-  expect([reasonOf(await check(less)), reasonOf(await submit(less, id))]).toEqual([
-    'amount_mismatch',
-    'amount_mismatch',
-  ]);
-  expect(await countSigned(id)).toBe(0);
-  await service.stop();
-});
+const ofSomebody = (balances: Balance[] | null | undefined) =>
+  balances!.map((balance) => ({ ...balance, owner: vendor.owner.publicKey.toBase58() }));
 
-test('providers that disagree about a lookup table have nothing signed', async () => {
-  const service = await fixture.start({ SOLANA_RPC_URLS: `${altered.url},${fixture.chain.url}` });
-  const { account } = await lookupTable([
-    fixture.outside.tokenAccount(vendor.owner.publicKey),
-    fixture.outside.mint,
-  ]);
-  altered.alterBy((method, result) => {
-    if (method !== 'getMultipleAccounts') return result;
-    type Accounts = { value: ({ data: [string, string]; owner: string } | null)[] };
-    const { value, ...rest } = result as Accounts;
-    const invented = value.map((one) => {
-      if (one?.owner !== 'AddressLookupTab1e1111111111111111111111111') return one;
-      const data = Buffer.from(one.data[0], 'base64');
-      data[56]! ^= 1;
-      return { ...one, data: [data.toString('base64'), 'base64'] };
-    });
-    return { ...rest, value: invented };
+describe('one provider of two that says of a payment by a smart wallet', () => {
+  let service: Awaited<ReturnType<SubmitterFixture['start']>>;
+  beforeAll(async () => {
+    service = await fixture.start({ SOLANA_RPC_URLS: `${altered.url},${fixture.chain.url}` });
   });
-  const buyer = await fixture.payer(PRICE);
-  const withTable = await signed(buyer, { tables: [account] });
-  await expect(check(withTable)).rejects.toMatchObject({ code: 'service_unavailable' });
-  await service.stop();
+  afterAll(() => service.stop());
+
+  test.each<[string, (said: Simulated) => object, () => ReturnType<typeof payment>, string]>([
+    [
+      'that it pays all, where it pays too little',
+      (said) => changedBy(said, 1n),
+      () => payment(PRICE - 1n),
+      'amount_mismatch',
+    ],
+    [
+      'that somebody else owns the account that pays',
+      ({ preTokenBalances, postTokenBalances, ...said }) => ({
+        ...said,
+        preTokenBalances: ofSomebody(preTokenBalances),
+        postTokenBalances: ofSomebody(postTokenBalances),
+      }),
+      () => payment(PRICE),
+      'unknown_instruction',
+    ],
+    [
+      'that a reference is an account of the wallet',
+      ({ accounts, ...said }) => ({
+        ...said,
+        accounts: accounts!.map((account) => account ?? { owner: SWIG, executable: false, ...EMPTY }),
+      }),
+      () => payment(PRICE, naming(Keypair.generate().publicKey)),
+      'unknown_instruction',
+    ],
+  ])('%s, has nothing signed', async (_name, change, make, reason) => {
+    lieBy(change);
+    const [one, id] = [await make(), newId('stl')];
+    expect([reasonOf(await check(one)), reasonOf(await submit(one, id))]).toEqual([reason, reason]);
+    expect(await countSigned(id)).toBe(0);
+  });
+
+  test('nothing about balances, has nothing signed until it does', async () => {
+    lieBy(({ preTokenBalances: _, ...said }) => said);
+    const [one, id] = [await payment(PRICE), newId('stl')];
+    await expect(submit(one, id)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await countSigned(id)).toBe(0);
+    altered.alterBy((_method, result) => result);
+    expect(reasonOf(await submit(one, id))).toBe('submitted');
+    await fixture.events.wait(id, 'finalized');
+  });
+
+  test('other addresses in a lookup table has nothing signed', async () => {
+    const { account } = await lookupTable([
+      fixture.outside.tokenAccount(vendor.owner.publicKey),
+      fixture.outside.mint,
+    ]);
+    altered.alterBy((method, result) => {
+      if (method !== 'getMultipleAccounts') return result;
+      type Accounts = { value: ({ data: [string, string]; owner: string } | null)[] };
+      const { value, ...rest } = result as Accounts;
+      const invented = value.map((one) => {
+        if (one?.owner !== PROGRAMS.lookupTable) return one;
+        const data = Buffer.from(one.data[0], 'base64');
+        data[56]! ^= 1;
+        return { ...one, data: [data.toString('base64'), 'base64'] };
+      });
+      return { ...rest, value: invented };
+    });
+    const withTable = await signed(await fixture.payer(PRICE), { tables: [account] });
+    await expect(check(withTable)).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
 });
 
 test('a payment that was included with other balance changes waits, and counts once they are right', async () => {

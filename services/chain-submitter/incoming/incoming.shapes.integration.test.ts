@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import {
+  type AddressLookupTableAccount,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   type IncomingPayment,
@@ -8,7 +14,14 @@ import {
   reasonOf,
 } from '../../../test/support/incoming-payments.ts';
 import { smartWalletsOver } from '../../../test/support/smart-wallets.ts';
-import { guardOf, IDLE, SMART_ACCOUNT, standIns } from '../../../test/support/stand-in-programs.ts';
+import {
+  guardOf,
+  IDLE,
+  SMART_ACCOUNT,
+  STOLEN,
+  standIns,
+  steal,
+} from '../../../test/support/stand-in-programs.ts';
 import {
   keypairOf,
   type Payer,
@@ -121,6 +134,35 @@ const named = (program: string, ...accounts: PublicKey[]) =>
     data: Buffer.alloc(0),
   });
 
+const feePayer = () => new PublicKey(fixture.keys.feePayer.address);
+/** An account that receives what the thief takes. */
+const thiefsAccount = async () => {
+  const [{ publicKey }, lamports] = [Keypair.generate(), 1_000_000];
+  const fromPubkey = minter().publicKey;
+  await fixture.land([SystemProgram.transfer({ fromPubkey, toPubkey: publicKey, lamports })], [minter()]);
+  return publicKey;
+};
+type Tables = { inTable?: PublicKey; tables?: AddressLookupTableAccount[] };
+/** A payment beside which a program steals. `inTable`: an account that it gets from a table. */
+const withThief = async (victim: PublicKey | null, { inTable, tables = [] }: Tables = {}) => {
+  const [from, theft] = [await wallet(PRICE), steal(await thiefsAccount(), victim)];
+  if (inTable !== undefined) theft.keys.push({ pubkey: inTable, isSigner: false, isWritable: true });
+  return signed(asPayer(from), { instead: [from.pay(payee(), PRICE), theft], tables });
+};
+
+test('the thief of the next tests takes lamports of our fee payer, if it gets it', async () => {
+  const to = await thiefsAccount();
+  type Balance = { value: number };
+  const balance = async () =>
+    (await fixture.chain.call<Balance>('getBalance', to.toBase58(), { commitment: 'confirmed' })).value;
+  const before = await balance();
+  await fixture.land([steal(to, feePayer())], [keypairOf(fixture.keys.feePayer.secretKey)]);
+  expect(await balance()).toBe(before + STOLEN);
+  // Without it, the chain refuses the call for exactly that reason.
+  const { message } = (await check(await withThief(null))) as { message: string };
+  expect(message).toContain('MissingAccount');
+});
+
 describe('refused', () => {
   test.each<[string, () => Promise<IncomingPayment>, string]>([
     [
@@ -191,23 +233,23 @@ describe('refused', () => {
       'insufficient_funds',
     ],
     [
-      'a program that invokes another with our signature',
-      async () => {
-        const from = await wallet(PRICE);
-        return signed(asPayer(from), {
-          instead: [from.pay(payee(), PRICE), named(SMART_ACCOUNT, from.source)],
-        });
-      },
+      'a program that takes our lamports by a signature that its instruction does not have',
+      () => withThief(null),
       'simulation_failed',
     ],
     [
       'a program that gets our fee payer',
-      async () => {
-        const from = await wallet(PRICE);
-        const feePayer = new PublicKey(fixture.keys.feePayer.address);
-        return signed(asPayer(from), { instead: [from.pay(payee(), PRICE), named(SMART_ACCOUNT, feePayer)] });
-      },
+      () => withThief(feePayer()),
       'transaction_fee_payer_transferring_funds',
+    ],
+    [
+      'a program that gets our fee payer from a lookup table',
+      async () => {
+        const [{ account }, inTable] = [await lookupTable([feePayer()]), Keypair.generate().publicKey];
+        account.state.addresses = [inTable];
+        return withThief(null, { inTable, tables: [account] });
+      },
+      'transaction_could_not_be_decoded',
     ],
     [
       'a program that gets an account of the platform from a lookup table',
@@ -260,4 +302,22 @@ describe('refused', () => {
     expect(reasonOf(await submit(payment, id))).toBe('insufficient_funds');
     expect(await countSigned(id)).toBe(0);
   });
+});
+
+test('a lookup table that changes between the check and the signature has no other accounts', async () => {
+  const other = await fixture.payer(1n);
+  const { account, extend, deactivate, close } = await lookupTable([
+    tokenAccount(payee()),
+    fixture.outside.mint,
+  ]);
+  const before = await fixture.outside.balance(payee());
+  const [payment, id] = [await signed(await fixture.payer(PRICE), { tables: [account] }), newId('stl')];
+  expect(reasonOf(await check(payment))).toBe('accepted');
+  await extend([tokenAccount(other.owner.publicKey)]);
+  await deactivate();
+  // It takes 512 slots until a deactivated table can be closed, and these bytes expire before.
+  await expect(close()).rejects.toThrow();
+  expect(reasonOf(await submit(payment, id))).toBe('submitted');
+  await fixture.events.wait(id, 'finalized');
+  expect(await fixture.outside.balance(payee())).toBe(before + PRICE);
 });
