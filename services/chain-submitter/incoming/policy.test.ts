@@ -33,7 +33,8 @@ describe('accepted', () => {
 });
 
 describe('refused', () => {
-  test.each(REFUSED)('%s', (_name, bytes, order, expected, programs) => {
+  test.each(REFUSED.map((row) => [row[0], row] as const))('%s', (_name, row) => {
+    const [, bytes, order, expected, programs] = row;
     expect(evaluate(bytes(), order, programs)).toBe(expected);
   });
 
