@@ -1,8 +1,10 @@
 import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { serveBrowser } from './browser-server.ts';
+import { writePrograms } from './chain-programs.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
 import { packages } from './packages.ts';
+import { lighthouse } from './stand-in-programs.ts';
 import { testStateDir } from './test-state.ts';
 
 export type WithStack = typeof globalThis & { testStack?: RunningStack; endBrowser?: () => Promise<void> };
@@ -27,6 +29,7 @@ export default async function setUp(): Promise<void> {
       environments: externalServers.natsUrl ? ['test'] : ['test', 'live'],
       ports: 'any',
       chainControl: true,
+      chainPrograms: writePrograms(testStateDir('programs'), [lighthouse()]),
       // With this slot time a blockhash is valid for 15 s. web3.js caches a blockhash for a while,
       // so a much faster chain would make its clients fail.
       chainSlotMs: 100,

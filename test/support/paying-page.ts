@@ -1,7 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Keypair } from '@solana/web3.js';
-import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import {
+  type Keypair,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import express from 'express';
 import type { Vendor } from '../../deploy/local/seed/actors.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
@@ -9,8 +13,6 @@ import { paid } from '../../sdk/src/vendor/express.ts';
 import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
-
-const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
 
 /** A vendor that sells a page to people, and the wallets with which they pay. */
 export const startPageVendor = async ({ console_url }: Stack, { apiKey, serviceId }: Vendor) => {
@@ -36,18 +38,19 @@ export const startPageVendor = async ({ console_url }: Stack, { apiKey, serviceI
   return { url: `${publicUrl}/report`, runs, stop };
 };
 
-/** Signs as a wallet that adds a guard, an instruction that only asserts, before its signature. */
-export const signWithGuard =
-  (keypair: Keypair) =>
+/** Signs as a wallet that changes the instructions before its signature. */
+export const signChanged =
+  (keypair: Keypair, change: (built: TransactionInstruction[]) => TransactionInstruction[]) =>
   (wire: string): string => {
     const { message } = VersionedTransaction.deserialize(Buffer.from(wire, 'base64'));
-    const opened = TransactionMessage.decompile(message);
-    opened.instructions.push(
-      new TransactionInstruction({ programId: LIGHTHOUSE, keys: [], data: Buffer.from([5]) }),
-    );
-    const guarded = new VersionedTransaction(opened.compileToV0Message());
-    guarded.sign([keypair]);
-    return Buffer.from(guarded.serialize()).toString('base64');
+    const { payerKey, recentBlockhash, instructions } = TransactionMessage.decompile(message);
+    const changed = new TransactionMessage({
+      ...{ payerKey, recentBlockhash },
+      instructions: change(instructions),
+    });
+    const transaction = new VersionedTransaction(changed.compileToV0Message());
+    transaction.sign([keypair]);
+    return Buffer.from(transaction.serialize()).toString('base64');
   };
 
 /** Signs with another key than that of the account, and puts it in the slot of the account. */

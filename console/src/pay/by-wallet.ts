@@ -1,7 +1,7 @@
 import { addressWith } from '../../../sdk/src/payment-page.ts';
-import { readTransaction, wrongIn } from '../../../sdk/src/vendor/transaction.ts';
 import { session } from '../session/store.ts';
 import { type BrowserWallet, connect, signByWallet } from '../wallet/browser-wallets.ts';
+import { changeOf } from '../wallet/returned-payment.ts';
 import type { Offer, Order } from './order.ts';
 import { TEXTS } from './texts.ts';
 
@@ -52,11 +52,8 @@ export const payByWallet = async (
   const transaction = await buildPayment(built);
   onDoing(TEXTS.signing(wallet.name));
   const answer = await signed(wallet, payer, transaction, offer);
-  // Guards that a wallet adds are left to the policy of the platform. The payment must be the same.
-  const read = readTransaction(answer);
-  const transfers = { feePayer, mint, legs: [{ owner: payee, amount }] };
-  if (read === null || (await wrongIn(read, transfers, memo)) !== null)
-    throw new Error(TEXTS.changed(wallet.name));
+  const change = await changeOf(transaction, answer, built);
+  if (change !== null) throw new Error(TEXTS[change === 'guards' ? 'added' : 'changed'](wallet.name));
   const payload = { x402Version: 2, accepted: offer.accepted, payload: { transaction: answer } };
   return addressWith(back, { payload });
 };

@@ -29,6 +29,8 @@ export const TEXTS = {
   refused: (wallet: string) => `${wallet} did not sign. Nothing was paid.`,
   changed: (wallet: string) =>
     `${wallet} returned another transaction than the one this page has built, so it was not sent. Nothing was paid.`,
+  added: (wallet: string) =>
+    `${wallet} added instructions that are not accepted, so it was not sent. Nothing was paid. Use another wallet.`,
 } as const;
 
 /** Why a payment was refused, by the codes of the paywall and the API. */
@@ -40,6 +42,12 @@ const REASONS: Record<string, string> = {
   simulation_failed: 'The chain refuses the payment. Your wallet may have no USDC.',
   payment_failed: 'The payment has failed, and no money moved.',
   unknown_instruction: 'Your wallet adds instructions that are not accepted. Use another wallet.',
+  amount_mismatch: 'Your wallet would have paid another amount, so nothing was paid.',
+  transaction_could_not_be_decoded:
+    'Your wallet used a lookup table that cannot be read. Try again in half a minute, or use another wallet.',
+  transaction_instructions_compute_price_instruction_too_high:
+    'Your wallet sets a higher priority fee than is accepted. Lower it there, and pay again.',
+  source_blocked: 'Too many payments of your wallet are under way or have failed. Try again later.',
   other_resource: 'The payment was for another address.',
   spent: 'That payment was used before.',
   settlement_expired: 'That payment was not used in time, and cannot be used any more.',

@@ -30,6 +30,8 @@ export type StackOptions = {
   chainSlotMs?: number;
   /** The chain offers its control methods, for tests. */
   chainControl?: boolean;
+  /** Programs beside those of the chain, for tests: `<id>:<file>`, with commas between them. */
+  chainPrograms?: string;
   /** Multiplies every request limit. */
   rateLimitScale?: number;
   /**

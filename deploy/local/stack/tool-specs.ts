@@ -126,6 +126,7 @@ export function chainSpec(options: {
       CHAIN_GENESIS_MINT: genesisMint(keys),
       CHAIN_SLOT_MS: String(settings.chainSlotMs ?? 400),
       ...(settings.chainControl ? { CHAIN_CONTROL: '1' } : {}),
+      ...(settings.chainPrograms && { CHAIN_PROGRAMS: settings.chainPrograms }),
     },
     ready: () => healthyChain(`http://${host}:${port}`),
   };

@@ -29,7 +29,7 @@ const SIGNERS = 2;
 const VERSIONED = 0x80;
 
 /** The smart wallets that the API knows: Squads and Swig. They make the transfers. */
-const SMART_WALLETS = [
+export const SMART_WALLETS = [
   'SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf',
   'SMRTzfY6DfH5ik3TKiyLFfXexV8uSG3d2UksSCYdunG',
   'SWiGmQedKzMz1tiTqoJCWeGDnGXfNBp2PkXLkpCAtQo',
@@ -105,16 +105,20 @@ const isTransfer = ({ program, data }: Instruction): boolean =>
 const amountIn = ({ buffer, byteOffset }: Uint8Array): bigint =>
   new DataView(buffer, byteOffset).getBigUint64(1, true);
 
+/**
+ * Whether a smart wallet makes the transfers, so that they are not in the bytes. The API simulates
+ * them.
+ */
+export const isOfSmartWallet = ({ instructions }: Transaction): boolean =>
+  !instructions.some(isTransfer) && instructions.some(({ program }) => SMART_WALLETS.includes(program));
+
 /** Whether an account is another one. The API reads the lookup tables. */
 const isOther = (found: string | undefined, expected: string): boolean => found !== '' && found !== expected;
 
-const wrongTransfer = async (
-  { signers, instructions }: Transaction,
-  { mint, legs }: Transfers,
-): Promise<string | null> => {
+const wrongTransfer = async (transaction: Transaction, { mint, legs }: Transfers): Promise<string | null> => {
+  const { signers, instructions } = transaction;
+  if (isOfSmartWallet(transaction)) return null;
   const found = instructions.filter(isTransfer);
-  // What a smart wallet pays is not in the bytes. The API simulates it.
-  if (found.length === 0 && instructions.some(({ program }) => SMART_WALLETS.includes(program))) return null;
   if (found.length !== legs.length) return 'no_transfer_instruction';
   for (const [index, { owner, amount }] of legs.entries()) {
     const { accounts, data } = found[index]!;
