@@ -14,7 +14,7 @@ const OFFER = {
   amount: '1000',
   asset: MINT,
   payTo: MINT,
-  extra: { feePayer: 'F', memo: 'm', offer: 'o.p' },
+  extra: { feePayer: 'F', memo: `0.001 USDC to shop.example ${'h'.repeat(22)}`, offer: 'o.p' },
 };
 const NOW = Date.now();
 const kid = 'test.quote.1';
@@ -49,7 +49,7 @@ test('an order shows what the quote says, and offers what asks for the same', as
     order: {
       claims: { service_name: 'Weather API', quote_amount: '1000' },
       back: `${RESOURCE}?a=1`,
-      offer: { feePayer: 'F', memo: 'm', chain: 'solana:devnet', accepted: OFFER },
+      offer: { feePayer: 'F', memo: OFFER.extra.memo, chain: 'solana:devnet', accepted: OFFER },
       reason: null,
     },
   });
@@ -90,6 +90,10 @@ describe('an offer is not shown to wallets', () => {
     ['of another scheme', { ...OFFER, scheme: 'upto' }],
     ['of another chain', { ...OFFER, network: 'eip155:1' }],
     ['without a memo', { ...OFFER, extra: { feePayer: 'F', offer: 'o.p' } }],
+    [
+      'whose memo tells its reader something else',
+      { ...OFFER, extra: { ...OFFER.extra, memo: 'Refund of 500 USDC' } },
+    ],
     ['that is a text', 'offer'],
     ['that is missing', undefined],
   ])('%s', async (_, offer) => {

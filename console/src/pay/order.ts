@@ -1,4 +1,5 @@
 import { objectOr } from '../../../sdk/src/encoding.ts';
+import { isMemoOf } from '../../../sdk/src/payment-memo.ts';
 import { type PageOrder, readPageOrder } from '../../../sdk/src/payment-page.ts';
 import { isResourceOf } from '../../../sdk/src/resource.ts';
 import {
@@ -43,12 +44,10 @@ const CHAINS: Record<string, Offer['chain']> = {
 };
 /** A vendor's offer to wallets is valid for five minutes, which begin before the page is shown. */
 const OFFER_MS = 285_000;
-const LONGEST_MEMO = 64;
-
 const recordOf = (value: unknown) => objectOr(value) ?? {};
 
-/** The offer, if a payment of it pays exactly the quote. */
-const offerIn = (given: unknown, claims: QuoteClaims): Offer | null => {
+/** The offer, if a payment of it pays exactly the quote, and its memo says nothing else. */
+const offerIn = (given: unknown, claims: QuoteClaims, back: string): Offer | null => {
   const accepted = recordOf(given);
   const { feePayer, memo, offer } = recordOf(accepted.extra);
   const chain = CHAINS[String(accepted.network)];
@@ -58,7 +57,9 @@ const offerIn = (given: unknown, claims: QuoteClaims): Offer | null => {
     accepted.payTo === claims.payout_address &&
     accepted.amount === claims.quote_amount;
   if (!isSame || chain === undefined || typeof offer !== 'string') return null;
-  if (typeof feePayer !== 'string' || typeof memo !== 'string' || memo.length > LONGEST_MEMO) return null;
+  if (typeof feePayer !== 'string' || typeof memo !== 'string') return null;
+  // The wallet shows the memo.
+  if (!isMemoOf(memo, { amount: claims.quote_amount, resource: back })) return null;
   return { accepted, feePayer, memo, chain };
 };
 
@@ -76,7 +77,7 @@ const orderOf = ({ quote, back, offer, reason }: PageOrder, claims: QuoteClaims,
   if (!/^https?:\/\/[^#]*$/i.test(back) || !URL.canParse(back) || !isResourceOf(claims.scope?.resource, back))
     return { problem: TEXTS.otherAddress };
   // A pack of requests has no offer for wallets.
-  const offered = claims.scope?.units === undefined ? offerIn(offer, claims) : null;
+  const offered = claims.scope?.units === undefined ? offerIn(offer, claims, back) : null;
   const quoted = Date.parse(claims.expires_at);
   const expiresAt = offered === null ? quoted : Math.min(quoted, now + OFFER_MS);
   return { order: { token: quote, claims, back, offer: offered, reason: reason ?? null, expiresAt } };

@@ -31,7 +31,7 @@ export type Payment = {
 
 const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
 const MEMO = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-/** A transfer takes about 6,200 units, and a wallet's guards take some more. */
+/** A transfer takes up to 6,200 units, the longest memo 27,000, and a wallet's guards some more. */
 const COMPUTE_UNITS = 60_000;
 
 const budgetOf = (kind: number, value: bigint, bytes: number): Instruction => {

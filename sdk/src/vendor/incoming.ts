@@ -95,3 +95,13 @@ export const incomingOf = (request: Request): Incoming => {
     body: (limit) => readCopy(request, limit),
   };
 };
+
+/**
+ * Whether a browser opens the address for a person. Programs never send this header, so they get
+ * the same 402 as ever.
+ */
+export const isNavigation = ({ method, header }: Incoming): boolean =>
+  method === 'GET' &&
+  header('sec-fetch-mode') === 'navigate' &&
+  (header('sec-fetch-dest') ?? 'document') === 'document' &&
+  /\btext\/html\b/.test(header('accept') ?? '');

@@ -8,6 +8,7 @@ import {
   utf8,
 } from '../encoding.ts';
 import type { OptionNames } from '../options.ts';
+import { memoTextOf } from '../payment-memo.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
 import type { Incoming } from './incoming.ts';
@@ -146,7 +147,7 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
       if (terms === null) return {};
       const transfers = transfersOf(terms, bill);
       if (transfers === null) return {};
-      const { offer, memo, expiresAt } = await offers.create(bill.resource, transfers);
+      const { offer, memo, expiresAt } = await offers.create(bill.resource, transfers, memoTextOf(bill));
       const request = requestOf(terms, bill, transfers, memo);
       const opaque = base64Url(utf8(canonicalJson({ offer })));
       const expires = new Date(expiresAt * 1000).toISOString();

@@ -11,21 +11,22 @@ import {
   utf8,
 } from '../encoding.ts';
 import { checkNames, MissingOptionError } from '../options.ts';
+import { memoOf } from '../payment-memo.ts';
 import type { Transfers } from './transaction.ts';
 
 /**
  * Stateless offers for clients of other protocols: `base64url(JSON).base64url(HMAC-SHA256)`. An
  * offer is the vendor's own statement of resource, transfers and expiry, with a nonce. So an unpaid
  * request costs no call, and the replicas need no store to recognise it. It has the hash of the
- * transfers, which clients return beside it. The payment's memo is the hash of the offer, which
- * binds a transaction to one offer.
+ * transfers, which clients return beside it. The payment's memo ends with the hash of the offer,
+ * which binds a transaction to one offer. The offer has the text before it.
  */
 
 /** How long an offer is valid. */
 export const OFFER_SECONDS = 300;
 /** How long an expired offer is accepted, for a buyer who repeats an undecided payment. */
 const GRACE_SECONDS = 120;
-/** An offer has about 250 characters. A longer one is refused unread. */
+/** An offer has about 250 characters, and 320 with the longest text. A longer one is refused unread. */
 const LONGEST_OFFER = 512;
 
 const SHORTEST_SECRET = 32;
@@ -94,7 +95,7 @@ export const checkDialect = (
 
 export type CreatedOffer = {
   offer: string;
-  /** At most 64 characters. */
+  /** At most 76 characters. */
   memo: string;
   /** Epoch seconds. */
   expiresAt: number;
@@ -122,13 +123,14 @@ const deriveKey = async (secret: string, purpose: string): Promise<HmacKey> => {
 export const createOffers = (secret: OfferSecret, purpose: string) => {
   const signer = createSigner(secret, (each) => deriveKey(each, purpose));
   return {
-    create: async (resource: string, transfers: Transfers): Promise<CreatedOffer> => {
+    /** @param text for the reader of the memo. Null: none */
+    create: async (resource: string, transfers: Transfers, text: string | null): Promise<CreatedOffer> => {
       const expiresAt = Math.floor(Date.now() / 1000) + OFFER_SECONDS;
       const nonce = base64Url(crypto.getRandomValues(new Uint8Array(16)));
       const [r, t] = await Promise.all([hashOf(resource), hashOf(canonicalJson(transfers))]);
-      const payload = jsonBase64Url({ r, t, e: expiresAt, n: nonce });
+      const payload = jsonBase64Url({ r, t, e: expiresAt, n: nonce, ...(text !== null && { m: text }) });
       const offer = `${payload}.${await signer.sign(payload)}`;
-      return { offer, memo: await hashOf(offer), expiresAt };
+      return { offer, memo: memoOf(text, await hashOf(offer)), expiresAt };
     },
     /** Null: not an offer of this paywall. */
     read: async (offer: unknown): Promise<PresentedOffer | null> => {
@@ -136,9 +138,10 @@ export const createOffers = (secret: OfferSecret, purpose: string) => {
       const [payload, mac, ...rest] = offer.split('.');
       if (payload === undefined || mac === undefined || rest.length > 0) return null;
       if (!(await signer.isSigned(payload, mac))) return null;
-      const { r, t, e } = objectOfBase64(payload) as { r: string; t: string; e: number };
+      type Payload = { r: string; t: string; e: number; m?: string };
+      const { r, t, e, m = null } = objectOfBase64(payload) as Payload;
       return {
-        memo: await hashOf(offer),
+        memo: memoOf(m, await hashOf(offer)),
         isFor: async (resource) => (await hashOf(resource)) === r,
         isOf: async (transfers) => (await hashOf(canonicalJson(transfers))) === t,
         isExpired: () => Date.now() > (e + GRACE_SECONDS) * 1000,

@@ -58,6 +58,9 @@ describe('the page of a 402', () => {
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
     const { path, order } = await orderIn(page);
     expect(path).toBe('/pay');
+    expect(order.offer).toMatchObject({
+      extra: { memo: expect.stringMatching(/^0\.05 USDC to shop\.example\.com [\w-]{22}$/) },
+    });
     expect(order).toEqual({
       quote: expect.stringMatching(/^[\w-]+\.[\w-]+$/),
       back: `${RESOURCE}?city=Ulm`,

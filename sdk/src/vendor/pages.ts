@@ -2,7 +2,7 @@ import { hexHash, objectOfBase64, utf8 } from '../encoding.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { type PageOrder, paymentPageOf, RETURN_PARAMETER } from '../payment-page.ts';
 import type { Admission, Admit } from './admission.ts';
-import type { Incoming } from './incoming.ts';
+import { type Incoming, isNavigation } from './incoming.ts';
 import { pageOf, waitingPage } from './page-html.ts';
 
 /**
@@ -19,16 +19,6 @@ const PAYMENT = /^[sxq]~[A-Za-z0-9._~-]+$/;
 const COOKIE_SECONDS = 600;
 /** Other characters of a path could end the attribute of the cookie. */
 const PLAIN_PATH = /^\/[A-Za-z0-9\-._~%/]*$/;
-
-/**
- * Whether a browser opens the address for a person. Programs never send this header, so they get
- * the same 402 as ever.
- */
-const isNavigation = ({ method, header }: Incoming): boolean =>
-  method === 'GET' &&
-  header('sec-fetch-mode') === 'navigate' &&
-  (header('sec-fetch-dest') ?? 'document') === 'document' &&
-  /\btext\/html\b/.test(header('accept') ?? '');
 
 /** The parameters of a target, as sent. */
 const split = (target: string): { path: string; parts: string[] } => {

@@ -41,7 +41,7 @@ describe('version 2', () => {
     expect(fromBase64(headers.get('payment-required'))).toEqual({
       x402Version: 2,
       error: 'Payment required',
-      resource: { url: RESOURCE, description: '', mimeType: '' },
+      resource: { url: RESOURCE, description: '0.05 USDC to shop.example.com', mimeType: '' },
       accepts: [
         {
           scheme: 'exact',
@@ -168,7 +168,7 @@ describe('version 1', () => {
           network: 'solana-devnet',
           maxAmountRequired: '50000',
           resource: RESOURCE,
-          description: '',
+          description: '0.05 USDC to shop.example.com',
           mimeType: '',
           payTo: TERMS.payout_address,
           maxTimeoutSeconds: 300,

@@ -1,8 +1,9 @@
 import { jsonBase64, objectOfBase64, objectOr } from '../encoding.ts';
 import type { OptionNames } from '../options.ts';
+import { memoTextOf } from '../payment-memo.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
-import type { Incoming } from './incoming.ts';
+import { type Incoming, isNavigation } from './incoming.ts';
 import { type Asked, presentIncoming } from './incoming-dialect.ts';
 import type { IncomingSettlement } from './incoming-payments.ts';
 import type { IncomingTerms } from './incoming-terms.ts';
@@ -81,7 +82,7 @@ const requirementsOf = (terms: IncomingTerms) => ({
 const requiredV2 = (terms: IncomingTerms, bill: Bill, { offer, memo }: CreatedOffer, error: string) => ({
   x402Version: 2,
   error,
-  resource: { url: urlIn(bill.resource), description: '', mimeType: '' },
+  resource: { url: urlIn(bill.resource), description: memoTextOf(bill), mimeType: '' },
   accepts: [
     {
       ...requirementsOf(terms),
@@ -100,7 +101,7 @@ const requiredV1 = (terms: IncomingTerms, bill: Bill) => ({
       network: VERSIONS[1].networkOf(terms.network),
       maxAmountRequired: bill.amount,
       resource: urlIn(bill.resource),
-      description: '',
+      description: memoTextOf(bill),
       mimeType: '',
       extra: { feePayer: terms.fee_payer },
     },
@@ -156,7 +157,9 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
               transaction: '',
             });
       const error = refused === null ? 'Payment required' : errorOf(refused);
-      const created = await offers.create(bill.resource, transfersOf(terms, bill));
+      // The payment page gives a memo enough compute units. Programs have 20,000 for all.
+      const text = isNavigation(incoming) ? memoTextOf(bill) : null;
+      const created = await offers.create(bill.resource, transfersOf(terms, bill), text);
       const required = jsonBase64(requiredV2(terms, bill, created, error));
       return {
         ...(v1 ? { body: requiredV1(terms, bill) } : {}),
