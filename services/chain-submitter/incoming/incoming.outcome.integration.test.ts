@@ -3,6 +3,7 @@ import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
 import { type AlteredRpc, startAlteredRpc } from '../../../test/support/altered-rpc.ts';
 import { incomingPaymentsOver, PRICE, reasonOf } from '../../../test/support/incoming-payments.ts';
+import type { ServiceProcess } from '../../../test/support/service-process.ts';
 import { smartWalletsOver } from '../../../test/support/smart-wallets.ts';
 import { IDLE, SWIG, standIns } from '../../../test/support/stand-in-programs.ts';
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
@@ -71,7 +72,7 @@ const ofSomebody = (balances: Balance[] | null | undefined) =>
   balances!.map((balance) => ({ ...balance, owner: vendor.owner.publicKey.toBase58() }));
 
 describe('one provider of two that says of a payment by a smart wallet', () => {
-  let service: Awaited<ReturnType<SubmitterFixture['start']>>;
+  let service: ServiceProcess;
   beforeAll(async () => {
     service = await fixture.start({ SOLANA_RPC_URLS: `${altered.url},${fixture.chain.url}` });
   });
@@ -142,15 +143,14 @@ describe('one provider of two that says of a payment by a smart wallet', () => {
   });
 });
 
-test('a payment that was included with other balance changes waits, and counts once they are right', async () => {
-  const service = await fixture.start({ SOLANA_RPC_URLS: altered.url });
+const lieAboutIncluded = () =>
   altered.alterBy((method, result) => {
     if (method !== 'getTransaction' || result === null) return result;
     const { meta, ...rest } = result as { meta: Meta };
     return { ...rest, meta: changedBy(meta, -1n) };
   });
-  const [whole, id] = [await payment(PRICE), newId('stl')];
-  expect(reasonOf(await submit(whole, id))).toBe('submitted');
+/** Expects that a payment waits while the changes of its transaction are others. */
+const waitsForRightChanges = async (service: ServiceProcess, id: string): Promise<void> => {
   await waitFor(
     () => service.output(),
     (output) => output.includes('balances differ from the order, it waits'),
@@ -162,5 +162,26 @@ test('a payment that was included with other balance changes waits, and counts o
   );
   altered.alterBy((_method, result) => result);
   await fixture.events.wait(id, 'finalized');
+};
+
+test('a payment that was included with other balance changes waits, and counts once they are right', async () => {
+  const service = await fixture.start({ SOLANA_RPC_URLS: altered.url });
+  lieAboutIncluded();
+  const [whole, id] = [await payment(PRICE), newId('stl')];
+  expect(reasonOf(await submit(whole, id))).toBe('submitted');
+  await waitsForRightChanges(service, id);
+  await service.stop();
+});
+
+test('so does one that the service has signed before it was killed', async () => {
+  const [whole, id] = [await payment(PRICE), newId('stl')];
+  const dying = await fixture.start({ SOLANA_RPC_URLS: altered.url }, 'submitter.afterCommit=crash');
+  // The call may be answered before the kill, or never.
+  void submit(whole, id).catch(() => {});
+  await dying.exited;
+  lieAboutIncluded();
+  const service = await fixture.start({ SOLANA_RPC_URLS: altered.url });
+  await waitsForRightChanges(service, id);
+  expect(await countSigned(id)).toBe(1);
   await service.stop();
 });
