@@ -51,7 +51,10 @@ const around = (...instructions: TransactionInstruction[]) => [
   memo('offer-1'),
 ];
 
-/** As incoming/signed-payment.ts chooses: by the bytes, or by what a simulation says. */
+/**
+ * By the bytes, or by what a simulation says, as services/chain-submitter/incoming/signed-payment.ts
+ * chooses.
+ */
 const judge = (decoded: Decoded, simulated: Simulated = {}, order = ORDER) => {
   if (!isOfSmartWallet(decoded.plain, programs)) return checkIncomingPolicy(decoded, order, known);
   const payment = checkWalletBytes(decoded, order, known);

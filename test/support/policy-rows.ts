@@ -29,7 +29,7 @@ import {
  */
 
 /** A row of the tables: what it is, its bytes, its order, and the answer. */
-export type PolicyRow = [
+type PolicyRow = [
   name: string,
   bytes: () => Uint8Array,
   order: IncomingTerms,
