@@ -200,7 +200,7 @@ test('a delegate gets the right to pay other vendors and an amount to ask from, 
       approval_above: '2500000',
     });
     await button(page, 'I saved it').click();
-    await page.page.getByText('one address (x402), at https://api.example.com').first().waitFor();
+    await page.page.getByText('one address (x402, MPP), at https://api.example.com').first().waitFor();
     await page.shoot('delegates-other-vendors-card');
     expect(await page.findings()).toEqual([]);
 
@@ -238,7 +238,7 @@ test('an outgoing payment: signed while it may be used, paid once it is on the c
   await page.shoot('receipt-outgoing');
   expect(await page.findings()).toEqual([]);
   answer = { ...payment, status: 'issued', chain_status: 'confirmed' };
-  await page.page.getByText('Paid to an x402 vendor').waitFor();
+  await page.page.getByText('Paid to an outside vendor').waitFor();
 
   await page.go('/activity');
   await page.page.getByRole('table', { name: 'Signed payments' }).waitFor();
