@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Small changes of the policy for payments of other clients, each of which the tables must find. */
+/** Small changes of the policy for payments of other clients, which its tables must find. */
 
 /** A change of a file: what stands at this place, and what instead of it. */
 export type Mutant = { file: string; line: number; at: number; from: string; to: string };

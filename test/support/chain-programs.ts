@@ -4,7 +4,7 @@ import path from 'node:path';
 /** A program that a test brings to the local chain: its id, and its ELF. */
 export type ChainProgram = { id: string; elf: Uint8Array };
 
-/** Writes programs into a folder. Returns the setting CHAIN_PROGRAMS, which is empty without any. */
+/** Writes programs into a folder. Returns the setting CHAIN_PROGRAMS, empty without any. */
 export const writePrograms = (folder: string, programs: readonly ChainProgram[]): string => {
   mkdirSync(folder, { recursive: true });
   return programs

@@ -52,8 +52,8 @@ const around = (...instructions: TransactionInstruction[]) => [
 ];
 
 /**
- * By the bytes, or by what a simulation says, as services/chain-submitter/incoming/signed-payment.ts
- * chooses.
+ * Judges by the bytes, or by what a simulation says. As
+ * services/chain-submitter/incoming/signed-payment.ts chooses.
  */
 const judge = (decoded: Decoded, simulated: Simulated = {}, order = ORDER) => {
   if (!isOfSmartWallet(decoded.plain, programs)) return checkIncomingPolicy(decoded, order, known);

@@ -26,7 +26,7 @@ import type { Transfers } from './transaction.ts';
 export const OFFER_SECONDS = 300;
 /** How long an expired offer is accepted, for a buyer who repeats an undecided payment. */
 const GRACE_SECONDS = 120;
-/** An offer has about 250 characters, and 320 with the longest text. A longer one is refused unread. */
+/** An offer has 250 to 320 characters. A longer one is refused unread. */
 const LONGEST_OFFER = 512;
 
 const SHORTEST_SECRET = 32;
