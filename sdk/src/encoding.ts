@@ -69,6 +69,10 @@ export const sortedJson = (value: unknown): string =>
 export const hash = async (bytes: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
+/** The digest of a body, as RFC 9530 writes it. */
+export const bodyDigest = async (bytes: Uint8Array): Promise<string> =>
+  `sha-256=:${base64(await hash(bytes))}:`;
+
 export const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 /** @param digits two for each byte */

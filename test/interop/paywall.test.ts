@@ -34,6 +34,23 @@ let rpcUrl: string;
 const events: PaywallEvent[] = [];
 const deliveries: string[] = [];
 
+/** What a vendor of MPP publishes about its routes (docs/x402.md). */
+const DISCOVERY = {
+  openapi: '3.1.0',
+  info: { title: 'Reports', version: '1.0.0' },
+  paths: {
+    '/report': {
+      get: {
+        summary: 'A report',
+        'x-payment-info': {
+          offers: [{ method: 'solana', intent: 'charge', amount: String(PRICE), currency: 'USDC' }],
+        },
+        responses: { 200: { description: 'The report' }, 402: { description: 'Payment Required' } },
+      },
+    },
+  },
+};
+
 /** A wallet with a token account and 100 USDC. */
 const newBuyer = (): Promise<Consumer> => createConsumer(api, stack);
 const base64 = ({ wallet }: Consumer) => Buffer.from(wallet.secretKey).toString('base64');
@@ -58,10 +75,17 @@ beforeAll(async () => {
     dialects: [x402({ secret: SECRET, v1: true }), mpp({ secret: SECRET })],
     log: (event) => events.push(event),
   });
-  app.get('/report', paid(paywall, { price: String(PRICE) }), (_request, response) => {
+  const route = paid(paywall, { price: String(PRICE) });
+  app.all('/report', route, (request, response) => {
     deliveries.push('report');
-    response.json({ delivery: deliveries.length });
+    const { body, headers } = request;
+    const sent = body === undefined ? {} : { sent: String(body), by: headers.authorization };
+    response.json({ delivery: deliveries.length, ...sent });
   });
+  app.get('/openapi.json', (_request, response) => response.json(DISCOVERY));
+  app.get('/llms.txt', (_request, response) =>
+    response.type('text/plain').send('GET /report costs 0.05 USDC.'),
+  );
   url = `${publicUrl}/report`;
 }, INSTALL_MS);
 afterAll(async () => {
@@ -115,6 +139,60 @@ test.each([
   },
   INSTALL_MS,
 );
+
+test('an unmodified client of MPP pays for a request with a body and credentials of its own', async () => {
+  const init = { method: 'POST', body: '{"city":"Bern"}', headers: { authorization: 'Bearer mine' } };
+  const secretKey = base64(await newBuyer());
+  const results = await runInterop('buyer-mpp', { url, rpcUrl, secretKey, init });
+  expect(results).toMatchObject([
+    {
+      status: 200,
+      body: { sent: init.body, by: 'Bearer mine' },
+      receipt: { status: 'success', method: 'solana' },
+    },
+  ]);
+}, 120_000);
+
+type Check = { label: string; severity: string; detail?: string };
+type Validated = {
+  code: number;
+  found: {
+    discovery: { checks: Check[] };
+    endpoints: Record<'challenge' | 'errorHandling' | 'payment', Check[]>[];
+    summary: { passed: number; failed: number; warnings: number; suggested: number; skipped: number };
+  };
+};
+
+test('mppx validate finds nothing wrong with the route, its errors and the document of the vendor', async () => {
+  const { origin } = new URL(url);
+  const [{ code, found }] = (await runInterop<Validated>('validate-mpp', { args: [origin] })) as [Validated];
+  const { discovery, endpoints, summary } = found;
+  const all = [
+    ...discovery.checks,
+    ...endpoints.flatMap(({ challenge, errorHandling, payment }) => [
+      ...challenge,
+      ...errorHandling,
+      ...payment,
+    ]),
+  ];
+  expect(all.filter(({ severity }) => severity !== 'pass')).toEqual([]);
+  expect([code, summary.failed, endpoints.length]).toEqual([0, 0, 1]);
+  expect(all.map(({ label }) => label)).toEqual(expect.arrayContaining(PASSED));
+}, 120_000);
+/** The command has no payment of Solana, so it goes as far as the answer to a broken credential. */
+const PASSED = [
+  'Valid OpenAPI structure',
+  'Paid endpoints found',
+  'Returns 402 without credentials',
+  'x402 payment challenge',
+  'Challenge parseable',
+  'Challenge has id',
+  'Challenge has realm',
+  'Challenge expires in the future',
+  'Realm matches server hostname',
+  'Malformed credential returns 402',
+  'Error response includes fresh challenge',
+];
 
 test('a buyer without funds gets 402, and nothing is delivered', async () => {
   const before = deliveries.length;

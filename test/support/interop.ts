@@ -22,6 +22,7 @@ const PROGRAMS = {
   'buyer-v1': 'x402-v1/buyer.mjs',
   'vendor-mpp': 'mpp/vendor.mjs',
   'buyer-mpp': 'mpp/buyer.mjs',
+  'validate-mpp': 'mpp/validate.mjs',
   'client-mcp-v1': 'mcp/client-v1.mjs',
 } as const;
 type ProgramName = keyof typeof PROGRAMS;

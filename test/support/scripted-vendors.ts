@@ -58,7 +58,9 @@ export const tokenFor = (resource: unknown, claims: object = {}, signer = SIGNER
   );
 
 export type Visit = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
-export type Said = { status: number; headers?: Record<string, string>; body?: unknown } | 'lost';
+export type Said =
+  /** `isEndless`: the answer never ends. */
+  { status: number; headers?: Record<string, string>; body?: unknown; isEndless?: boolean } | 'lost';
 
 /** A bill with display fields that have no effect. */
 export const bill = (quote_token: string): Said => ({
@@ -91,7 +93,9 @@ const startVendor = async (answer: (visit: Visit, origin: string) => Said | Prom
     const said = await answer(visit, origin);
     if (said === 'lost') return void request.socket.destroy();
     response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers });
-    response.end(said.body === undefined ? undefined : JSON.stringify(said.body));
+    const body = said.body === undefined ? '' : JSON.stringify(said.body);
+    if (said.isEndless) response.write(body.slice(0, -1));
+    else response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

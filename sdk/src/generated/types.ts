@@ -1819,6 +1819,11 @@ export type MppChallenge = {
     digest?: string;
     /** @description The vendor’s own data */
     opaque?: string;
+    /**
+     * @description The header that presents the payment, if it is not Authorization
+     * @constant
+     */
+    header?: "Payment-Authorization";
 };
 export type NewDelegate = {
     /**
@@ -1900,7 +1905,7 @@ export type OutgoingPayment = {
      */
     status: "pending" | "confirmed";
     /**
-     * @description Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT; MPP: Authorization). Every answer to the same attempt has the same value
+     * @description Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT; MPP: Authorization, or the challenge’s `header`). Every answer to the same attempt has the same value
      * @example eyJ4NDAyVmVyc2lvbiI6Mn0=
      */
     payment_signature: string;

@@ -164,7 +164,7 @@ export const sendCall = (
 };
 
 /** Whether this is a page's request to another origin, for which the browser asks the vendor. */
-const isCrossOrigin = ({ url }: Call): boolean => {
+export const isCrossOrigin = ({ url }: Pick<Call, 'url'>): boolean => {
   const { location } = globalThis as { location?: { origin?: string } };
   return typeof location?.origin === 'string' && location.origin !== new URL(url).origin;
 };

@@ -57,6 +57,7 @@ export const PAYMENT_HEADERS = [
   REFUSED_HEADER,
   'payment-signature',
   'x-payment',
+  'payment-authorization',
 ] as const;
 
 const MAX_BILL_BYTES = 65_536;

@@ -2,6 +2,7 @@ import { type PaidElsewhereError, QuittanceError } from '../errors.ts';
 import { displayUsdc } from '../generated/usdc.ts';
 import type { QuoteClaims } from '../tokens.ts';
 import type { Price } from './price.ts';
+import { reasonOf, type VendorProblem } from './problem.ts';
 
 /** The errors of `payingFetch`, besides those of fetch, settle and the token check. */
 
@@ -96,17 +97,25 @@ export class NotDeliveredError extends QuittanceError {
   readonly paymentRequestId: string;
   /** The transaction that paid the vendor. Null if this client does not know it. */
   readonly txHash: string | null;
+  /** Why it does not deliver, by its own word. Null: it does not say so in the form of MPP. */
+  readonly problem: VendorProblem | null;
 
-  constructor(message: string, settlementId: string, paymentRequestId: string, txHash: string | null = null) {
+  constructor(
+    message: string,
+    settlementId: string,
+    paymentRequestId: string,
+    { txHash = null, problem = null }: { txHash?: string | null; problem?: VendorProblem | null } = {},
+  ) {
     super(message);
     this.settlementId = settlementId;
     this.paymentRequestId = paymentRequestId;
     this.txHash = txHash;
+    this.problem = problem;
   }
 }
 
 /**
- * A vendor of x402 has the signed payment, does not deliver, and can still use it. The amount stays
+ * A vendor of x402 or MPP has the signed payment, does not deliver, and can still use it. The amount stays
  * reserved until the payment is seen on chain, or until it is proven that it can no longer be
  * included. The same call presents the same payment again.
  */
@@ -116,16 +125,24 @@ export class PaymentOpenError extends QuittanceError {
   /** `x-payment-request-id` of the request. */
   readonly paymentRequestId: string;
   readonly quote: Price;
+  /** Why it does not deliver, by its own word. Null: it does not say so in the form of MPP. */
+  readonly problem: VendorProblem | null;
 
-  constructor(settlementId: string, paymentRequestId: string, quote: Price) {
+  constructor(
+    settlementId: string,
+    paymentRequestId: string,
+    quote: Price,
+    problem: VendorProblem | null = null,
+  ) {
     super(
-      `The vendor has the signed payment of settlement ${settlementId} and does not deliver. ` +
+      `The vendor has the signed payment of settlement ${settlementId} and does not deliver.${reasonOf(problem)} ` +
         `${displayUsdc(quote.quote_amount)} stay reserved until the payment is proven to be made or impossible. ` +
         'Repeat the call: it presents the same payment and does not pay again.',
     );
     this.settlementId = settlementId;
     this.paymentRequestId = paymentRequestId;
     this.quote = quote;
+    this.problem = problem;
   }
 }
 

@@ -52,5 +52,5 @@ export const createExchange = ({ fetch, verify, payments, outgoing }: ExchangeDe
   };
 
   /** @param name the name of the request in the store: its key, or its fingerprint */
-  return (call: Call, name: string): Promise<Response> => take(name, call);
+  return (call: Call, name: string): Promise<Response> => take(name, outgoing.preferring(call));
 };

@@ -33,6 +33,7 @@ export type { Settlement } from './dialects.ts';
 export * from './errors.ts';
 export type { PayOptions, SignedIn } from './options.ts';
 export type { Approve, Price } from './price.ts';
+export type { VendorProblem } from './problem.ts';
 export { type Receipt, receiptOf } from './receipt.ts';
 export type { Rules } from './rules.ts';
 export { memoryStore, type PaymentRecord, type PaymentStore } from './store.ts';

@@ -48,6 +48,16 @@ test('the offer has the parameters of the challenge, and no other', async () => 
   expect(mppOffers.priceOf(offer!)).toEqual({ amount: '1000', mint: MINT, payTo: SERVICE_WALLET });
 });
 
+test('a payment is in the header that its challenge names, which the API repeats', async () => {
+  const [usual, own] = await read(
+    challengeOf(charge()),
+    challengeOf(charge(), { header: 'Payment-Authorization' }),
+  );
+  expect(mppOffers.headers(usual!, 'Payment x')).toEqual({ authorization: 'Payment x' });
+  expect(mppOffers.headers(own!, 'Payment x')).toEqual({ 'payment-authorization': 'Payment x' });
+  expect(mppOffers.asked(own!)).toMatchObject({ challenge: { header: 'Payment-Authorization' } });
+});
+
 const BODY = '{"city":"Bern"}';
 const digest = createHash('sha256').update(BODY).digest('base64');
 
@@ -62,7 +72,16 @@ test.each<[string, string, RequestInit?]>([
   ['that ends later', challengeOf(charge(), { expires: new Date(Date.now() + 60_000).toISOString() })],
   ['for this body', challengeOf(charge(), { digest: `sha-256=${digest}` })],
   ['for this body, as RFC 9530 writes it', challengeOf(charge(), { digest: `sha-256=:${digest}:` })],
-  ['that names the usual header', challengeOf(charge(), { header: 'Authorization' })],
+  [
+    'beside the caller’s own credential, in the header that the draft has for it',
+    challengeOf(charge(), { header: 'Payment-Authorization' }),
+    { headers: { authorization: 'Bearer x' } },
+  ],
+  [
+    'whose kind the caller accepts',
+    challengeOf(charge()),
+    { headers: { 'accept-payment': 'tempo/*, solana/charge;q=0.1' } },
+  ],
 ])('an offer %s is payable', async (_name, challenge, init = {}) => {
   expect(await isPayable(challenge, init)).toBe(true);
 });
@@ -80,6 +99,13 @@ test.each<[string, string, RequestInit?]>([
   ['another method', challengeOf(charge(), { method: 'tempo' })],
   ['another intent', challengeOf(charge(), { intent: 'session' })],
   ['another header for the payment', challengeOf(charge(), { header: 'x-api-key' })],
+  ['the usual header by its name', challengeOf(charge(), { header: 'Authorization' })],
+  ['an empty id', challengeOf(charge(), { id: '' })],
+  [
+    'a kind that the caller does not accept',
+    challengeOf(charge()),
+    { headers: { 'accept-payment': 'tempo/charge' } },
+  ],
   ['no fee payer', challengeOf(charge({}, { feePayer: false }))],
   ['no key of its fee payer', challengeOf(charge({}, { feePayerKey: undefined }))],
   ['another network', challengeOf(charge({}, { network: 'mainnet-beta' }))],

@@ -1,3 +1,4 @@
+import { ACCEPT_PAYMENT_HEADER, acceptsPayment } from '../accept-payment.ts';
 import { fromBase64, hash } from '../encoding.ts';
 import type { Input } from '../types.ts';
 import {
@@ -29,8 +30,14 @@ const NAMES = new Set([
   'expires',
   'digest',
   'opaque',
+  'header',
 ]);
-const REQUIRED = ['id', 'realm', 'request'] as const;
+const REQUIRED = ['realm', 'request'] as const;
+/** What this client pays, in Accept-Payment and in challenges. */
+const KIND = { method: 'solana', intent: 'charge' } as const;
+export const ACCEPTED_PAYMENT = `${KIND.method}/${KIND.intent}`;
+/** The only field besides Authorization in which a credential may be presented. */
+const OWN_FIELD = 'Payment-Authorization';
 /** The scheme of a challenge, or one of its parameters, or the comma between them. */
 const TOKEN =
   /[\s,]*(?:([A-Za-z0-9_-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))|([A-Za-z0-9_-]+)(?=[\s,]|$))/y;
@@ -70,12 +77,12 @@ export const challengesIn = (header: string): Record<string, string>[] => {
 };
 
 /**
- * A challenge that this client can answer. The payment is presented in Authorization, and another
- * header of the vendor's choice could be one that means something else.
+ * A challenge that this client can answer. A header of the vendor's choice could be one that means
+ * something else, so there is one besides Authorization.
  */
 const offerOf = (parameters: Record<string, string>): MppOffer | null => {
-  const { method, intent, header = 'authorization' } = parameters;
-  if (method !== 'solana' || intent !== 'charge' || header.toLowerCase() !== 'authorization') return null;
+  const { id, method, intent, header = OWN_FIELD } = parameters;
+  if (method !== KIND.method || intent !== KIND.intent || header !== OWN_FIELD || !id) return null;
   if (REQUIRED.some((name) => parameters[name] === undefined)) return null;
   const own = Object.entries(parameters).filter(([name]) => NAMES.has(name));
   return { version: 'mpp', challenge: Object.fromEntries(own) as Challenge };
@@ -142,7 +149,8 @@ export const mppOffers: OfferDialect<MppOffer> = {
       (expires === undefined || Date.parse(expires) > Date.now()) &&
       isShort(offer) &&
       // The payment would replace the caller's own credential.
-      !call.headers.has('authorization') &&
+      (offer.challenge.header === OWN_FIELD || !call.headers.has('authorization')) &&
+      acceptsPayment(call.headers.get(ACCEPT_PAYMENT_HEADER), KIND) &&
       (await isForBody(digest, call))
     );
   },
@@ -154,7 +162,7 @@ export const mppOffers: OfferDialect<MppOffer> = {
       payTo: recipient as string,
     };
   },
-  headers: (_offer, payment) => ({ authorization: payment }),
+  headers: ({ challenge }, payment) => ({ [(challenge.header ?? 'Authorization').toLowerCase()]: payment }),
   statement: () => 'payment-receipt',
   asked: ({ challenge }) => ({ challenge }),
 };

@@ -18,7 +18,9 @@ import {
   readPaymentResponse,
   transactionOf,
 } from './outgoing-offers.ts';
+import { createPreferences } from './preferences.ts';
 import type { Approve, Price } from './price.ts';
+import { problemIn, reasonOf } from './problem.ts';
 import { type Receipt, receiptFrom, withReceipt } from './receipt.ts';
 import type { ReportExternal, Reports } from './reports.ts';
 import { addressOf } from './rules.ts';
@@ -134,10 +136,11 @@ const createOutcomes = (deps: OutgoingDeps, { remove }: Signing) => {
   ): Promise<void> => {
     const payment_response = readPaymentResponse(record.external, response) ?? NO_STATEMENT;
     const price = priceOf(record.external, record.url);
+    const problem = await problemIn(response);
     const outcome = await deps.report({ settlement_id, payment_response }).catch(() => null);
     if (outcome?.status === 'failed') return remove(name, record);
     discard(response);
-    if (outcome?.status !== 'confirmed') throw new PaymentOpenError(settlement_id, record.id, price);
+    if (outcome?.status !== 'confirmed') throw new PaymentOpenError(settlement_id, record.id, price, problem);
     ledger.spend(record.id);
     const { tx_hash } = outcome;
     // The first answer after the payment is known. Later ones find `paidAt`.
@@ -147,8 +150,8 @@ const createOutcomes = (deps: OutgoingDeps, { remove }: Signing) => {
     // For a while an equal request presents the payment again. With a key it never buys again.
     if (Date.now() - paidAt > REDELIVERY_MS && !name.startsWith('key:')) await remove(name, record);
     else await store.save(name, { ...record, paidAt });
-    const message = `The vendor was paid with transaction ${tx_hash} and does not accept the payment.`;
-    throw new NotDeliveredError(message, settlement_id, record.id, tx_hash);
+    const message = `The vendor was paid with transaction ${tx_hash} and does not accept the payment.${reasonOf(problem)}`;
+    throw new NotDeliveredError(message, settlement_id, record.id, { txHash: tx_hash, problem });
   };
 
   /** Stores and reports what a vendor says about its settlement. A failure changes no answer. */
@@ -219,6 +222,7 @@ const isAllowed = ({ check }: OutgoingDeps, offer: OutgoingOffer, call: Call): b
  */
 export const createOutgoingPayments = (deps: OutgoingDeps) => {
   const { ledger, reports } = deps;
+  const preferences = createPreferences();
   const signing = createSigning(deps);
   const present = createPresentation(deps, signing);
 
@@ -256,11 +260,14 @@ export const createOutgoingPayments = (deps: OutgoingDeps) => {
      */
     readOffers: async (response: Response, call: Call, below?: bigint): Promise<OutgoingOffer[]> => {
       const offers = await payableOffers(response, { call, readNetwork: deps.network, below });
+      if (offers.some(({ version }) => version === 'mpp')) preferences.learn(call);
       const allowed = offers.filter((offer) => isAllowed(deps, offer, call));
       return allowed.length > 0 || below !== undefined ? allowed : offers;
     },
 
     buy,
+    /** The call with what this client tells its vendor about the payments that it makes. */
+    preferring: preferences.add,
 
     /**
      * Presents the payment of a leftover record again. Null if it has failed for good.

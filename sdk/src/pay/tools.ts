@@ -88,23 +88,28 @@ const challengeHeader = (challenge: unknown): string | null => {
   }
 };
 
-const challengesOf = (required: unknown): string[] => {
-  const { challenges } = objectOr(required) ?? {};
-  return (Array.isArray(challenges) ? challenges : []).map(challengeHeader).filter((each) => each !== null);
+/** What MPP asks for: its challenges as headers, and why a payment was refused. */
+type MppAsked = { challenges: string[]; problem: Fields | null };
+const mppIn = (required: unknown): MppAsked => {
+  const { challenges, problem } = objectOr(required) ?? {};
+  const texts = (Array.isArray(challenges) ? challenges : []).map(challengeHeader);
+  return { challenges: texts.filter((each) => each !== null), problem: objectOr(problem) };
 };
 
 /** The 402 of a result or an error that asks for a payment. Null: it does not. */
 const billOf = (
-  { x402, own, mpp }: { x402: Fields | null; own: Fields | null; mpp: string[] },
+  { x402, own, mpp }: { x402: Fields | null; own: Fields | null; mpp: MppAsked },
   result: ToolResult | null,
 ): Response | null => {
-  if (x402 === null && own === null && mpp.length === 0) return null;
+  const { challenges, problem } = mpp;
+  if (x402 === null && own === null && challenges.length === 0) return null;
   const isV1 = x402?.x402Version === 1;
-  return new Response(JSON.stringify({ ...(isV1 ? x402 : {}), ...own, result }), {
+  return new Response(JSON.stringify({ ...problem, ...(isV1 ? x402 : {}), ...own, result }), {
     status: 402,
     headers: {
       ...(x402 === null || isV1 ? {} : { 'payment-required': jsonBase64(x402) }),
-      ...(mpp.length === 0 ? {} : { 'www-authenticate': mpp.join(', ') }),
+      ...(challenges.length === 0 ? {} : { 'www-authenticate': challenges.join(', ') }),
+      ...(problem === null ? {} : { 'content-type': 'application/problem+json' }),
     },
   });
 };
@@ -113,7 +118,7 @@ const billOf = (
 const responseOf = (result: ToolResult, isPaid: boolean): Response => {
   const meta = objectOr(result._meta) ?? {};
   const own = objectOr(meta[OWN.required]);
-  const mpp = challengesOf(meta[MPP.required]);
+  const mpp = mppIn(meta[MPP.required]);
   const bill = billOf({ x402: result.isError === true ? x402In(result) : null, own, mpp }, result);
   if (bill !== null) return bill;
   const [x402Receipt, mppReceipt] = [objectOr(meta[X402.response]), objectOr(meta[MPP.response])];
@@ -132,7 +137,7 @@ const responseOf = (result: ToolResult, isPaid: boolean): Response => {
 /** The 402 of an error with challenges of MPP. Null: another error. */
 const billOfError = (error: unknown): Response | null => {
   const { code, data } = (error ?? {}) as { code?: unknown; data?: unknown };
-  return MPP_CODES.has(code) ? billOf({ x402: null, own: null, mpp: challengesOf(data) }, null) : null;
+  return MPP_CODES.has(code) ? billOf({ x402: null, own: null, mpp: mppIn(data) }, null) : null;
 };
 
 /** A credential of MPP, whose request MCP has as an object. */
@@ -147,7 +152,7 @@ const credentialIn = (header: string): Fields | null => {
 const paymentIn = (headers: Headers): Fields => {
   const x402 = headers.get('payment-signature') ?? headers.get('x-payment');
   if (x402 !== null) return { [X402.payment]: objectOfBase64(x402) };
-  const mpp = headers.get('authorization');
+  const mpp = headers.get('payment-authorization') ?? headers.get('authorization');
   if (mpp !== null) return { [MPP.payment]: credentialIn(mpp) };
   const [settlement_id, settlement_token] = ['x-settlement-id', 'x-settlement-token'].map((name) =>
     headers.get(name),

@@ -1,3 +1,4 @@
+import { ACCEPT_PAYMENT_HEADER, acceptedOf } from '../accept-payment.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import {
   answer,
@@ -39,6 +40,13 @@ export type Admit = <R>(incoming: Incoming, request: R, route: PaidRoute<R>) => 
 
 const isRefusal = (offered: Offer | Refusal): offered is Refusal => 'status' in offered;
 
+/** The challenges of all dialects, as the client prefers them. */
+const challengeOf = (offers: readonly Offer[], incoming: Incoming): Record<string, string> => {
+  const offered = offers.flatMap(({ challenges = [] }) => challenges);
+  const texts = acceptedOf(incoming.header(ACCEPT_PAYMENT_HEADER), offered).map(({ text }) => text);
+  return texts.length === 0 ? {} : { 'www-authenticate': texts.join(', ') };
+};
+
 /** A payment that is refused. */
 type Failure = { dialect: Dialect; refusal: Refusal; about: Partial<PaywallEvent> };
 
@@ -77,7 +85,11 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
           ? { error: 'payment_required' }
           : { error: failure?.refusal.error, details: { reason } };
       const body = Object.assign(said, ...offers.map((offer) => offer.body));
-      const headers = Object.assign({}, ...offers.map((offer) => offer.headers));
+      const headers = Object.assign(
+        {},
+        ...offers.map((offer) => offer.headers),
+        challengeOf(offers, incoming),
+      );
       return { kind: 'answer', response: answer(402, body, headers) };
     } catch (error) {
       const waitMs = error instanceof ApiError || error instanceof NoAnswerError ? error.retryAfterMs : null;
@@ -225,13 +237,15 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
 
     const bill = await billOf(resource, request, route);
     if ('fault' in bill) return refused(resource, { ...unavailable(CONFIGURATION), cause: bill.fault });
-    const presented = await presentedTo(dialects, incoming, bill);
+    // Some bodies can be read only once.
+    const read: Incoming = { ...incoming, body: async () => body };
+    const presented = await presentedTo(dialects, read, bill);
     if (presented === null) {
-      checkAddress(incoming, resource);
-      return charge(bill, incoming);
+      checkAddress(read, resource);
+      return charge(bill, read);
     }
     return 'take' in presented
-      ? redeem(presented, bill, incoming, { requestId, body })
-      : refuseTo(bill, incoming, presented);
+      ? redeem(presented, bill, read, { requestId, body })
+      : refuseTo(bill, read, presented);
   };
 };

@@ -51,6 +51,9 @@ export const unavailable = (reason: string, retryAfterMs: number | null = null):
   retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 5000) / 1000)),
 });
 
+/** Pages of other origins read the content type anyway. */
+const isHidden = (name: string): boolean => name !== 'content-type';
+
 /**
  * An answer of the paywall: JSON, without caching, readable by pages of other origins if the vendor
  * allows it.
@@ -61,7 +64,7 @@ export const answer = (status: number, body: object, headers: Record<string, str
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      'access-control-expose-headers': ['retry-after', ...Object.keys(headers)].join(', '),
+      'access-control-expose-headers': ['retry-after', ...Object.keys(headers).filter(isHidden)].join(', '),
       ...headers,
     },
   });

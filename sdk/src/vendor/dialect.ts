@@ -1,3 +1,4 @@
+import type { PaymentKind } from '../accept-payment.ts';
 import type { Refusal } from './answers.ts';
 import type { Opening, Order, Taking } from './deliveries.ts';
 import type { Incoming } from './incoming.ts';
@@ -21,7 +22,15 @@ export type Bill = {
  * The part of the 402 of one dialect. Its field and header names must not collide with another
  * dialect's.
  */
-export type Offer = { body?: Record<string, unknown>; headers?: Record<string, string> };
+export type Offer = {
+  body?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  /**
+   * Challenges of MPP, as WWW-Authenticate has them. Those of all dialects share this header, and a
+   * request's Accept-Payment chooses among them.
+   */
+  challenges?: readonly (PaymentKind & { text: string })[];
+};
 
 /** A payment that a request presents. Its record decides over it, and without one `mismatch`. */
 export type Presented = {

@@ -2,6 +2,7 @@ import type { Incoming } from './incoming.ts';
 import {
   captureNode,
   headerOf,
+  isParsed,
   type NodeBody,
   type NodeHeaders,
   type NodeResponse,
@@ -34,11 +35,12 @@ const bodyOf = async (
   return bytes;
 };
 
-const incomingOf = (request: ExpressRequest): Incoming => ({
+const incomingOf = (request: ExpressRequest & { body?: unknown }): Incoming => ({
   method: request.method,
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),
   body: (limit) => bodyOf(request, limit),
+  isParsed: () => isParsed(request.body),
 });
 
 const send = async (response: ExpressResponse, said: Response): Promise<void> => {

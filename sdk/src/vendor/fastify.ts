@@ -1,5 +1,5 @@
 import type { Incoming } from './incoming.ts';
-import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
+import { captureNode, headerOf, isParsed, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
@@ -20,6 +20,7 @@ const incomingOf = (request: FastifyRequest & { body?: unknown }): Incoming => (
   // Fastify has parsed it within its own limit. A body that a handler reads itself (uploads) is not
   // hashed.
   body: () => Promise.resolve(parsedBytes(request.body)),
+  isParsed: () => isParsed(request.body),
 });
 
 type Hook<R> = (request: R, reply: FastifyReply) => Promise<unknown>;

@@ -22,6 +22,7 @@ const incoming = ({ req }: HonoContext): Incoming => ({
     req.raw.bodyUsed
       ? new Uint8Array(await req.arrayBuffer().catch(refuseConsumed))
       : incomingOf(req.raw).body(limit),
+  isParsed: () => req.raw.bodyUsed,
 });
 
 /**

@@ -14,6 +14,10 @@ export type Incoming = {
    * @throws ConsumedBodyError if something else has read it; errors of the connection
    */
   body: (limit: number) => Promise<Uint8Array | null>;
+  /**
+   * True if something has parsed the body, so that its bytes may differ from those that were sent.
+   */
+  isParsed?: () => boolean;
 };
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -1,5 +1,6 @@
 import {
   base64Url,
+  bodyDigest,
   canonicalJson,
   hmacKey,
   jsonBase64Url,
@@ -23,11 +24,12 @@ import {
   type OfferSecret,
   requireSecret,
 } from './offers.ts';
+import { PROBLEM_JSON, problemOf } from './problems.ts';
 import type { Transfers } from './transaction.ts';
 
 type MppOptions = {
   secret: OfferSecret;
-  /** The protection space that clients see. Default: the host of `publicUrl`. */
+  /** The protection space that clients see. Default: the host name of `publicUrl`. */
   realm?: string;
 };
 
@@ -38,11 +40,20 @@ const WAIT_MS = 20_000;
 const METHOD = 'solana';
 const INTENT = 'charge';
 
-/** The fields that the id of a challenge signs, in this order. An absent one is empty. */
-type Challenge = Record<'realm' | 'method' | 'intent' | 'request' | 'expires' | 'digest' | 'opaque', string>;
+/**
+ * The field that a credential is sent in if the request has credentials of its own in Authorization.
+ */
+const OWN_FIELD = 'Payment-Authorization';
+
+/**
+ * The fields that the id of a challenge signs, in this order. An absent one is empty, but without a
+ * header there is no field for it, as in challenges of earlier drafts.
+ */
+const BOUND = ['realm', 'method', 'intent', 'request', 'expires', 'digest', 'opaque'] as const;
+type Challenge = Record<(typeof BOUND)[number], string> & { header?: string };
 const boundText = (challenge: Challenge): string => {
-  const { realm, method, intent, request, expires, digest, opaque } = challenge;
-  return [realm, method, intent, request, expires, digest, opaque].join('|');
+  const { header } = challenge;
+  return [...BOUND.map((name) => challenge[name]), ...(header === undefined ? [] : [header])].join('|');
 };
 
 /** The fee of an amount, as the platform charges it: rounded down, at least the minimum. */
@@ -98,24 +109,48 @@ const transfersIn = ({ amount, currency, recipient, methodDetails }: SentRequest
   };
 };
 
-/** The credential of the scheme `Payment`. Null: none, for instance a token of the vendor's own. */
-const credentialIn = (incoming: Incoming): string | null => {
-  const schemes = incoming.header('authorization')?.split(',') ?? [];
-  for (const scheme of schemes) {
+/** The credential of the scheme `Payment` in a header. Null: none, for instance another scheme. */
+const paymentIn = (header: string | null): string | null => {
+  for (const scheme of header?.split(',') ?? []) {
     const [, credential] = /^\s*payment\s+(\S+)\s*$/i.exec(scheme) ?? [];
     if (credential !== undefined) return credential;
   }
   return null;
 };
 
+/** The credential of a request, and the field that has it. */
+const credentialIn = ({ header }: Incoming): { credential: string; field: string | undefined } | null => {
+  const own = paymentIn(header(OWN_FIELD.toLowerCase()));
+  if (own !== null) return { credential: own, field: OWN_FIELD };
+  const credential = paymentIn(header('authorization'));
+  return credential === null ? null : { credential, field: undefined };
+};
+
 const challengeIn = (credential: string) => {
   const sent = objectOfBase64(credential);
-  const { id, ...challenge } = objectOr(sent?.challenge) ?? {};
-  const fields = ['realm', 'method', 'intent', 'request', 'expires', 'digest', 'opaque'] as const;
-  const texts = fields.map((name) => [name, challenge[name] ?? ''] as const);
-  if (typeof id !== 'string' || texts.some(([, text]) => typeof text !== 'string')) return null;
-  return { id, challenge: Object.fromEntries(texts) as Challenge, payload: objectOr(sent?.payload) };
+  const payload = objectOr(sent?.payload);
+  const { id, header, ...challenge } = objectOr(sent?.challenge) ?? {};
+  const texts = BOUND.map((name) => [name, challenge[name] ?? ''] as const);
+  const isText = [id, header ?? '', ...texts.map(([, text]) => text)].every(
+    (text) => typeof text === 'string',
+  );
+  if (!isText || payload === null) return null;
+  const named = header === undefined ? {} : { header };
+  return { id: id as string, challenge: { ...Object.fromEntries(texts), ...named } as Challenge, payload };
 };
+
+/**
+ * The digest that binds a challenge to the body of its request (RFC 9530). Empty: there is no body,
+ * or only a parsed one, whose bytes a client cannot know.
+ */
+const digestOf = async (incoming: Incoming): Promise<string> => {
+  const bytes = await incoming.body(Number.POSITIVE_INFINITY);
+  return bytes === null || bytes.length === 0 || incoming.isParsed?.() ? '' : bodyDigest(bytes);
+};
+
+/** The credentials of the request's own that a payment in Authorization would replace. */
+const hasOwnCredentials = ({ header }: Incoming): boolean =>
+  header('authorization') !== null && paymentIn(header('authorization')) === null;
 
 const receiptOf = ({ tx_hash, redeemed_at }: IncomingSettlement): Record<string, string> => ({
   'payment-receipt': jsonBase64Url({
@@ -126,49 +161,74 @@ const receiptOf = ({ tx_hash, redeemed_at }: IncomingSettlement): Record<string,
   }),
 });
 
-const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOptions): Dialect => {
-  const { findTerms, serviceId, publicUrl } = paywall;
-  const realm = given ?? new URL(publicUrl).host;
+/** Makes the challenges of a paywall, and reads what credentials repeat of them. */
+const createChallenges = ({ serviceId, publicUrl }: PaywallContext, { secret, realm: given }: MppOptions) => {
+  const realm = given ?? new URL(publicUrl).hostname;
   const offers = createOffers(secret, `quittance mpp offer ${serviceId}`);
-  const challenges = createSigner(secret, (each) => hmacKey(utf8(each)));
-  /** What a challenge asks for, whose id is signed. Its offer shows that it is one of ours. */
-  const askedIn = async ({ request, opaque }: Challenge): Promise<Asked | Refusal> => {
-    const offer = await offers.read(objectOfBase64(opaque)?.offer);
-    if (offer === null) return failed('invalid_offer');
-    return { transfers: transfersIn(objectOfBase64(request) as unknown as SentRequest), offer };
+  const signer = createSigner(secret, (each) => hmacKey(utf8(each)));
+  return {
+    create: async (bill: Bill, incoming: Incoming, terms: IncomingTerms, transfers: Transfers) => {
+      const { offer, memo, expiresAt } = await offers.create(bill.resource, transfers, memoTextOf(bill));
+      const challenge: Challenge = {
+        ...{ realm, method: METHOD, intent: INTENT, request: requestOf(terms, bill, transfers, memo) },
+        expires: new Date(expiresAt * 1000).toISOString(),
+        digest: await digestOf(incoming),
+        opaque: base64Url(utf8(canonicalJson({ offer }))),
+        ...(hasOwnCredentials(incoming) && { header: OWN_FIELD }),
+      };
+      const id = await signer.sign(boundText(challenge));
+      const parameters = Object.entries({ id, ...challenge }).filter(([, text]) => text !== '');
+      const text = `Payment ${parameters.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
+      return { id, text };
+    },
+    /** What a challenge asks for. Its id shows that it is one of ours. */
+    read: async (
+      { id, challenge }: { id: string; challenge: Challenge },
+      incoming: Incoming,
+      field: string | undefined,
+    ): Promise<Asked | Refusal> => {
+      if (!(await signer.isSigned(boundText(challenge), id))) return failed('invalid_offer');
+      if (challenge.header !== field) return failed('other_field');
+      if (challenge.digest !== (await digestOf(incoming))) return failed('other_body');
+      const offer = await offers.read(objectOfBase64(challenge.opaque)?.offer);
+      if (offer === null) return failed('invalid_offer');
+      return {
+        transfers: transfersIn(objectOfBase64(challenge.request) as unknown as SentRequest),
+        offer,
+      };
+    },
   };
+};
 
+const createDialect = (paywall: PaywallContext, options: MppOptions): Dialect => {
+  const challenges = createChallenges(paywall, options);
   return {
     name: 'mpp',
     offersAgain: true,
-    offer: async (bill): Promise<Offer> => {
+    offer: async (bill, incoming, refused): Promise<Offer> => {
       // A settlement of MPP is redeemed as a whole, so it cannot buy several requests.
-      const terms = bill.units === null ? await findTerms() : null;
+      const terms = bill.units === null ? await paywall.findTerms() : null;
       if (terms === null) return {};
       const transfers = transfersOf(terms, bill);
       if (transfers === null) return {};
-      const { offer, memo, expiresAt } = await offers.create(bill.resource, transfers, memoTextOf(bill));
-      const request = requestOf(terms, bill, transfers, memo);
-      const opaque = base64Url(utf8(canonicalJson({ offer })));
-      const expires = new Date(expiresAt * 1000).toISOString();
-      const bound = { realm, method: METHOD, intent: INTENT, request, expires };
-      const id = await challenges.sign(boundText({ ...bound, digest: '', opaque }));
-      const parameters = Object.entries({ id, ...bound, opaque }).map(([name, text]) => `${name}="${text}"`);
-      return { headers: { 'www-authenticate': `Payment ${parameters.join(', ')}` } };
+      const { id, text } = await challenges.create(bill, incoming, terms, transfers);
+      return {
+        body: problemOf(id, refused),
+        headers: { 'content-type': PROBLEM_JSON },
+        challenges: [{ method: METHOD, intent: INTENT, text }],
+      };
     },
 
     read: async (incoming, bill) => {
       const sent = credentialIn(incoming);
       if (sent === null) return null;
-      const found = challengeIn(sent);
-      if (found === null) return failed('invalid_payload');
-      const { id, challenge, payload } = found;
+      const found = challengeIn(sent.credential);
+      if (found === null) return failed('malformed_credential');
+      const { type, transaction } = found.payload;
       // A client that broadcasts itself has not paid our fee payer's transaction.
-      if (payload?.type !== 'transaction') return failed('invalid_payload');
-      const { transaction } = payload;
-      const isOwn = await challenges.isSigned(boundText(challenge), id);
-      const credential = { transaction, asked: isOwn ? await askedIn(challenge) : failed('invalid_offer') };
-      return presentIncoming(paywall, { rail: 'mpp', ...credential, waitMs: WAIT_MS, receiptOf }, bill);
+      if (type !== 'transaction') return failed('invalid_payload');
+      const asked = await challenges.read(found, incoming, sent.field);
+      return presentIncoming(paywall, { rail: 'mpp', transaction, asked, waitMs: WAIT_MS, receiptOf }, bill);
     },
   };
 };

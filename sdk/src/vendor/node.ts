@@ -80,6 +80,10 @@ const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
   return all;
 };
 
+/** True for a body that is not the bytes of the request. */
+export const isParsed = (body: unknown): boolean =>
+  body !== undefined && body !== null && !ArrayBuffer.isView(body);
+
 /** The bytes of a parsed body. Equal bodies have equal bytes. */
 export const parsedBytes = (body: unknown): Uint8Array => {
   if (body === undefined || body === null) return new Uint8Array();

@@ -84,6 +84,10 @@ const Challenge = z
     expires: z.iso.datetime({ offset: true }).optional().describe('The end of the offer'),
     digest: parameter(256).optional().describe('The digest of the request’s body'),
     opaque: parameter(MAX_REQUIREMENT_BYTES).optional().describe('The vendor’s own data'),
+    header: z
+      .literal('Payment-Authorization')
+      .optional()
+      .describe('The header that presents the payment, if it is not Authorization'),
   })
   .meta({
     id: 'MppChallenge',
@@ -109,7 +113,7 @@ const OutgoingPayment = z
     }),
     payment_signature: z.string().meta({
       description:
-        'Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT; MPP: Authorization). Every answer to the same attempt has the same value',
+        'Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT; MPP: Authorization, or the challenge’s `header`). Every answer to the same attempt has the same value',
       examples: ['eyJ4NDAyVmVyc2lvbiI6Mn0='],
     }),
     transaction: WireTransaction.meta({
