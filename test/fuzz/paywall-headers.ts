@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { acceptedOf } from '../../sdk/src/accept-payment.ts';
 import type { Bill, Dialect, PaywallContext } from '../../sdk/src/vendor/dialect.ts';
 import { type Incoming, requestIdOf, resourceIn } from '../../sdk/src/vendor/incoming.ts';
 import { mpp } from '../../sdk/src/vendor/mpp.ts';
@@ -12,6 +13,10 @@ import { hold, type Target, target } from './target.ts';
 
 /** What a buyer sends to a vendor with our paywall. */
 
+const KINDS = [
+  { method: 'tempo', intent: 'session' },
+  { method: 'solana', intent: 'charge' },
+];
 const SECRET = 'a secret of the vendor, 32 or more';
 const BILL: Bill = { resource: RESOURCE, amount: '50000', units: null, ahead: 1, replays: true, route: {} };
 const context: PaywallContext = {
@@ -45,7 +50,9 @@ export const paywallTargets = async (): Promise<Target[]> => {
   const headersOf = async (dialect: Dialect) => {
     const offer = await dialect.offer(BILL, incomingWith({}), null);
     if ('status' in offer) throw new Error('the dialect offers nothing');
-    return { headers: new Headers(offer.headers), body: offer.body };
+    const headers = new Headers(offer.headers);
+    for (const { text } of offer.challenges ?? []) headers.append('www-authenticate', text);
+    return { headers, body: offer.body };
   };
   const offered = await headersOf(dialects.x402);
   const challenged = await headersOf(dialects.mpp);
@@ -81,7 +88,19 @@ export const paywallTargets = async (): Promise<Target[]> => {
           anyOrChanged(inBase64Url(payments(fromBase64(credential!)))),
         )
         .map((parts) => parts.join('')),
-      (header) => present(dialects.mpp, { authorization: header }),
+      async (header) => {
+        await present(dialects.mpp, { authorization: header });
+        await present(dialects.mpp, { 'payment-authorization': header });
+      },
+    ),
+    target(
+      'paywall: Accept-Payment of MPP',
+      changedText(fc.constant('tempo/*, solana/charge;q=0.5, */session;q=0')),
+      (header) => {
+        const accepted = acceptedOf(header, KINDS);
+        hold(accepted.length > 0 && accepted.every((kind) => KINDS.includes(kind)), 'no challenge is left');
+        hold(new Set(accepted).size === accepted.length, 'a challenge is there twice');
+      },
     ),
     target(
       'paywall: a signed transaction',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type Consumer, createConsumer, createDelegate } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
-import { payingFetch, receiptOf } from '../../sdk/src/pay/main.ts';
+import { type NotDeliveredError, payingFetch, receiptOf } from '../../sdk/src/pay/main.ts';
 import { INSTALL_MS, type InteropServer, startInterop } from '../support/interop.ts';
 import { interopStack } from '../support/interop-stack.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
@@ -107,9 +107,13 @@ test('a vendor that was paid and answers with another challenge is named, and ne
   const { payTo, at } = await startVendor();
   const delegate = await delegateFor([payTo]);
   const pay = payer(delegate);
-  const buyOnce = () => errorOf(pay(at('/denies'), { paymentKey: 'once' }));
-  expect(await buyOnce()).toMatchObject({ name: 'NotDeliveredError', txHash: expect.any(String) });
-  expect(await buyOnce()).toMatchObject({ name: 'NotDeliveredError' });
+  const buyOnce = () => pay(at('/denies'), { paymentKey: 'once' });
+  const denied = await errorOf(buyOnce());
+  expect(denied).toMatchObject({ name: 'NotDeliveredError', txHash: expect.any(String) });
+  // The same payment again: the stock vendor has consumed it, and answers with a failure of its own.
+  const again = await buyOnce();
+  const { settlementId } = denied as NotDeliveredError;
+  expect([again.status, receiptOf(again)?.settlementId]).toEqual([500, settlementId]);
   await untilSpent(delegate, PRICE);
   expect(await interop.chain.balance(payTo)).toBe(PRICE);
 }, 120_000);

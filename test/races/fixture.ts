@@ -104,10 +104,10 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
       feePayer,
       payees: payees.map(({ wallet }) => wallet.publicKey.toBase58()),
       /** Includes a signed payment, as its vendor does. */
-      include: async (transaction: string): Promise<void> => {
+      include: async (transaction: string): Promise<string> => {
         const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
         signed.sign([feePayer]);
-        await chain.connection.sendRawTransaction(signed.serialize(), { skipPreflight: true });
+        return chain.connection.sendRawTransaction(signed.serialize(), { skipPreflight: true });
       },
     };
   };
@@ -133,8 +133,13 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
   const rows = async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
     (await database.query<Row>(sql, values)).rows;
 
+  const counts = new Map<string, number>();
+
   return {
     api,
+    /** Counts something that happened, for the table of a long run. */
+    count: (what: string, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
+    counts,
     chain,
     vendor,
     newVendor: () => createVendor(api, stack, { price: PRICE }),

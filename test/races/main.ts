@@ -38,6 +38,7 @@ const running = await startStack({
 });
 const database = new pg.Pool({ connectionString: running.stack.postgres_url, max: 2 });
 const results = new Map(chosen.map(([name]) => [name, { breaks: new Set<string>(), seconds: 0 }]));
+let counts: ReadonlyMap<string, number> = new Map();
 let broken = 0;
 let done = 0;
 try {
@@ -52,6 +53,7 @@ try {
       broken += found.length > 0 ? 1 : 0;
       for (const what of found.slice(0, 5)) console.log(`round ${round}, ${name}: ${what}`);
     }
+    counts = fixture.counts;
     done = round;
     if (round % 5 === 0) console.log(`${round} rounds`);
   }
@@ -65,4 +67,5 @@ for (const [name, { breaks, seconds }] of results)
   console.log(
     `${name.padEnd(width)} ${String(done).padStart(6)} ${seconds.toFixed(1).padStart(8)} ${String(breaks.size).padStart(7)}`,
   );
+for (const [what, times] of [...counts].sort()) console.log(`${what}: ${times}`);
 process.exit(broken === 0 ? 0 : 1);

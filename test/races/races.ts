@@ -9,25 +9,10 @@ import { atOnce, tally } from '../support/stack.ts';
 import { approvalRaces } from './approvals.ts';
 import { deliveryRaces } from './deliveries.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
-import { outcome, outcomes, type Race, unless } from './race.ts';
+import { purchaseRaces } from './purchases.ts';
+import { outcome, outcomes, paidExactly, type Race, unless } from './race.ts';
 
 type Answer = Awaited<ReturnType<Fixture['settleToTheEnd']>>;
-
-/** Whatever the answers were: this many payments left the wallet, and it holds nothing. */
-const paidExactly = async ({ chain, rows }: Fixture, buyer: Consumer, count: number, balance = BALANCE) => {
-  const left = await chain.balance(buyer.wallet.publicKey);
-  const expected = balance - PRICE * BigInt(count);
-  const held = async () => {
-    const [row] = await rows<{ held: string }>('select held from settlement.payers where wallet_id = $1', [
-      buyer.walletId,
-    ]);
-    return row?.held ?? '0';
-  };
-  return [
-    ...unless(left === expected, `the wallet has ${left}, with ${count} payments it should have ${expected}`),
-    ...unless((await held()) === '0', `the wallet still holds ${await held()}`),
-  ];
-};
 
 /** Checks 64 settles during which the owner revoked the permission. */
 const moneyAgrees = async (
@@ -359,6 +344,7 @@ export const races: Record<string, Race> = {
   'redeem against the expiry job': redeemAgainstExpiry,
   'revoke against settles': revokeAgainstSettles,
   'an approval overwritten by its owner against settles': overwrittenAgainstSettles,
+  ...purchaseRaces,
   ...approvalRaces,
   ...deliveryRaces,
 };

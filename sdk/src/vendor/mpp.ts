@@ -177,7 +177,8 @@ const createChallenges = ({ serviceId, publicUrl }: PaywallContext, { secret, re
         ...(hasOwnCredentials(incoming) && { header: OWN_FIELD }),
       };
       const id = await signer.sign(boundText(challenge));
-      const parameters = Object.entries({ id, ...challenge }).filter(([, text]) => text !== '');
+      const { digest, ...others } = challenge;
+      const parameters = Object.entries({ id, ...others, ...(digest !== '' && { digest }) });
       const text = `Payment ${parameters.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
       return { id, text };
     },
