@@ -10,7 +10,7 @@ import { inherited } from '../support/inherited.ts';
 import { INSTALL_MS, installInterop, runInterop, startInterop } from '../support/interop.ts';
 import { probeSamePayload } from '../support/interop-probes.ts';
 import { interopStack } from '../support/interop-stack.ts';
-import { runningStack } from '../support/stack.ts';
+import { runningStack, tally } from '../support/stack.ts';
 import { waitUntil } from '../support/wait.ts';
 import { createX402Buyer, createX402Facilitator } from '../support/x402.ts';
 
@@ -77,9 +77,16 @@ test('64 payloads on a balance for ten: ten are paid, and none fails on chain', 
     extra: { feePayer: kinds[0]!.extra.feePayer },
   };
   const payloads = await Promise.all(Array.from({ length: 64 }, () => buy(requirements)));
-  const answers = await Promise.all(payloads.map((payload) => facilitator.settle(payload)));
-  const reasons = answers.map(({ body }) => (body.success ? 'success' : body.errorReason));
-  expect(reasons.filter((reason) => reason === 'success')).toHaveLength(10);
+  /** Again while payments under way, which a slow chain confirms late, block the source. */
+  const settle = async (payload: (typeof payloads)[0]): Promise<string> => {
+    for (;;) {
+      const { body } = await facilitator.settle(payload);
+      const reason = body.success ? 'success' : String(body.errorReason);
+      if (reason !== 'facilitator_source_blocked') return reason;
+    }
+  };
+  const reasons = await Promise.all(payloads.map(settle));
+  expect(tally(reasons)).toMatchObject({ success: 10 });
   // Fees of payments under way count, so the credit of a new vendor refuses some of them.
   const refusals = new Set(reasons.filter((reason) => reason !== 'success'));
   expect(['facilitator_credit_exhausted', 'insufficient_funds']).toEqual(
@@ -87,7 +94,7 @@ test('64 payloads on a balance for ten: ten are paid, and none fails on chain', 
   );
   expect(await chain.balance(payTo)).toBe(10n * PRICE);
   expect(await chain.failedTransactions(address)).toEqual([]);
-});
+}, 120_000);
 
 let folder = '';
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -79,7 +79,7 @@ beforeAll(async () => {
   app.all('/report', route, (request, response) => {
     deliveries.push('report');
     const { body, headers } = request;
-    const sent = body === undefined ? {} : { sent: String(body), by: headers.authorization };
+    const sent = body === undefined ? {} : { sent: Buffer.from(body).toString(), by: headers.authorization };
     response.json({ delivery: deliveries.length, ...sent });
   });
   app.get('/openapi.json', (_request, response) => response.json(DISCOVERY));

@@ -35,6 +35,11 @@ const budgets: Readonly<Record<string, Budget>> = {
   'test/economics/economics.integration.test.ts': { seconds: 40, why: 'ten attacks, hundreds of payments' },
   'test/faults/campaign.test.ts': { seconds: 160, why: 'a stack with two of some services, 22 faults' },
   'test/interop/mcp.test.ts': { seconds: 40, why: 'the packages are installed and hosts started' },
+  'test/interop/outgoing.mpp.test.ts': {
+    seconds: 30,
+    why: 'the packages are installed, and vendors started',
+  },
+  'test/interop/paywall.test.ts': { seconds: 40, why: '88 payments by programs of others' },
   'test/interop/outgoing.test.ts': { seconds: 80, why: 'vendors of others, a process each' },
   'test/interop/reference.test.ts': { seconds: 55, why: 'programs of others, a process each' },
   'test/simulation/simulation.test.ts': { seconds: 55, why: '100 seeds, and 53 rules switched off' },

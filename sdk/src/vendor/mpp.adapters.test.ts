@@ -99,7 +99,9 @@ const FRAMEWORKS: Record<string, [digest: string | undefined, (sold: Paywall) =>
 
 test.each(Object.keys(FRAMEWORKS))('%s', async (name) => {
   const [digest, start] = FRAMEWORKS[name]!;
-  const serve = await start(api.paywall({ dialects: [mpp({ secret: 'a secret of 32 or more characters' })] }));
+  const serve = await start(
+    api.paywall({ dialects: [mpp({ secret: 'a secret of 32 or more characters' })] }),
+  );
   const post = (headers: Record<string, string> = {}) =>
     serve({ method: 'POST', body: BODY, headers: { 'content-type': 'application/json', ...headers } });
   const unpaid = await post();
