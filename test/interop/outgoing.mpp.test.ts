@@ -110,7 +110,7 @@ test('a vendor that was paid and answers with another challenge is named, and ne
   const buyOnce = () => pay(at('/denies'), { paymentKey: 'once' });
   const denied = await errorOf(buyOnce());
   expect(denied).toMatchObject({ name: 'NotDeliveredError', txHash: expect.any(String) });
-  // The same payment again: the stock vendor has consumed it, and answers with a failure of its own.
+  // The same payment again: the stock vendor has consumed it, and answers with its own failure.
   const again = await buyOnce();
   const { settlementId } = denied as NotDeliveredError;
   expect([again.status, receiptOf(again)?.settlementId]).toEqual([500, settlementId]);

@@ -115,9 +115,9 @@ export class NotDeliveredError extends QuittanceError {
 }
 
 /**
- * A vendor of x402 or MPP has the signed payment, does not deliver, and can still use it. The amount stays
- * reserved until the payment is seen on chain, or until it is proven that it can no longer be
- * included. The same call presents the same payment again.
+ * A vendor of x402 or MPP has the signed payment, does not deliver, and can still use it. The
+ * amount stays reserved until the payment is seen on chain, or until it is proven that it can no
+ * longer be included. The same call presents the same payment again.
  */
 export class PaymentOpenError extends QuittanceError {
   override readonly name: string = 'PaymentOpenError';

@@ -135,8 +135,9 @@ test('only a vendor that has asked by MPP is told what this client pays, and the
   const pay = world.payer();
   for (const url of [vendor.origin, vendor.origin, other.origin]) await pay(url);
   await pay(vendor.origin, { headers: { 'accept-payment': 'solana/*' } });
-  const told = ({ visits }: { visits: Visit[] }) => visits.map(({ headers }) => headers['accept-payment']);
-  expect(told(vendor)).toEqual([
+  const accepted = ({ visits }: { visits: Visit[] }) =>
+    visits.map(({ headers }) => headers['accept-payment']);
+  expect(accepted(vendor)).toEqual([
     undefined,
     undefined,
     'solana/charge',
@@ -144,7 +145,7 @@ test('only a vendor that has asked by MPP is told what this client pays, and the
     'solana/*',
     'solana/*',
   ]);
-  expect(told(other)).toEqual([undefined]);
+  expect(accepted(other)).toEqual([undefined]);
 });
 
 test('a redirect does not get the payment', async () => {

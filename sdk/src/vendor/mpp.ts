@@ -40,9 +40,7 @@ const WAIT_MS = 20_000;
 const METHOD = 'solana';
 const INTENT = 'charge';
 
-/**
- * The field that a credential is sent in if the request has credentials of its own in Authorization.
- */
+/** The field of a payment beside credentials of the request's own in Authorization. */
 const OWN_FIELD = 'Payment-Authorization';
 
 /**
@@ -170,7 +168,10 @@ const createChallenges = ({ serviceId, publicUrl }: PaywallContext, { secret, re
     create: async (bill: Bill, incoming: Incoming, terms: IncomingTerms, transfers: Transfers) => {
       const { offer, memo, expiresAt } = await offers.create(bill.resource, transfers, memoTextOf(bill));
       const challenge: Challenge = {
-        ...{ realm, method: METHOD, intent: INTENT, request: requestOf(terms, bill, transfers, memo) },
+        realm,
+        method: METHOD,
+        intent: INTENT,
+        request: requestOf(terms, bill, transfers, memo),
         expires: new Date(expiresAt * 1000).toISOString(),
         digest: await digestOf(incoming),
         opaque: base64Url(utf8(canonicalJson({ offer }))),
