@@ -9,6 +9,8 @@ export const config = z.object({
   SIGNING_KEYS: SigningKeys,
   USDC_MINT: SolanaAddress,
   CURSOR_KEY: SecretList,
+  /** The address of the gateway, whose page opens payment links. */
+  PUBLIC_URL: z.url(),
   ...feeConfig,
 });
 export type Config = z.infer<typeof config>;

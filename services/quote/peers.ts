@@ -13,6 +13,9 @@ export type Peers = {
   findService: (serviceId: string) => Promise<Service | null>;
   /** @param until when nothing is signed for the quote any more, in epoch milliseconds */
   reserveTokenAccount: (accountId: string, owner: string, until: number) => Promise<Reservation>;
+  redeemLinkPayment: (
+    payment: z.infer<(typeof settlement.internal.redeemLinkPayment)['input']>,
+  ) => Promise<{ done: boolean }>;
   /** Reads the settlements of quotes from the settlement service. */
   listByQuotes: (
     quotes: readonly { quote_id: string; settlement_id: string | null }[],
@@ -45,6 +48,7 @@ export const createPeers = (bus: Bus): Peers => {
       const latest = Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS;
       return reserve({ account_id, owner, until: isoTime(latest) });
     },
+    redeemLinkPayment: (payment) => call(bus, settlement, 'redeemLinkPayment', payment),
     listByQuotes: (quotes) => call(bus, settlement, 'listByQuotes', { quotes: [...quotes] }),
   };
 };

@@ -9,6 +9,12 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import type { Config } from './config.ts';
 import { findQuoteRecords } from './operator/records.ts';
+import { createPaymentLink } from './payment-links/create-payment-link.ts';
+import { deactivatePaymentLink } from './payment-links/deactivate-payment-link.ts';
+import { getPaymentLink } from './payment-links/get-payment-link.ts';
+import { listPaymentLinks } from './payment-links/list-payment-links.ts';
+import { openPaymentLink } from './payment-links/open-payment-link.ts';
+import { redeemPayments } from './payment-links/redeem-payments.ts';
 import type { Peers } from './peers.ts';
 import { applyTransitions } from './quotes/apply-transitions.ts';
 import { create } from './quotes/create.ts';
@@ -22,6 +28,8 @@ import { querySettlement } from './quotes/query-settlement.ts';
 import type { Terms } from './terms.ts';
 
 const QUERY_EVERY_MS = 5000;
+/** A buyer does not wait for it. */
+const REDEEM_EVERY_MS = 1000;
 /**
  * No caller waits for the status of a quote, so events that arrive close to each other share a
  * statement.
@@ -34,6 +42,7 @@ const termsOf = (config: Config): Terms => ({
   fee: feeRuleOf(config),
   signingKey: config.SIGNING_KEYS[0]!,
   cursorKeys: config.CURSOR_KEY,
+  publicUrl: config.PUBLIC_URL,
 });
 
 /** Starts the quote service. */
@@ -52,6 +61,11 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
   const handlers = {
     create: create(deps),
     createFeeQuote: createFeeQuote(deps),
+    createPaymentLink: createPaymentLink(deps),
+    listPaymentLinks: listPaymentLinks(deps),
+    getPaymentLink: getPaymentLink(deps),
+    deactivatePaymentLink: deactivatePaymentLink(deps),
+    openPaymentLink: openPaymentLink(deps),
     get: get(deps),
     list: list(deps),
     getAccountActivity: getAccountActivity(deps),
@@ -63,6 +77,7 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
     consuming,
     jobs: [
       everyMs(QUERY_EVERY_MS, 'querySettlement', querySettlement(deps), logger),
+      everyMs(REDEEM_EVERY_MS, 'redeemLinkPayments', redeemPayments(deps), logger),
       startPurgeCalls({ pool, logger }),
     ],
   };

@@ -9,4 +9,5 @@ export type Terms = {
   fee: FeeRule;
   signingKey: SigningKey;
   cursorKeys: readonly Buffer[];
+  publicUrl: string;
 };

@@ -49,6 +49,7 @@ const ofProgress = ['object_id', 'generation', 'status', EACH_TIME] as const;
  */
 export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<N>> } = {
   'quote.expired': ['quote_id'],
+  'quote.linkPaid': ['settlement_id'],
   'settlement.accepted': ofSettlement,
   'settlement.issued': ofSettlement,
   'settlement.finalized': ofSettlement,

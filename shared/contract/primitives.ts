@@ -93,6 +93,7 @@ export const typeId = (prefix: string, name: string) =>
     });
 
 export const QuoteId = typeId('q', 'QuoteId');
+export const PaymentLinkId = typeId('pl', 'PaymentLinkId');
 export const SettlementId = typeId('stl', 'SettlementId');
 export const AccountId = typeId('acct', 'AccountId');
 export const WalletId = typeId('wal', 'WalletId');

@@ -25,6 +25,10 @@ export const TAGS: readonly Tag[] = [
     operations: [
       'identity.createService',
       'quote.create',
+      'quote.createPaymentLink',
+      'quote.listPaymentLinks',
+      'quote.getPaymentLink',
+      'quote.deactivatePaymentLink',
       'settlement.redeem',
       'settlement.verify',
       'settlement.consume',
@@ -47,6 +51,8 @@ export const TAGS: readonly Tag[] = [
       'same `payment_attempt_id`: it never charges twice.',
     operations: [
       'settlement.settle',
+      'quote.openPaymentLink',
+      'settlement.payLink',
       'settlement.get',
       'settlement.list',
       'settlement.getReceipt',

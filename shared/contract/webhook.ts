@@ -23,6 +23,7 @@ export const webhook = service({
   jobs: {},
   consumes: [
     'quote.expired',
+    'quote.linkPaid',
     'settlement.accepted',
     'settlement.issued',
     'settlement.finalized',

@@ -5,6 +5,7 @@ import { cellSuffix, withCell } from './cell.ts';
 /** The prefixes of docs/spec/decisions.md and of internal records (key_, fund_, prep_, sev_). */
 type IdPrefix =
   | 'q'
+  | 'pl'
   | 'stl'
   | 'acct'
   | 'wal'

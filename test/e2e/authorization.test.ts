@@ -51,6 +51,18 @@ const RECIPES: Record<string, Recipe> = {
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
   'quote.get': {},
+  'quote.createPaymentLink': {
+    body: ({ objects }) => ({ service_id: objects.service_id, title: 'Tour' }),
+  },
+  'quote.listPaymentLinks': { foreign: 'hidden' },
+  'quote.getPaymentLink': {},
+  'quote.deactivatePaymentLink': {},
+  // For whoever has the address. The quote of the tenant is of no link.
+  'quote.openPaymentLink': { body: () => ({ environment: 'test' }), open: 200 },
+  'settlement.payLink': {
+    body: ({ quoteToken }) => ({ environment: 'test', quote_token: quoteToken, transaction: 'AQ==' }),
+    open: 400,
+  },
   // Any account with a wallet may pay a quote. These two have none.
   'settlement.settle': {
     body: ({ quoteToken, attemptId }) => ({ quote_token: quoteToken, payment_attempt_id: attemptId }),

@@ -50,6 +50,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   errors: [/"money_moved":"no"/, /limit_exceeded no raise_limit http/],
   'test-environment': [/"payment_attempt_id"|"settlement_id"/],
   'crash-recovery': [/200 (stl_\w+)\n200 \1\n/],
+  'payment-links': [/\/pay\/test\/pl_\w+/, /"single_use":true/],
   refunds: [/ref_\w+ (submitted|confirmed)/],
   'proxies-and-browsers': [/allow-headers: content-type, x-payment-request-id, x-settlement-id/i],
   webhooks: [/received settlement\.redeemed/, /"secret":"whsec_/, /"event_id"/],

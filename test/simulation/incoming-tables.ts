@@ -91,7 +91,7 @@ export const createIncomingTables = (
       fee_amount: BigInt(values.fee_amount),
       ...{ accrued_fee, first_fee: accrued_fee },
       ...{ account_id: null, payment_attempt_id: null, delegate_id: null, wallet_id: null },
-      ...{ quote_id: null, quote_token: null, scope: null, expires_at: null, redeem_window_seconds: null },
+      ...{ quote_token: null, expires_at: null, redeem_window_seconds: null },
       ...{ status: 'pending', chain_status: 'pending', tx_hash: null, superseded_tx_hashes: [] },
       ...{ settlement_token: null, issued_at: null, redeem_expires_at: null, redeemed_at: null },
       ...{ redeem_id: null, failure_code: null, failure_message: null, units_total: null },

@@ -20,6 +20,7 @@ export type Tenant = {
   objects: Record<
     | 'service_id'
     | 'quote_id'
+    | 'payment_link_id'
     | 'settlement_id'
     | 'wallet_id'
     | 'delegate_id'
@@ -89,6 +90,10 @@ export const createTenant = async (
   });
   const vendor = { apiKey: service.api_key, serviceId: service.service_id };
   const quote = await quoteOf(api, vendor);
+  const link = await post<{ payment_link_id: string }>('/v1/payment-links', {
+    service_id: service.service_id,
+    title: 'Tour',
+  });
   const attemptId = crypto.randomUUID();
   let paid = { settlement_id: NONE.replace('q_', 'stl_'), settlement_token: 'e30.e30' };
   let withdrawal = { withdrawal_id: NONE.replace('q_', 'wd_') };
@@ -125,6 +130,7 @@ export const createTenant = async (
     objects: {
       service_id: service.service_id,
       quote_id: quote.quote_id,
+      payment_link_id: link.payment_link_id,
       settlement_id: paid.settlement_id,
       wallet_id,
       delegate_id: delegate.delegate_id,

@@ -53,7 +53,7 @@ export const SOURCES: Record<string, Source> = {
   USDC_MINT: settings,
   FEE_WALLET: publicKeys,
 
-  // ---------- gateway, settlement ----------
+  // ---------- gateway, quote, settlement ----------
   PUBLIC_URL: settings,
 
   // ---------- gateway ----------

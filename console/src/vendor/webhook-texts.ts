@@ -13,6 +13,7 @@ const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
   'quote.settling': 'Payment under way',
   'quote.settled': 'Paid',
   'quote.expired': 'Expired unpaid',
+  'payment_link.paid': 'Paid and redeemed',
   'settlement.issued': 'Paid (confirmed)',
   'settlement.finalized': 'Final on chain',
   'settlement.redeemed': 'Delivered (redeemed)',
@@ -51,6 +52,7 @@ const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
 };
 const GROUPS = {
   quote: 'Quotes',
+  payment_link: 'Payment links',
   settlement: 'Settlements',
   refund: 'Refunds',
   withdrawal: 'Withdrawals',

@@ -85,6 +85,7 @@ export function serviceEnvironment(
       PUBLIC_KEYS: publicKeys([environment]),
       USDC_MINT: environment.usdc_mint,
       CURSOR_KEY: keys.cursorKey,
+      PUBLIC_URL: shared.gatewayUrl,
       ...fees,
     },
     settlement: {

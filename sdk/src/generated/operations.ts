@@ -22,6 +22,16 @@ export interface Operations {
     list(input?: Input<'quote.list'>, options?: CallOptions): Listing<'quote.list'>;
     /** Get a quote `GET /v1/quotes/:quote_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'quote.get'>, options?: CallOptions): Answer<'quote.get'>;
+    /** Create a payment link. A link is one price with a title. Its page lets people pay with a wallet of the browser or with an account, and needs no server of yours. Each payment is a settlement of the service, and is redeemed when it is confirmed. `POST /v1/payment-links`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createPaymentLink(input: Input<'quote.createPaymentLink'>, options?: CallOptions): Answer<'quote.createPaymentLink'>;
+    /** List payment links `GET /v1/payment-links`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listPaymentLinks(input?: Input<'quote.listPaymentLinks'>, options?: CallOptions): Listing<'quote.listPaymentLinks'>;
+    /** Get a payment link `GET /v1/payment-links/:payment_link_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getPaymentLink(input: Input<'quote.getPaymentLink'>, options?: CallOptions): Answer<'quote.getPaymentLink'>;
+    /** Deactivate a payment link. Its page offers no payment from now on. A page that is open already can pay for up to ten minutes. This is final. `POST /v1/payment-links/:payment_link_id/deactivate`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    deactivatePaymentLink(input: Input<'quote.deactivatePaymentLink'>, options?: CallOptions): Answer<'quote.deactivatePaymentLink'>;
+    /** Open a payment link. Called by the page of the link. The answer is a signed quote of ten minutes, whose scope names the link. `POST /v1/payment-links/:payment_link_id/quote`. Errors: not_found, conflict, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    openPaymentLink(input: Input<'quote.openPaymentLink'>, options?: CallOptions): Answer<'quote.openPaymentLink'>;
   };
   settlement: {
     /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -56,7 +66,7 @@ export interface Operations {
     getAccountLimits(input?: Input<'settlement.getAccountLimits'>, options?: CallOptions): Answer<'settlement.getAccountLimits'>;
     /** Change what a sign-in may pay. Omitted fields are unchanged. A change is mailed to the owner. A limit that is lowered never undoes a payment. `PATCH /v1/accounts/me/limits`. Errors: unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateAccountLimits(input?: Input<'settlement.updateAccountLimits'>, options?: CallOptions): Answer<'settlement.updateAccountLimits'>;
-    /** A recent blockhash, for a transaction that a page builds. The payment page builds the transaction of a payment by itself, so that no server decides what a wallet signs. A transaction with this blockhash can be paid for about a minute. `GET /v1/blockhash`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
+    /** A recent blockhash and the fee payer, for a transaction that a page builds. The payment page builds the transaction of a payment by itself, so that no server decides what a wallet signs. A transaction with this blockhash can be paid for about a minute. `GET /v1/blockhash`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     getBlockhash(input?: Input<'settlement.getBlockhash'>, options?: CallOptions): Answer<'settlement.getBlockhash'>;
     /** What a vendor needs to offer its resource to clients of x402 and MPP. The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes. `GET /v1/settlements/foreign/terms`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     foreignTerms(input?: Input<'settlement.foreignTerms'>, options?: CallOptions): Answer<'settlement.foreignTerms'>;
@@ -64,6 +74,8 @@ export interface Operations {
     acceptForeign(input: Input<'settlement.acceptForeign'>, options?: CallOptions): Answer<'settlement.acceptForeign'>;
     /** Allow the success of an undelivered x402 payment to be handed out once more. A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement. `POST /v1/settlements/:settlement_id/reissue`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     reissueForeign(input: Input<'settlement.reissueForeign'>, options?: CallOptions): Answer<'settlement.reissueForeign'>;
+    /** Pay the quote of a payment link with a transaction that a wallet has signed. Called by the page of the link. The transaction transfers the amount of the quote to its payout address, with the memo of the quote, and leaves the signature of the fee payer empty. It is signed only after the payment is recorded as the one payment of its quote. A repeat never pays twice. After 202, repeat the call. `POST /v1/payment-links/payments`. Errors: conflict, insufficient_funds, payment_failed, quote_expired, quote_already_settled, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    payLink(input: Input<'settlement.payLink'>, options?: CallOptions): Answer<'settlement.payLink'>;
     /** Get the signed receipt of a payment. Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`. `GET /v1/settlements/:settlement_id/receipt`. Errors: not_found, conflict, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getReceipt(input: Input<'settlement.getReceipt'>, options?: CallOptions): Answer<'settlement.getReceipt'>;
     /** The payment kinds of this x402 facilitator `GET /v1/x402/supported`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -259,6 +271,11 @@ export const OPERATIONS = {
     create: {"method":"POST","path":"/v1/quote","body":true,"keyed":true},
     list: {"method":"GET","path":"/v1/quotes","query":["cursor","limit","service_id","status"],"list":true},
     get: {"method":"GET","path":"/v1/quotes/:quote_id"},
+    createPaymentLink: {"method":"POST","path":"/v1/payment-links","body":true,"keyed":true},
+    listPaymentLinks: {"method":"GET","path":"/v1/payment-links","query":["cursor","limit","service_id"],"list":true},
+    getPaymentLink: {"method":"GET","path":"/v1/payment-links/:payment_link_id"},
+    deactivatePaymentLink: {"method":"POST","path":"/v1/payment-links/:payment_link_id/deactivate","repeatable":true},
+    openPaymentLink: {"method":"POST","path":"/v1/payment-links/:payment_link_id/quote","body":true,"anonymous":true,"repeatable":true},
   },
   settlement: {
     settle: {"method":"POST","path":"/v1/settle","body":true,"repeatable":true,"timeoutSeconds":20},
@@ -281,6 +298,7 @@ export const OPERATIONS = {
     foreignTerms: {"method":"GET","path":"/v1/settlements/foreign/terms"},
     acceptForeign: {"method":"POST","path":"/v1/settlements/foreign","body":true,"repeatable":true,"timeoutSeconds":10},
     reissueForeign: {"method":"POST","path":"/v1/settlements/:settlement_id/reissue","body":true,"repeatable":"redeem_id"},
+    payLink: {"method":"POST","path":"/v1/payment-links/payments","body":true,"anonymous":true,"repeatable":true,"timeoutSeconds":10},
     getReceipt: {"method":"GET","path":"/v1/settlements/:settlement_id/receipt"},
     x402Supported: {"method":"GET","path":"/v1/x402/supported"},
     x402Verify: {"method":"POST","path":"/v1/x402/verify","body":true,"repeatable":true,"timeoutSeconds":10},
@@ -398,6 +416,7 @@ export type {
   Consumption,
   CreateDelegateRequest,
   CreateDepositRequest,
+  CreatePaymentLinkRequest,
   CreateQuoteRequest,
   CreateRefundRequest,
   CreateServiceRequest,
@@ -477,9 +496,12 @@ export type {
   NoteExportRequest,
   OnboardingRequest,
   OnrampProvider,
+  OpenPaymentLinkRequest,
+  OpenedPaymentLink,
   OutgoingPayment,
   OutgoingPaymentReport,
   OutgoingPaymentRequest,
+  PaidPaymentLink,
   Passkey,
   PasskeyApprovalOptions,
   PasskeyAssertion,
@@ -493,10 +515,17 @@ export type {
   PasskeyRegisterVerifyRequest,
   PasskeyRegistration,
   PasskeyRegistrationOptions,
+  PayPaymentLinkRequest,
   PayerPaymentChange,
   PaymentAttemptId,
+  PaymentLink,
+  PaymentLinkId,
+  PaymentLinkPage,
+  PaymentLinkPaid,
+  PaymentLinkStatus,
   PendingDeviceSignIn,
   PendingIncomingPayment,
+  PendingPaymentLink,
   PendingSettlement,
   PollDeviceSignInRequest,
   PreparedRefund,
@@ -604,6 +633,7 @@ export type {
   WebhookEventKeyEnded,
   WebhookEventKeyRevealed,
   WebhookEventKeyRotated,
+  WebhookEventPaymentLinkPaid,
   WebhookEventQuoteExpired,
   WebhookEventQuoteSettled,
   WebhookEventQuoteSettling,

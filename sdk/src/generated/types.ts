@@ -19,6 +19,33 @@ export interface operations {
     input: CreateQuoteRequest;
     output: Quote;
   };
+  'quote.createPaymentLink': {
+    input: CreatePaymentLinkRequest;
+    output: PaymentLink;
+  };
+  'quote.listPaymentLinks': {
+    input: {
+      /** `next_cursor` of the previous page. Without it: the first page */
+      cursor?: string;
+      /** Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+      limit?: string;
+      /** Only links of this service */
+      service_id?: ServiceId;
+    };
+    output: PaymentLinkPage;
+  };
+  'quote.getPaymentLink': {
+    input: {
+      payment_link_id: PaymentLinkId;
+    };
+    output: PaymentLink;
+  };
+  'quote.deactivatePaymentLink': {
+    input: {
+      payment_link_id: PaymentLinkId;
+    };
+    output: PaymentLink;
+  };
   'settlement.redeem': {
     input: {
       settlement_id: SettlementId;
@@ -102,6 +129,16 @@ export interface operations {
   'settlement.settle': {
     input: SettleRequest;
     output: ConfirmedSettlement | PendingSettlement;
+  };
+  'quote.openPaymentLink': {
+    input: {
+      payment_link_id: PaymentLinkId;
+    } & OpenPaymentLinkRequest;
+    output: OpenedPaymentLink;
+  };
+  'settlement.payLink': {
+    input: PayPaymentLinkRequest;
+    output: PaidPaymentLink | PendingPaymentLink;
   };
   'settlement.get': {
     input: {
@@ -735,6 +772,7 @@ export interface webhooks {
   'quote.settling': WebhookEventQuoteSettling;
   'quote.settled': WebhookEventQuoteSettled;
   'quote.expired': WebhookEventQuoteExpired;
+  'payment_link.paid': WebhookEventPaymentLinkPaid;
   'settlement.issued': WebhookEventSettlementIssued;
   'settlement.finalized': WebhookEventSettlementFinalized;
   'settlement.redeemed': WebhookEventSettlementRedeemed;
@@ -1077,6 +1115,26 @@ export type CreateDepositRequest = {
      * @example https://shop.example.com/thanks
      */
     redirect_url?: string;
+};
+export type CreatePaymentLinkRequest = {
+    service_id: ServiceId;
+    /**
+     * @description What is sold, for the buyer
+     * @example Ticket for the harbour tour
+     */
+    title: string;
+    /** @description What each buyer pays. Default: the price of the service at this moment. In USDC micro-units */
+    quote_amount?: MicroUsdc;
+    /**
+     * @description Whether it can be paid once only. Default false
+     * @example true
+     */
+    single_use?: boolean;
+    /**
+     * @description Where the page leads after the payment, with the parameter `quittance_settlement`. The buyer decides to follow
+     * @example https://shop.example.com/thanks
+     */
+    success_url?: string;
 };
 export type CreateQuoteRequest = {
     service_id: ServiceId;
@@ -1571,9 +1629,9 @@ export type EventPage = {
  * @description The object and what happened to it
  * @enum {string}
  */
-export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 /** @enum {string} */
-export type EventTypePattern = "*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventTypePattern = "*" | "quote.*" | "payment_link.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 export type Failure = {
     /** @description Why it failed, for programs */
     code: string;
@@ -1897,6 +1955,14 @@ export type OnboardingRequest = {
  * @enum {string}
  */
 export type OnrampProvider = "moonpay" | "coinbase";
+export type OpenPaymentLinkRequest = {
+    /** @description The environment that the address of the page names */
+    environment: Environment;
+};
+export type OpenedPaymentLink = {
+    /** @description The signed quote */
+    quote_token: CompactToken;
+};
 export type OutgoingPayment = {
     settlement_id: SettlementId;
     /**
@@ -1952,6 +2018,21 @@ export type OutgoingPaymentRequest = {
     x402_version?: 1 | 2;
     requirement?: X402Requirement;
     challenge?: MppChallenge;
+};
+export type PaidPaymentLink = {
+    settlement_id: SettlementId;
+    /**
+     * @description The payment is on chain
+     * @constant
+     */
+    status: "confirmed";
+    /** @description The transaction on chain */
+    tx_hash: TransactionHash;
+    /**
+     * @description The page of the signed receipt. Null: it cannot be made at the moment; repeat the call
+     * @example https://api.example.com/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2ln
+     */
+    receipt_url: string | null;
 };
 export type Passkey = {
     passkey_id: PasskeyId;
@@ -2227,10 +2308,18 @@ export type PasskeyRegistrationOptions = {
         credProps: true;
     };
 };
+export type PayPaymentLinkRequest = {
+    /** @description The environment of the quote */
+    environment: Environment;
+    /** @description The quote of the link */
+    quote_token: CompactToken;
+    /** @description The transaction that the wallet has signed */
+    transaction: WireTransaction;
+};
 export type PayerPaymentChange = {
     settlement_id: SettlementId;
     rail: Rail;
-    /** @description Null on another rail than `quittance` */
+    /** @description Null for a payment of another protocol that is of no payment link */
     quote_id: QuoteId | null;
     /** @description Null for a vendor that does not use Quittance */
     service_id: ServiceId | null;
@@ -2263,6 +2352,61 @@ export type PayerPaymentChange = {
  * @example order-1042-1
  */
 export type PaymentAttemptId = string;
+export type PaymentLink = {
+    payment_link_id: PaymentLinkId;
+    service_id: ServiceId;
+    /**
+     * @description The page to give to buyers. Whoever has the address can pay
+     * @example https://api.example.com/pay/test/pl_01kaj5w0c0e8h9x2m4n6p8q0rs
+     */
+    url: string;
+    /**
+     * @description What is sold, for the buyer
+     * @example Ticket for the harbour tour
+     */
+    title: string;
+    /** @description What the payer pays. In USDC micro-units */
+    quote_amount: MicroUsdc;
+    /** @description Whether it can be paid once only */
+    single_use: boolean;
+    success_url: string | null;
+    status: PaymentLinkStatus;
+    /** @description How many payments of it are confirmed */
+    payments: number;
+    /** @description When it was created */
+    created_at: Timestamp;
+    /** @description When it was deactivated. Null: it was not */
+    deactivated_at: Timestamp | null;
+};
+/**
+ * @description Id of the payment link, beginning with pl_ (TypeID: UUIDv7 in base32)
+ * @example pl_01kaj5w0c0e8h9x2m4n6p8q0rs
+ */
+export type PaymentLinkId = string;
+export type PaymentLinkPage = {
+    /** @description The items of this page, newest first */
+    data: PaymentLink[];
+    next_cursor: NextCursor;
+};
+export type PaymentLinkPaid = {
+    payment_link_id: PaymentLinkId;
+    /**
+     * @description What was sold
+     * @example Ticket for the harbour tour
+     */
+    title: string;
+    /** @description The payment, which you can read and refund */
+    settlement_id: SettlementId;
+    quote_id: QuoteId;
+    service_id: ServiceId;
+    /** @description What the payer pays. In USDC micro-units */
+    quote_amount: MicroUsdc;
+};
+/**
+ * @description active: can be paid. paid: a link for one payment that was paid. inactive: it was deactivated, or its service is closing
+ * @enum {string}
+ */
+export type PaymentLinkStatus = "active" | "paid" | "inactive";
 export type PendingDeviceSignIn = {
     /**
      * @description The person has not decided
@@ -2271,6 +2415,16 @@ export type PendingDeviceSignIn = {
     status: "pending";
 };
 export type PendingIncomingPayment = {
+    settlement_id: SettlementId;
+    /**
+     * @description The payment is under way. Repeat the call
+     * @constant
+     */
+    status: "pending";
+    /** @description The transaction on chain. Null until it is seen there */
+    tx_hash: TransactionHash | null;
+};
+export type PendingPaymentLink = {
     settlement_id: SettlementId;
     /**
      * @description The payment is under way. Repeat the call
@@ -2542,6 +2696,8 @@ export type ReceiptRefund = {
 export type RecentBlockhash = {
     /** @description A blockhash at confirmed commitment */
     blockhash: Blockhash;
+    /** @description Who pays the fee of the transaction, and co-signs it */
+    fee_payer: SolanaAddress;
 };
 /**
  * @description Chosen by the vendor’s replica that redeems, so that it recognizes its own repeat
@@ -2707,7 +2863,7 @@ export type RotatedWebhookSecretReplayed = {
     secret_already_shown: true;
 } & WebhookSecretRotation;
 /**
- * @description What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it
+ * @description What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it. The key `payment_link` is that of payment links
  * @example {
  *       "resource": "https://api.example.com/report"
  *     }
@@ -2852,7 +3008,7 @@ export type Settlement = {
     status: SettlementStatus;
     chain_status: ChainStatus;
     rail: Rail;
-    /** @description Null for a payment of another protocol */
+    /** @description Null for a payment of another protocol that is of no payment link */
     quote_id: QuoteId | null;
     /** @description Null for an outgoing payment of x402 */
     service_id: ServiceId | null;
@@ -3264,7 +3420,7 @@ export type UserCode = string;
 export type VendorPaymentChange = {
     settlement_id: SettlementId;
     rail: Rail;
-    /** @description Null on another rail than `quittance` */
+    /** @description Null for a payment of another protocol that is of no payment link */
     quote_id: QuoteId | null;
     /** @description Null for a vendor that does not use Quittance */
     service_id: ServiceId | null;
@@ -3631,6 +3787,18 @@ export type WebhookEventKeyRotated = {
     timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: KeyChange;
+};
+export type WebhookEventPaymentLinkPaid = {
+    id: EventId;
+    /**
+     * @description What happened
+     * @constant
+     */
+    type: "payment_link.paid";
+    /** @description When it happened */
+    timestamp: Timestamp;
+    /** @description The object of the event, as it was then */
+    data: PaymentLinkPaid;
 };
 export type WebhookEventQuoteExpired = {
     id: EventId;

@@ -1,4 +1,21 @@
 -- Up Migration
+-- A price with a title, which a page offers to whoever has the address (docs/adr/0075).
+create table payment_links (
+  payment_link_id text collate "C" primary key,
+  account_id text collate "C" not null,
+  service_id uuid not null,
+  title text not null,
+  quote_amount bigint not null check (quote_amount > 0),
+  -- Of a link for one payment: its one quote, which each opening signs anew, so the claim of the
+  -- quote is that of the link. Null: each opening gets a quote of its own.
+  quote_id text collate "C",
+  success_url text,
+  created_at timestamptz not null,
+  deactivated_at timestamptz
+);
+create index payment_links_by_account on payment_links (account_id, payment_link_id desc);
+create index payment_links_by_service on payment_links (service_id, payment_link_id desc);
+
 -- Ids are TypeIDs: they sort by time under the C collation, so they are the keyset of every list.
 create table quotes (
   quote_id text collate "C" primary key,
@@ -20,8 +37,16 @@ create table quotes (
   -- nothing more can happen. Once a minute while the quote is being settled, otherwise once, after
   -- it can no longer be paid.
   query_at timestamptz,
+  -- The payment link whose page this quote is of; null of every other quote.
+  payment_link_id text collate "C" references payment_links,
+  -- When to redeem the payment of a link; null when there is nothing to redeem.
+  redeem_at timestamptz,
   check ((settlement_id is null) = (settlement_state is null))
 );
 create index quotes_by_service on quotes (service_id, quote_id desc);
 create index quotes_by_account on quotes (account_id, quote_id desc);
+-- 3 is issued.
+create index quotes_paid_by_link on quotes (payment_link_id)
+  where payment_link_id is not null and settlement_state = 3;
+create index quotes_to_redeem on quotes (redeem_at) where redeem_at is not null;
 create index quotes_to_query on quotes (query_at) where query_at is not null;

@@ -53,6 +53,7 @@ test.each<[string, string]>([
         created_at: now,
       },
     ]);
+  const apply = applyTransitions({ pool, relay: { dispatch: () => {} } });
   const ids = { A: 'stl_01aaaaaaaaaaaaaaaaaaaaaaaa', B: 'stl_02aaaaaaaaaaaaaaaaaaaaaaaa' };
   const parsed = (text: string) => text.split(':') as [keyof typeof ids, SettlementState];
   const transitionsOf = (quote_id: string) =>
@@ -60,8 +61,8 @@ test.each<[string, string]>([
       const [settlement, event] = parsed(text);
       return { quote_id, settlement_id: ids[settlement], event };
     });
-  for (const transition of transitionsOf(oneByOne)) await applyTransitions({ pool })([transition]);
-  await applyTransitions({ pool })(transitionsOf(inBatch));
+  for (const transition of transitionsOf(oneByOne)) await apply([transition]);
+  await apply(transitionsOf(inBatch));
   const [settlement, state] = parsed(expected);
   for (const quote_id of [oneByOne, inBatch])
     expect(await findQuote(pool, { account_id, service_id: null }, quote_id)).toMatchObject({

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import type { Records } from '../../../shared/boot.ts';
 import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
-import type { quote } from '../../../shared/contract/quote.ts';
+import { LINK_KEY, type quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
-import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import type { Peers, Reservation, Service } from '../peers.ts';
+import type { Peers } from '../peers.ts';
 import type { Terms } from '../terms.ts';
 import { newQuote, type QuoteSigner, showNewQuote } from './new-quote.ts';
+import { amountsOf, reservePayout } from './price.ts';
 import { insertQuotes, type NewQuote } from './store.ts';
 
 type Input = z.infer<typeof quote.operations.create.input>;
@@ -32,47 +32,16 @@ const MAX_SCOPE_BYTES = 4096;
  */
 const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/**
- * A payment is signed up to 60 s after its quote's expiry (rule 11). The rest is for the answer to
- * arrive.
- */
-const SIGNED_WITHIN_MS = 90_000;
-
 const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
   if (scope === undefined) return null;
   const text = JSON.stringify(scope);
   if (Buffer.byteLength(text) > MAX_SCOPE_BYTES) {
     throw invalid('scope', `must be at most ${MAX_SCOPE_BYTES} bytes of JSON`);
   }
+  if (Object.hasOwn(scope, LINK_KEY))
+    throw invalid('scope', `must not have the key ${LINK_KEY}, which quotes of payment links have`);
   if (NUL_IN_JSON.test(text)) throw invalid('scope', 'must not contain the character U+0000; remove it');
   return scope;
-};
-
-const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
-  const amountMicro = parseMicro(input.quote_amount ?? service.price);
-  const fee = feeMicro(amountMicro, rule);
-  if (amountMicro <= fee) {
-    throw invalid(
-      'quote_amount',
-      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing; send at least "${rule.minMicro + 1n}"`,
-    );
-  }
-  return { amountMicro, feeMicro: fee };
-};
-
-/** @throws ServiceError conflict where the payout address cannot receive USDC */
-const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Reservation): void => {
-  if (retryAfterSeconds !== null) {
-    throw conflict(
-      'the payout address has no USDC token account and the platform pays for no more token accounts today; send any USDC to the address from a wallet, which creates the account, or try again tomorrow',
-      { retryAfterSeconds },
-    );
-  }
-  if (status === 'refused') {
-    throw conflict(
-      'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; send any USDC to the address from a wallet, which creates the account, or use an address that has one',
-    );
-  }
 };
 
 /** POST /v1/quote. */
@@ -90,20 +59,13 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     if (service.status !== 'active') throw conflict('the service is closing and accepts no new quotes');
 
     const scope = checkedScope(input);
-    const { amountMicro, feeMicro: fee } = amountsOf(input, service, deps.fee);
+    const amounts = amountsOf(parseMicro(input.quote_amount ?? service.price), deps.fee);
     const lifetimeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
-    checkReservation(
-      await deps.reserveTokenAccount(
-        service.account_id,
-        service.payout_address,
-        deps.clock() + lifetimeMs + SIGNED_WITHIN_MS,
-      ),
-    );
+    await reservePayout(deps, service, lifetimeMs);
 
     const now = deps.clock();
     const terms = {
-      quote_amount: amountMicro,
-      fee_amount: fee,
+      ...amounts,
       redeem_window_seconds: input.redeem_window_seconds ?? service.redeem_window_seconds,
       created_at: now,
       expires_at: now + lifetimeMs,

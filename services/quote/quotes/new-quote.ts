@@ -12,7 +12,10 @@ export type QuoteSigner = Pick<Terms, 'environment' | 'mint' | 'signingKey'>;
 /** Who is paid by a quote. */
 type Vendor = { account_id: string; service_id: string; name: string; payout_address: string };
 
-/** The row of a new quote, with its signed token. */
+/**
+ * The row of a new quote, with its signed token.
+ * @param quoteId of a payment link for one payment, whose quote is signed again
+ */
 export const newQuote = (
   { environment, mint, signingKey }: QuoteSigner,
   service: Vendor,
@@ -21,8 +24,8 @@ export const newQuote = (
     'quote_amount' | 'fee_amount' | 'redeem_window_seconds' | 'created_at' | 'expires_at'
   >,
   scope: QuoteClaims['scope'],
+  quoteId = newId('q'),
 ): NewQuote => {
-  const quoteId = newId('q');
   const claims = {
     env: environment,
     quote_id: quoteId,

@@ -2,7 +2,7 @@ import type { Records } from '../../../shared/boot.ts';
 import { MAX_QUOTES_LISTED } from '../../../shared/contract/settlement.ts';
 import type { Peers } from '../peers.ts';
 import { applyTransitions } from './apply-transitions.ts';
-import { claimQuotesToQuery, closeQueriedQuotes } from './store.ts';
+import { claimQuotesToQuery, closeQueriedQuotes, deleteUnpaidLinkQuotes } from './store.ts';
 
 type Deps = Pick<Records, 'pool' | 'relay'> & Pick<Peers, 'listByQuotes'>;
 
@@ -20,8 +20,11 @@ export const querySettlement =
       const claimed = await claimQuotesToQuery(pool, MAX_QUOTES_LISTED);
       if (claimed.length === 0) return;
       const answers = await listByQuotes(claimed);
-      await applyTransitions({ pool })(answers.map(({ last_event: event, ...ids }) => ({ ...ids, event })));
+      await applyTransitions({ pool, relay })(
+        answers.map(({ last_event: event, ...ids }) => ({ ...ids, event })),
+      );
       const quoteIds = claimed.map(({ quote_id }) => quote_id);
+      await deleteUnpaidLinkQuotes(pool, quoteIds);
       relay.dispatch(await closeQueriedQuotes(pool, quoteIds));
       if (claimed.length < MAX_QUOTES_LISTED) return;
     }

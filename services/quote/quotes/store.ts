@@ -17,6 +17,7 @@ export const STORED_STATES = ['accepted', 'failed', 'issued'] as const satisfies
 const stored = (state: SettlementState) => String(STORED_STATES.indexOf(state) + 1);
 const stateNames = sql.fragment`array[${sql.join(STORED_STATES.map(sql.literalValue), sql.fragment`, `)}]`;
 const state = stateColumn(settlements, sql.fragment`settlement_state`, stored);
+const current = stateColumn(settlements, sql.fragment`q.settlement_state`, stored);
 
 export const Row = z.object({
   quote_id: z.string(),
@@ -83,6 +84,24 @@ export const insertQuotes = (db: Db, rows: readonly NewQuote[]): Promise<unknown
       expires_at, created_at)`);
 
 /**
+ * Inserts the quote of an opened payment link, or replaces the one of an earlier opening of a link
+ * for one payment.
+ * @returns false: that one is paid or being paid
+ */
+export const upsertLinkQuote = async (db: Db, row: NewQuote, paymentLinkId: string): Promise<boolean> =>
+  (await db.maybeOne(sql.type(z.object({ quote_id: z.string() }))`
+    insert into quotes as q (quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
+      quote_token, expires_at, created_at, query_at, payment_link_id)
+    values (${row.quote_id}, ${row.account_id}, ${row.service_id}, ${row.quote_amount}, ${row.fee_amount},
+      ${row.redeem_window_seconds}, ${sql.binary(packToken(row.quote_token))}, to_timestamp(${row.expires_at} / 1000.0),
+      to_timestamp(${row.created_at} / 1000.0),
+      to_timestamp(${row.expires_at} / 1000.0) + ${QUERY_AFTER_EXPIRY}::interval, ${paymentLinkId})
+    on conflict (quote_id) do update set fee_amount = excluded.fee_amount, quote_token = excluded.quote_token,
+      expires_at = excluded.expires_at, query_at = excluded.query_at
+    where q.settlement_state is null or ${current.is('failed')}
+    returning quote_id`)) !== null;
+
+/**
  * A quote of the scope. Null for every other quote, so that a caller cannot learn that it exists.
  */
 export const findQuote = (db: Db, scope: QuoteScope, quoteId: string): Promise<QuoteRow | null> =>
@@ -97,6 +116,9 @@ const statusIs = (status: QuoteStatus) => {
     ? sql.fragment`(settlement_state is null or ${state.is('failed')}) and expires_at <= app_now()`
     : sql.fragment`(settlement_state is null or ${state.is('failed')}) and expires_at > app_now()`;
 };
+
+/** The quote is paid. The index of the payments of links has it. */
+export const isPaid = state.is('issued');
 
 /** A page of the quotes of a scope, newest first, and one more. */
 export const listQuotes = (
@@ -129,15 +151,33 @@ export const hasOpenQuotes = (db: Db, accountId: string): Promise<boolean> =>
       select from quotes where account_id = ${accountId} and (${statusIs('pending')} or ${statusIs('settling')})
     ) as open`);
 
-const current = stateColumn(settlements, sql.fragment`q.settlement_state`, stored);
+/** Inserts `quote.linkPaid` into the outbox for each row of the common table expression `paid`. */
+const insertPaidEvents = insertEvents('quote.linkPaid', {
+  from: sql.fragment`paid`,
+  fields: {
+    payment_link_id: sql.fragment`paid.payment_link_id`,
+    title: sql.fragment`paid.title`,
+    settlement_id: sql.fragment`paid.settlement_id`,
+    quote_id: sql.fragment`paid.quote_id`,
+    account_id: sql.fragment`paid.account_id`,
+    service_id: sql.fragment`paid.service_id`,
+    quote_amount: sql.fragment`paid.quote_amount::text`,
+  },
+  traceparent: sql.fragment`paid.traceparent`,
+});
 
 /**
  * Applies transitions of settlements to their quotes, at most one transition for each quote. A
  * transition that a later one has overtaken changes nothing. A quote gets another settlement only
- * after the earlier one has failed. Settlement ids sort by time.
+ * after the earlier one has failed. Settlement ids sort by time. The confirmed payment of a link is
+ * published, and is to be redeemed.
+ * @returns the outbox rows of the events
  */
-export const transitionQuotes = (db: Db, transitions: readonly SettlementTransition[]): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`
+export const transitionQuotes = (
+  db: Db,
+  transitions: readonly SettlementTransition[],
+): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(outboxRow)`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(transitions)}::jsonb)
         as input(quote_id text, settlement_id text, event text)
@@ -145,17 +185,51 @@ export const transitionQuotes = (db: Db, transitions: readonly SettlementTransit
       -- In one order, so that two statements that write the same rows cannot deadlock.
       select quote_id from quotes where quote_id in (select quote_id from input)
       order by quote_id for no key update
-    )
+    ), changed as (
     update quotes as q set settlement_id = input.settlement_id,
       settlement_state = array_position(${stateNames}, input.event),
       query_at = case input.event when 'accepted' then app_now() + ${QUERY_INTERVAL}::interval
-        when 'failed' then greatest(app_now(), q.expires_at) + ${QUERY_AFTER_EXPIRY}::interval end
+        when 'failed' then greatest(app_now(), q.expires_at) + ${QUERY_AFTER_EXPIRY}::interval end,
+      redeem_at = case when input.event = 'issued' and q.payment_link_id is not null then app_now() end
     from input join locked using (quote_id)
     where q.quote_id = input.quote_id and (q.settlement_id is null
       or q.settlement_id = input.settlement_id and ${current.allowsBy(sql.fragment`input.event`)}
       or q.settlement_id < input.settlement_id
       -- The replica that accepted this settlement had a clock that was behind.
-      or q.settlement_id > input.settlement_id and ${current.is('failed')} and input.event = 'issued')`);
+      or q.settlement_id > input.settlement_id and ${current.is('failed')} and input.event = 'issued')
+    returning q.*
+    ), paid as (
+      select changed.quote_id, settlement_id, changed.account_id, changed.service_id, changed.quote_amount,
+        link.payment_link_id, link.title, ${activeTraceparent()}::text as traceparent
+      from changed join payment_links as link on link.payment_link_id = changed.payment_link_id where ${isPaid}
+    )
+    ${insertPaidEvents}`);
+
+/** A confirmed payment of a payment link. */
+const LinkPayment = z.object({ quote_id: z.string(), settlement_id: z.string() });
+export type LinkPayment = z.infer<typeof LinkPayment>;
+
+/** Claims payments of links that are to be redeemed. Each is claimed again after a minute. */
+export const claimPaymentsToRedeem = (db: Db, limit: number): Promise<readonly LinkPayment[]> =>
+  db.any(sql.type(LinkPayment)`
+    update quotes set redeem_at = app_now() + ${QUERY_INTERVAL}::interval
+    where quote_id in (
+      select quote_id from quotes where redeem_at <= app_now() order by redeem_at limit ${limit} for update skip locked)
+    returning quote_id, settlement_id`);
+
+/** Records that there is nothing to redeem any more, unless another payment came in between. */
+export const recordRedeemed = (db: Db, { quote_id, settlement_id }: LinkPayment): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update quotes set redeem_at = null where quote_id = ${quote_id} and settlement_id = ${settlement_id}`);
+
+/**
+ * Deletes those quotes of links that nobody paid and nobody can pay any more. Whoever has the
+ * address of a link makes one, so they must not pile up.
+ */
+export const deleteUnpaidLinkQuotes = (db: Db, quoteIds: readonly string[]): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    delete from quotes where quote_id = any(${sql.array([...quoteIds], 'text')}) and payment_link_id is not null
+      and settlement_id is null and expires_at <= app_now() - ${QUERY_AFTER_EXPIRY}::interval`);
 
 const QuoteToQuery = z.object({ quote_id: z.string(), settlement_id: z.string().nullable() });
 
@@ -200,5 +274,5 @@ export const closeQueriedQuotes = (db: Db, quoteIds: readonly string[]): Promise
       where quote_id = any(${sql.array([...quoteIds], 'text')}) and (${state.is('accepted')}) is not true
         and expires_at <= app_now() - ${QUERY_AFTER_EXPIRY}::interval and query_at is not null
       returning *, ${activeTraceparent()}::text as traceparent
-    ), expired as (select * from closed where (${state.is('issued')}) is not true)
+    ), expired as (select * from closed where (${isPaid}) is not true and payment_link_id is null)
     ${insertExpiredEvents}`);

@@ -45,6 +45,7 @@ const orderOf = (
     transaction,
     memo: memo ?? null,
     externalId: null,
+    quote: null,
     resource: resource ?? null,
   };
 };

@@ -8,6 +8,7 @@ import {
   findByExternalId,
   findByMessage,
   type IncomingRow,
+  isQuotePaid,
   type NewIncomingPayment,
 } from '../settlements/store/incoming-payments.ts';
 import type { TermsCache } from '../settlements/terms-cache.ts';
@@ -65,8 +66,10 @@ export const findConflict = async (
   { source_account }: Checked,
 ): Promise<Refusal | null> => {
   const hindrance = await findHindrance(deps, order);
-  const { externalId, vendor } = order;
-  if (hindrance !== null || externalId === null) return hindrance;
+  const { externalId, quote, vendor } = order;
+  if (hindrance !== null) return hindrance;
+  if (quote !== null) return (await isQuotePaid(deps.pool, quote.id)) ? QUOTE_SETTLED : null;
+  if (externalId === null) return null;
   const key = { service_id: vendor.serviceId, source_account, external_id: externalId };
   return (await findByExternalId(deps.pool, key)) === null ? null : IDENTIFIER_TAKEN;
 };
@@ -74,6 +77,10 @@ export const findConflict = async (
 const IDENTIFIER_TAKEN: Refusal = {
   reason: 'payment_identifier_conflict',
   message: 'another payment has this payment-identifier',
+};
+const QUOTE_SETTLED: Refusal = {
+  reason: 'quote_settled',
+  message: 'the quote is paid or being paid by another payment',
 };
 const NO_CREDIT: Refusal = {
   reason: 'facilitator_credit_exhausted',
@@ -106,11 +113,13 @@ const newPayment = (
   source_account: checked.source_account,
   external_id: order.externalId,
   resource: order.resource,
+  quote_id: order.quote?.id ?? null,
+  scope: order.quote?.scope ?? null,
 });
 
 /**
- * How often an order is evaluated whose payment-identifier is taken by a payment that has failed
- * when it is looked for.
+ * How often an order is evaluated whose payment-identifier or quote is taken by a payment that has
+ * failed when it is looked for.
  */
 const ROUNDS = 5;
 
@@ -137,5 +146,5 @@ export const acceptNew = async (
     const row = await findByMessage(pool, one.hash);
     if (row !== null) return { row, isNew: false };
   }
-  return IDENTIFIER_TAKEN;
+  return order.quote === null ? IDENTIFIER_TAKEN : QUOTE_SETTLED;
 };

@@ -1,4 +1,5 @@
 import type { IncomingRail } from '../../../shared/contract/settlement.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { IncomingRow } from '../settlements/store/incoming-payments.ts';
 import type { Refusal } from './model/refusal.ts';
@@ -16,6 +17,8 @@ export type IncomingOrder = {
   transaction: string;
   externalId: string | null;
   resource: string | null;
+  /** The quote of a payment link, which the settlement claims. Null: an offer of the vendor. */
+  quote: { id: string; scope: QuoteClaims['scope'] } | null;
 };
 
 /**

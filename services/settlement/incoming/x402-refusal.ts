@@ -27,7 +27,9 @@ export const toX402 = ({ reason, message }: Refusal): X402Refusal => {
     return { reason, message };
   if (reason === 'vendor_frozen') return { reason: 'facilitator_account_frozen', message };
   if (reason === 'service_closing') return { reason: 'facilitator_service_closing', message };
-  if (reason === 'other_service') return { reason: 'duplicate_settlement', message };
+  // The last two are of payment links only.
+  if (reason === 'other_service' || reason === 'quote_settled' || reason === 'quote_expired')
+    return { reason: 'duplicate_settlement', message };
   return { reason: x402ReasonOf(reason), message };
 };
 

@@ -123,8 +123,9 @@ create table settlements (
       requirement) = 0
       and num_nonnulls(x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds,
         settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
-    else num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id,
-      redeem_window_seconds, settlement_token) = 0
+    -- A payment of a payment link has the quote, which it claims, and its scope.
+    else num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_token, delegate_id,
+      redeem_window_seconds, settlement_token) = 0 and num_nulls(quote_id, scope) in (0, 2)
       and num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id,
         service_id) = 0
     end),

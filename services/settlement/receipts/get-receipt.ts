@@ -26,28 +26,33 @@ export type ReceiptDeps = {
 const isConfirmed = (row: SettlementRow): row is ConfirmedRow =>
   row.issued_at !== null && row.tx_hash !== null && row.chain_status !== 'pending';
 
+/**
+ * The receipt of a settlement as it is now, with the address of its page.
+ * @throws ServiceError conflict for a payment that is not confirmed
+ */
+export const makeReceipt = async (
+  { pool, clock, signingKey, receiptIssuer, listConfirmedRefunds }: ReceiptDeps,
+  row: SettlementRow,
+) => {
+  if (!isConfirmed(row))
+    throw conflict(
+      row.status === 'failed'
+        ? 'the payment failed, so it has no receipt; no money moved'
+        : 'a receipt exists once the payment is confirmed; wait for it and repeat the call',
+    );
+  // Of an outgoing payment, `payer_address` is the platform's authority over the wallet.
+  const owner = row.wallet_id === null ? row.payer_address! : (await findOwner(pool, row.wallet_id))!;
+  const refunds = await listConfirmedRefunds({ settlement_id: row.settlement_id });
+  const claims = claimsOf(row, refunds, { owner, now: clock(), issuer: receiptIssuer });
+  const receipt = await signReceipt(claims, signingKey);
+  return { receipt, receipt_url: `${receiptIssuer.iss}/receipt#${receipt}`, claims };
+};
+
 /** GET /v1/settlements/:settlement_id/receipt. */
 export const getReceipt =
-  ({
-    pool,
-    clock,
-    signingKey,
-    receiptIssuer,
-    listConfirmedRefunds,
-  }: ReceiptDeps): Handler<typeof settlement.operations.getReceipt> =>
+  (deps: ReceiptDeps): Handler<typeof settlement.operations.getReceipt> =>
   async ({ settlement_id }, caller) => {
-    const row = await findSettlementInScope(pool, scopeOf(caller), settlement_id);
+    const row = await findSettlementInScope(deps.pool, scopeOf(caller), settlement_id);
     if (row === null) throw notFound('settlement');
-    if (!isConfirmed(row))
-      throw conflict(
-        row.status === 'failed'
-          ? 'the payment failed, so it has no receipt; no money moved'
-          : 'a receipt exists once the payment is confirmed; wait for it and repeat the call',
-      );
-    // Of an outgoing payment, `payer_address` is the platform's authority over the wallet.
-    const owner = row.wallet_id === null ? row.payer_address! : (await findOwner(pool, row.wallet_id))!;
-    const refunds = await listConfirmedRefunds({ settlement_id });
-    const claims = claimsOf(row, refunds, { owner, now: clock(), issuer: receiptIssuer });
-    const receipt = await signReceipt(claims, signingKey);
-    return { receipt, receipt_url: `${receiptIssuer.iss}/receipt#${receipt}`, claims };
+    return makeReceipt(deps, row);
   };

@@ -140,6 +140,18 @@ test.each([
     },
     ['vendor quote.expired'],
   ),
+  row(
+    'quote.linkPaid',
+    {
+      ...{
+        payment_link_id: 'pl_01kaj5w0c0e8h9x2m4n6p8q0rs',
+        title: 'Tour',
+        settlement_id: ids.settlement_id,
+      },
+      ...{ quote_id: ids.quote_id, account_id: vendor, service_id: key.service_id, quote_amount: '9' },
+    },
+    ['vendor payment_link.paid'],
+  ),
   row('settlement.accepted', whole, ['vendor quote.settling']),
   row('settlement.issued', { ...quoted, tx_hash, issued_at: at }, [
     'vendor quote.settling',

@@ -42,7 +42,7 @@ const toParties = (event: Omit<NewEvent, 'parties'>, parties: readonly Party[]):
 type PaymentEvent = {
   settlement_id: string;
   rail: string;
-  /** Null on another rail, as are the payer's account and wallet. */
+  /** Null on another rail, as are the payer's account and wallet, unless a payment link is paid. */
   quote_id: string | null;
   account_id: string | null;
   /** Null for an outgoing payment, as is the service. */
@@ -150,6 +150,15 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
       object_id: quote_id,
       data: { quote_id, service_id, quote_amount, fee_amount, expires_at },
       event_key: `quote.expired:${quote_id}`,
+    },
+  ],
+  'quote.linkPaid': ({ account_id, ...data }) => [
+    {
+      parties: to(account_id),
+      type: 'payment_link.paid',
+      object_id: data.payment_link_id,
+      data,
+      event_key: `payment_link.paid:${data.settlement_id}`,
     },
   ],
   // Published only of a payment that takes long, so the events below have the same.

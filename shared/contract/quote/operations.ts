@@ -15,6 +15,7 @@ import {
   Timestamp,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
+import { paymentLinkOperations } from './payment-links.ts';
 
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
   id: 'QuoteStatus',
@@ -28,7 +29,7 @@ const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
 export const Scope = z.record(z.string(), z.json()).meta({
   id: 'Scope',
   description:
-    'What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it',
+    'What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it. The key `payment_link` is that of payment links',
   examples: [{ resource: 'https://api.example.com/report' }],
 });
 export const Quote = z
@@ -124,4 +125,5 @@ export const operations = {
     output: QuoteRecord,
     errors: ['not_found'],
   }),
+  ...paymentLinkOperations,
 };

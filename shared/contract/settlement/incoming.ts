@@ -55,7 +55,7 @@ const Pending = z
 
 export const incomingOperations = {
   getBlockhash: operation({
-    summary: 'A recent blockhash, for a transaction that a page builds',
+    summary: 'A recent blockhash and the fee payer, for a transaction that a page builds',
     description:
       'The payment page builds the transaction of a payment by itself, so that no server decides what a wallet signs. ' +
       'A transaction with this blockhash can be paid for about a minute.',
@@ -67,7 +67,10 @@ export const incomingOperations = {
       environment: Environment.optional().describe('The environment of the quote. Default test'),
     }),
     output: z
-      .strictObject({ blockhash: Blockhash.describe('A blockhash at confirmed commitment') })
+      .strictObject({
+        blockhash: Blockhash.describe('A blockhash at confirmed commitment'),
+        fee_payer: SolanaAddress.describe('Who pays the fee of the transaction, and co-signs it'),
+      })
       .meta({ id: 'RecentBlockhash' }),
     errors: [],
   }),

@@ -78,6 +78,13 @@ export const internal = {
       }),
     ),
   }),
+  redeemLinkPayment: internalOperation({
+    summary:
+      'Redeems a payment of a payment link, whose vendor needs no server. Done is false while a fork removes the payment.',
+    callers: ['quote'],
+    input: z.strictObject({ settlement_id: SettlementId, quote_id: QuoteId }),
+    output: z.strictObject({ done: z.boolean() }),
+  }),
   upsertDelegate: internalOperation({
     summary:
       'Sets the caps of a delegate that has the expected version, 0 for a new one. Null if another change came first.',

@@ -30,6 +30,7 @@ import { RedeemId } from './events.ts';
 import { feeOperations } from './fees.ts';
 import { incomingOperations } from './incoming.ts';
 import { outgoingOperations } from './outgoing.ts';
+import { paymentLinkOperations } from './payment-links.ts';
 import { Rail } from './rail.ts';
 import { receiptOperations } from './receipts.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
@@ -79,7 +80,9 @@ export const Settlement = z
     status: SettlementStatus,
     chain_status: ChainStatus,
     rail: Rail,
-    quote_id: QuoteId.nullable().meta({ description: 'Null for a payment of another protocol' }),
+    quote_id: QuoteId.nullable().meta({
+      description: 'Null for a payment of another protocol that is of no payment link',
+    }),
     service_id: ServiceId.nullable().meta({ description: 'Null for an outgoing payment of x402' }),
     service_name: z.string().meta({
       description:
@@ -293,6 +296,7 @@ export const operations = {
   ...feeOperations,
   ...accountLimitOperations,
   ...incomingOperations,
+  ...paymentLinkOperations,
   ...receiptOperations,
   ...x402Operations,
 };

@@ -12,6 +12,7 @@ const EVENT_TYPES = [
   'quote.settling',
   'quote.settled',
   'quote.expired',
+  'payment_link.paid',
   'settlement.issued',
   'settlement.finalized',
   'settlement.redeemed',
@@ -56,6 +57,7 @@ export type EventType = z.infer<typeof EventType>;
 const GROUPS = [
   '*',
   'quote.*',
+  'payment_link.*',
   'settlement.*',
   'refund.*',
   'withdrawal.*',

@@ -10,6 +10,7 @@ import {
   feeAmount,
   label,
   MicroUsdcOrZero,
+  PaymentLinkId,
   QuoteId,
   quoteAmount,
   ServiceId,
@@ -52,7 +53,9 @@ const quoteProgress = z
 const payment = {
   settlement_id: SettlementId,
   rail: Rail,
-  quote_id: QuoteId.nullable().meta({ description: 'Null on another rail than `quittance`' }),
+  quote_id: QuoteId.nullable().meta({
+    description: 'Null for a payment of another protocol that is of no payment link',
+  }),
   service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
   ...amounts,
   scope: Scope.nullable().meta({ description: 'The metadata of the quote, as its vendor sent it' }),
@@ -120,6 +123,16 @@ export const PAYLOADS = {
     fee_amount: amounts.fee_amount,
     expires_at: Timestamp.describe('Until when it could be paid'),
   }),
+  'payment_link.paid': z
+    .strictObject({
+      payment_link_id: PaymentLinkId,
+      title: label(120, 'Ticket for the harbour tour').describe('What was sold'),
+      settlement_id: SettlementId.meta({ description: 'The payment, which you can read and refund' }),
+      quote_id: QuoteId,
+      service_id: ServiceId,
+      quote_amount: amounts.quote_amount,
+    })
+    .meta({ id: 'PaymentLinkPaid' }),
   'settlement.issued': paymentEvent({
     ...transaction,
     issued_at: Timestamp.describe('When the payment was confirmed'),

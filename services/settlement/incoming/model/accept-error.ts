@@ -21,6 +21,8 @@ const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
   vendor_frozen: 'forbidden',
   service_closing: 'conflict',
   payment_identifier_conflict: 'conflict',
+  quote_settled: 'quote_already_settled',
+  quote_expired: 'quote_expired',
 };
 
 /**

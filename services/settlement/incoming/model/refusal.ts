@@ -11,7 +11,9 @@ export type Refusal = {
     | 'facilitator_credit_exhausted'
     | 'vendor_frozen'
     | 'service_closing'
-    | 'other_service';
+    | 'other_service'
+    | 'quote_settled'
+    | 'quote_expired';
   message: string;
 };
 
@@ -28,15 +30,16 @@ type Known = { service_id: string | null; status: Status; chain_status: ChainSta
 export const moneyMovedFor = (row: Known | null, serviceId: string): MoneyMoved =>
   row !== null && row.service_id !== serviceId ? 'unknown' : moneyMovedBy(row);
 
-type Recorded = { rail: string; quote_amount: bigint; memo: string | null };
-type Asked = { rail: string; amountMicro: bigint; memo: string | null };
+type Recorded = { rail: string; quote_amount: bigint; memo: string | null; quote_id: string | null };
+/** `quoteId`: of a payment link; otherwise the request is of a vendor's own offer. */
+type Asked = { rail: string; amountMicro: bigint; memo: string | null; quoteId?: string };
 
 /**
  * Why a recorded payment is not the one that a request asks for, or null. It is judged by what was
  * recorded with it: fees, payees and fee payers of today say nothing about it.
  */
 export const mismatchOf = (
-  { rail, quote_amount, memo }: Recorded,
+  { rail, quote_amount, memo, quote_id }: Recorded,
   asked: Asked,
 ): (Refusal & { reason: 'amount_mismatch' | 'memo_mismatch' }) | null => {
   if (rail !== asked.rail)
@@ -46,6 +49,8 @@ export const mismatchOf = (
     };
   if (quote_amount !== asked.amountMicro)
     return { reason: 'amount_mismatch', message: `the payment was made for ${quote_amount} micro-units` };
+  if (quote_id !== (asked.quoteId ?? null))
+    return { reason: 'memo_mismatch', message: 'the payment was made for another payment link, or for none' };
   // A memo that was not required when the payment was accepted was not compared either.
   if (asked.memo !== null && memo !== asked.memo)
     return { reason: 'memo_mismatch', message: 'the payment was made for another memo' };

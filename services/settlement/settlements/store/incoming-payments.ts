@@ -51,6 +51,9 @@ export type NewIncomingPayment = {
   source_account: string;
   external_id: string | null;
   resource: string | null;
+  /** The quote of a payment link, which the insert claims, and its scope. */
+  quote_id: string | null;
+  scope: IncomingRow['scope'];
 };
 
 const NotInserted = z.object({ settlement_id: z.null(), has_credit: z.boolean().nullable() });
@@ -71,7 +74,7 @@ const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: 
       select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as input(position integer, settlement_id text,
         rail text, vendor_account_id text, service_id uuid, service_name text, payout_address text, quote_amount bigint,
         fee_amount bigint, accrued_fee bigint, message_hash text, memo text, payer_address text, source_account text,
-        external_id text, resource text)
+        external_id text, resource text, quote_id text, scope json)
     ), fee_account as (
       ${lockFeeAccounts(sql.fragment`select vendor_account_id from input where accrued_fee > 0`, credit)}
     ), evaluated as (
@@ -82,10 +85,11 @@ const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: 
     ), inserted as (
       insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
         quote_amount, fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource,
-        holding)
+        quote_id, scope, holding)
       select settlement_id, rail, vendor_account_id, service_id, service_name, payout_address, quote_amount,
-        fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource, false
-      from evaluated where has_credit order by message_hash
+        fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource, quote_id,
+        scope, false
+      from evaluated where has_credit order by quote_id, message_hash
       on conflict do nothing
       returning *
     ), reserved as (${reserveFees})
@@ -99,11 +103,11 @@ type Inserted = IncomingRow | 'taken' | 'no_credit';
 
 /**
  * Inserts pending settlements, and reserves their accrued fees on the vendors' accounts, in one
- * statement. It locks the accounts in the order of their ids, then inserts in the order of the
- * messages, so that two replicas cannot deadlock.
+ * statement. It locks the accounts in the order of their ids, then inserts in the order of quotes
+ * and messages, so that two replicas cannot deadlock.
  * @param rows of different messages
- * @returns in their order the settlement; `taken`: the message or the payment-identifier has a
- *   settlement; `no_credit`: the vendor owes too much
+ * @returns in their order the settlement; `taken`: the message, the payment-identifier or the
+ *   quote has a settlement; `no_credit`: the vendor owes too much
  */
 export const insertIncomingPayments = async (
   db: Db,
@@ -160,6 +164,11 @@ export const findByExternalId = (
     select settlement_id from settlements
     where service_id = ${key.service_id} and source_account = ${key.source_account}
       and paying_external_id = ${key.external_id}`);
+
+/** Whether a settlement that did not fail has the claim of a quote. */
+export const isQuotePaid = (db: Db, quoteId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ paid: z.boolean() }))`
+    select exists (select from settlements where paying_quote_id = ${quoteId}) as paid`);
 
 /** Condition of a hand-out and of a redeem: paid now, and not refunded as a whole. */
 const isDeliverable = sql.fragment`${isIncoming} and ${state.isFrom('redeem')}

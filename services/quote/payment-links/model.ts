@@ -1,0 +1,42 @@
+import { LINK_KEY } from '../../../shared/contract/quote.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import { displayUsdc } from '../../../shared/lib/usdc.ts';
+
+type Link = { payment_link_id: string; title: string; success_url: string | null };
+type Payment = { url: string; serviceName: string; amountMicro: bigint; quoteId: string };
+
+/**
+ * The memo program takes about 350 compute units for each byte, and the transaction of the page has
+ * 60,000, also for the guards of a wallet.
+ */
+export const LONGEST_MEMO_BYTES = 96;
+
+/** The characters of a text that fit into so many bytes. */
+const cut = (text: string, bytes: number): string => {
+  let fitting = '';
+  for (const character of text) {
+    if (Buffer.byteLength(fitting + character) > bytes) break;
+    fitting += character;
+  }
+  return fitting;
+};
+
+/**
+ * The memo of a wallet's payment. A wallet displays it, so it names vendor, amount and quote. It
+ * does not name what is sold, because everybody can read it on the chain.
+ */
+export const memoOf = ({ serviceName, amountMicro, quoteId }: Omit<Payment, 'url'>): string => {
+  const rest = `: ${displayUsdc(amountMicro)} (${quoteId})`;
+  return `${cut(serviceName, LONGEST_MEMO_BYTES - Buffer.byteLength(rest))}${rest}`;
+};
+
+/** What the quote of a link signs beside its amount. */
+export const scopeOfLink = (link: Link, payment: Payment): NonNullable<QuoteClaims['scope']> => ({
+  resource: payment.url,
+  [LINK_KEY]: {
+    payment_link_id: link.payment_link_id,
+    title: link.title,
+    success_url: link.success_url,
+    memo: memoOf(payment),
+  },
+});

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { PrincipalOf } from '../../../shared/contract/principal.ts';
+import { connectPool, type Pool, sql } from '../../../shared/db/pool.ts';
+import type { OutboxRow } from '../../../shared/events/outbox.ts';
+import { storedClaims } from '../../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed } from '../../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../../shared/lib/id.ts';
+import { createTestDatabase } from '../../../test/support/database.ts';
+import type { TestDatabase } from '../../../test/support/database-handle.ts';
+import { applyTransitions } from '../quotes/apply-transitions.ts';
+import { create } from '../quotes/create.ts';
+import type { SettlementState } from '../quotes/model/status.ts';
+import { querySettlement } from '../quotes/query-settlement.ts';
+import { createPaymentLink } from './create-payment-link.ts';
+import { deactivatePaymentLink } from './deactivate-payment-link.ts';
+import { getPaymentLink } from './get-payment-link.ts';
+import { listPaymentLinks } from './list-payment-links.ts';
+import { openPaymentLink } from './open-payment-link.ts';
+import { redeemPayments } from './redeem-payments.ts';
+
+const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+let database: TestDatabase;
+let pool: Pool;
+const account_id = newId('acct');
+let service_id: string;
+let status: 'active' | 'closing';
+const published: OutboxRow[] = [];
+const redeemed: string[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = await connectPool(database.url('quote'), { max: 4 });
+}, 180_000);
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+beforeEach(() => {
+  service_id = newServiceId();
+  status = 'active';
+  published.length = 0;
+  redeemed.length = 0;
+});
+
+const deps = () => ({
+  pool,
+  clock: Date.now,
+  relay: { dispatch: (rows: readonly OutboxRow[]) => void published.push(...rows) },
+  environment: 'test' as const,
+  mint: PAYOUT,
+  fee: { bps: 50n, minMicro: 10_000n },
+  signingKey: { kid: 'test.quote.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) },
+  cursorKeys: [Buffer.alloc(32, 1)],
+  publicUrl: 'https://api.example.com',
+  findService: async (id: string) => ({
+    ...{ service_id: id, account_id, name: 'Weather', price: '2500000', payout_address: PAYOUT },
+    ...{ redeem_window_seconds: 900, status, next_payout: null, key_grace_hours: 24 },
+    created_at: new Date().toISOString(),
+  }),
+  reserveTokenAccount: async () => ({ status: 'exists' as const, retry_after_seconds: null }),
+  listByQuotes: async () => [],
+  redeemLinkPayment: async ({ settlement_id }: { settlement_id: string }) => {
+    redeemed.push(settlement_id);
+    return { done: true };
+  },
+});
+type Caller = PrincipalOf<readonly ['service_key', 'jwt']>;
+const vendor = (): Caller => ({ kind: 'service_key', key_id: 'k', account_id, service_id });
+const stranger = (): Caller => ({ ...vendor(), account_id: newId('acct') });
+const make = (more: { single_use?: boolean; success_url?: string; quote_amount?: string } = {}) =>
+  createPaymentLink(deps())({ service_id, title: 'Tour', ...more }, vendor(), undefined);
+const open = async ({ payment_link_id }: { payment_link_id: string }) =>
+  storedClaims(
+    (await openPaymentLink(deps())({ payment_link_id, environment: 'test' }, { kind: 'none' })).quote_token,
+  );
+const show = ({ payment_link_id }: { payment_link_id: string }) =>
+  getPaymentLink(deps())({ payment_link_id }, vendor());
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  );
+const settle = (quote_id: string, event: SettlementState, settlement_id = newId('stl')) =>
+  applyTransitions(deps())([{ quote_id, settlement_id, event }]).then(() => settlement_id);
+const quotesOf = async ({ payment_link_id }: { payment_link_id: string }) =>
+  (await pool.any(sql.unsafe`select * from quotes where payment_link_id = ${payment_link_id}`)).length;
+
+test('a link is made, listed and shown to its vendor, with the price of the service by default', async () => {
+  const link = await make({ success_url: 'https://shop.example/thanks' });
+  expect(link).toEqual({
+    payment_link_id: expect.stringMatching(/^pl_/),
+    service_id,
+    url: `https://api.example.com/pay/test/${link.payment_link_id}`,
+    title: 'Tour',
+    quote_amount: '2500000',
+    single_use: false,
+    success_url: 'https://shop.example/thanks',
+    status: 'active',
+    payments: 0,
+    created_at: expect.any(String),
+    deactivated_at: null,
+  });
+  expect(await show(link)).toEqual(link);
+  const list = listPaymentLinks(deps());
+  expect((await list({}, vendor())).data).toEqual([link]);
+  expect((await list({}, stranger())).data).toEqual([]);
+  const asStranger = getPaymentLink(deps())({ payment_link_id: link.payment_link_id }, stranger());
+  expect(await codeOf(asStranger)).toBe('not_found');
+  expect(await codeOf(make({ quote_amount: '10000' }))).toBe('validation_error');
+  expect(await codeOf(createPaymentLink(deps())({ service_id, title: 'T' }, stranger(), undefined))).toBe(
+    'not_found',
+  );
+});
+
+test('each opening signs a quote that names link, title, address and memo', async () => {
+  const link = await make({ success_url: 'https://shop.example/thanks' });
+  const [one, other] = [await open(link), await open(link)];
+  expect(one.quote_id).not.toBe(other.quote_id);
+  expect(one).toMatchObject({ service_id, service_name: 'Weather', quote_amount: '2500000' });
+  expect(one.scope).toEqual({
+    resource: link.url,
+    payment_link: {
+      payment_link_id: link.payment_link_id,
+      title: 'Tour',
+      success_url: 'https://shop.example/thanks',
+      memo: `Weather: 2.50 USDC (${one.quote_id})`,
+    },
+  });
+  expect(await codeOf(open({ payment_link_id: newId('pl') }))).toBe('not_found');
+});
+
+test('no other quote can claim to be of a link', async () => {
+  const scope = { payment_link: { memo: 'x' } };
+  const forged = create(deps())({ service_id, scope }, { ...vendor(), service_id } as never, undefined);
+  expect(await codeOf(forged)).toBe('validation_error');
+});
+
+describe('a link for one payment', () => {
+  test('has one quote, signed anew, until it is paid', async () => {
+    const link = await make({ single_use: true });
+    const [one, other] = await Promise.all([open(link), open(link)]);
+    expect(one.quote_id).toBe(other.quote_id);
+    await settle(one.quote_id, 'accepted');
+    expect(await codeOf(open(link))).toBe('quote_already_settled');
+  });
+
+  test('can be paid again after a payment that failed, and not after one that succeeded', async () => {
+    const link = await make({ single_use: true });
+    const { quote_id } = await open(link);
+    await settle(quote_id, 'failed');
+    expect((await open(link)).quote_id).toBe(quote_id);
+    await settle(quote_id, 'issued');
+    expect(await codeOf(open(link))).toBe('quote_already_settled');
+    expect(await show(link)).toMatchObject({ status: 'paid', payments: 1 });
+  });
+});
+
+test('a confirmed payment is published once and redeemed once', async () => {
+  const link = await make();
+  const { quote_id } = await open(link);
+  const settlementId = await settle(quote_id, 'issued');
+  await settle(quote_id, 'issued', settlementId);
+  expect(published.map(({ subject, payload }) => [subject, payload])).toEqual([
+    [
+      'evt.quote.linkPaid',
+      {
+        ...{ payment_link_id: link.payment_link_id, title: 'Tour', settlement_id: settlementId },
+        ...{ quote_id, account_id, service_id, quote_amount: '2500000' },
+      },
+    ],
+  ]);
+  expect(await redeemPayments(deps())()).toBe(true);
+  await redeemPayments(deps())();
+  expect(redeemed.filter((each) => each === settlementId)).toHaveLength(1);
+  expect(await show(link)).toMatchObject({ status: 'active', payments: 1 });
+});
+
+test('what cannot be redeemed now is redeemed later', async () => {
+  const { quote_id } = await open(await make());
+  const settlementId = await settle(quote_id, 'issued');
+  const answers = [
+    () => Promise.reject(new ServiceError('service_unavailable', 'no answer')),
+    async () => ({ done: false }),
+  ];
+  for (const redeemLinkPayment of answers)
+    await database.withClock('10 minutes', async () => {
+      await redeemPayments({ ...deps(), redeemLinkPayment })().catch(() => {});
+    });
+  expect(redeemed).toEqual([]);
+  await database.withClock('20 minutes', redeemPayments(deps()));
+  expect(redeemed).toEqual([settlementId]);
+});
+
+test('quotes that nobody pays do not pile up, and publish nothing', async () => {
+  const link = await make();
+  const paid = await open(link);
+  await open(link);
+  await settle(paid.quote_id, 'issued');
+  published.length = 0;
+  expect(await quotesOf(link)).toBe(2);
+  await database.withClock('16 minutes', querySettlement(deps()));
+  expect(await quotesOf(link)).toBe(1);
+  expect(published).toEqual([]);
+  expect(await show(link)).toMatchObject({ payments: 1 });
+});
+
+test('a deactivated link and one of a closing service are not opened', async () => {
+  const link = await make();
+  const deactivate = (caller: Caller) =>
+    deactivatePaymentLink(deps())({ payment_link_id: link.payment_link_id }, caller);
+  expect(await codeOf(deactivate(stranger()))).toBe('not_found');
+  const ended = await deactivate(vendor());
+  expect(ended).toMatchObject({ status: 'inactive', deactivated_at: expect.any(String) });
+  expect(await deactivate(vendor())).toEqual(ended);
+  expect(await codeOf(open(link))).toBe('conflict');
+  const other = await make();
+  status = 'closing';
+  expect(await codeOf(open(other))).toBe('conflict');
+  expect(await codeOf(make())).toBe('conflict');
+});
