@@ -1,22 +1,30 @@
-import { addressWith } from '../../../sdk/src/payment-page.ts';
+import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
 import { session } from '../session/store.ts';
 import { type BrowserWallet, connect, signByWallet } from '../wallet/browser-wallets.ts';
 import { changeOf } from '../wallet/returned-payment.ts';
-import type { Offer, Order } from './order.ts';
 import { TEXTS } from './texts.ts';
 
-/** Pays with a wallet of the browser. The vendor's server settles what the wallet has signed. */
+/** Lets a wallet of the browser sign the payment of a quote. */
 
-const readBlockhash = async (environment: 'test' | 'live'): Promise<string> => {
+export type Chain = 'solana:mainnet' | 'solana:devnet';
+/** What a wallet's payment has beside what the quote says. */
+export type Terms = {
+  memo: string;
+  chain: Chain;
+  /** Null: the fee payer that the API names. */
+  feePayer: string | null;
+};
+
+const readBlockhash = async (environment: 'test' | 'live') => {
   try {
-    return (await session.get().client.settlement.getBlockhash({ environment })).blockhash;
+    return await session.get().client.settlement.getBlockhash({ environment });
   } catch (error) {
     throw new Error(TEXTS.noChain, { cause: error });
   }
 };
 
 /** What a wallet throws when its user declines, without the wallet's own words. */
-const signed = async (wallet: BrowserWallet, payer: string, transaction: string, { chain }: Offer) => {
+const signed = async (wallet: BrowserWallet, payer: string, transaction: string, chain: Chain) => {
   try {
     return await signByWallet(wallet, payer, transaction, chain);
   } catch (error) {
@@ -25,35 +33,33 @@ const signed = async (wallet: BrowserWallet, payer: string, transaction: string,
 };
 
 /**
- * Lets a wallet sign the payment of an order.
+ * Lets a wallet sign the payment of a quote.
  * @param onDoing called with what happens now
- * @returns the address that delivers
+ * @returns the signed transaction, base64, for whose fee payer the signature is missing
  * @throws Error with a sentence for the reader; nothing was paid then
  */
-export const payByWallet = async (
-  { claims, back }: Order,
-  offer: Offer,
+export const signPayment = async (
+  { quote_amount: amount, payout_address: payee, mint, env }: QuoteClaims,
+  { memo, chain, feePayer: named }: Terms,
   wallet: BrowserWallet,
   onDoing: (text: string) => void,
 ): Promise<string> => {
-  const { quote_amount: amount, payout_address: payee, mint, env } = claims;
   onDoing(TEXTS.connecting(wallet.name));
   const accounts = await connect(wallet).catch((error: unknown) => {
     throw new Error(TEXTS.refused(wallet.name), { cause: error });
   });
   const payer = accounts[0]?.address;
   if (payer === undefined) throw new Error(TEXTS.noAccount(wallet.name));
-  const [{ buildPayment }, blockhash] = await Promise.all([
+  const [{ buildPayment }, { blockhash, fee_payer }] = await Promise.all([
     import('../wallet/payment-transaction.ts'),
     readBlockhash(env),
   ]);
-  const { feePayer, memo } = offer;
+  const feePayer = named ?? fee_payer;
   const built = { payer, payee, mint, amountMicro: BigInt(amount), memo, feePayer, blockhash };
   const transaction = await buildPayment(built);
   onDoing(TEXTS.signing(wallet.name));
-  const answer = await signed(wallet, payer, transaction, offer);
+  const answer = await signed(wallet, payer, transaction, chain);
   const change = await changeOf(transaction, answer, built);
   if (change !== null) throw new Error(TEXTS[change === 'guards' ? 'added' : 'changed'](wallet.name));
-  const payload = { x402Version: 2, accepted: offer.accepted, payload: { transaction: answer } };
-  return addressWith(back, { payload });
+  return answer;
 };

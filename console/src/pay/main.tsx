@@ -5,7 +5,10 @@ import '../ui/base.css';
 import '../ui/controls.css';
 import '../ui/data.css';
 import '../ui/document.css';
+import { linkIn } from './link.ts';
+import { LinkPage } from './link-page.tsx';
 import { PayPage } from './pay-page.tsx';
 
 // The page of /pay. It has its own document and policy. Nobody needs a sign-in for it.
-createRoot(document.getElementById('page')!).render(<PayPage />);
+const link = linkIn(location.pathname);
+createRoot(document.getElementById('page')!).render(link === null ? <PayPage /> : <LinkPage link={link} />);

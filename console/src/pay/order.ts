@@ -11,6 +11,7 @@ import {
   type QuoteClaims,
 } from '../../../sdk/src/tokens.ts';
 import { loadPublishedKeys } from '../lib/published-keys.ts';
+import type { Terms } from './by-wallet.ts';
 import { TEXTS } from './texts.ts';
 
 /**
@@ -19,12 +20,9 @@ import { TEXTS } from './texts.ts';
  */
 
 /** An offer of x402 that asks for what the quote asks for. */
-export type Offer = {
+export type Offer = Terms & {
   /** As the vendor's 402 has it. A payment returns it whole. */
   accepted: Record<string, unknown>;
-  feePayer: string;
-  memo: string;
-  chain: 'solana:mainnet' | 'solana:devnet';
 };
 export type Order = {
   token: string;

@@ -1,19 +1,12 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
+import { useEffect, useState } from 'react';
 import { addressWith } from '../../../sdk/src/payment-page.ts';
 import { useFragment } from '../lib/fragment.ts';
-import { wasSignedIn } from '../session/store.ts';
-import { Button } from '../ui/button.tsx';
-import { Loading, Properties, Section, Stack } from '../ui/layout.tsx';
+import { Loading } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { QrCode } from '../ui/qr.tsx';
-import { Badge, Copyable, Money } from '../ui/show.tsx';
-import { type BrowserWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
-import { payByWallet } from './by-wallet.ts';
 import { type Order, type Read, readOrder } from './order.ts';
+import { Sold, useExpired } from './sold.tsx';
 import { reasonOf, TEXTS } from './texts.ts';
-
-const ByAccount = lazy(() => import('./by-account.tsx'));
+import { type Payable, Ways } from './ways.tsx';
 
 /** The order of the page's address. Null while it is verified. */
 const useOrder = (): Read | null => {
@@ -31,134 +24,48 @@ const useOrder = (): Read | null => {
   return known?.of === fragment ? known.read : null;
 };
 
-const useExpired = (expiresAt: number): boolean => {
-  const [isExpired, setExpired] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setExpired(true), Math.max(0, expiresAt - Date.now()));
-    return () => clearTimeout(timer);
-  }, [expiresAt]);
-  return isExpired;
-};
-
 /** Leaves no entry of this page in the history, so that nobody returns to a paid order. */
 const leave = (to: string): void => location.replace(to);
-
-const Sold = ({ order: { claims, back } }: { order: Order }) => {
-  const { service_name, payout_address, quote_amount, env, scope } = claims;
-  const units = scope?.units;
-  return (
-    <Section title={service_name} actions={env === 'test' && <Badge state={TEXTS.test} tone="wait" />}>
-      <Properties
-        of={[
-          ['Price', <Money key="price" micro={quote_amount} large />],
-          ['Fees for you', 'none'],
-          ['Requests', typeof units === 'number' && String(units)],
-          [
-            'For',
-            <span key="for" className="long">
-              {back}
-            </span>,
-          ],
-          ['Paid to', <Copyable key="to" text={payout_address} label="address that is paid" block />],
-        ]}
-      />
-    </Section>
-  );
-};
-
-const ByWallet = ({ order, onPaid }: { order: Order; onPaid: (to: string, said: string) => void }) => {
-  const wallets = useBrowserWallets();
-  const [doing, setDoing] = useState<{ name: string; text: string } | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const { offer, claims, back } = order;
-  if (offer === null) return <Notice>{TEXTS.noOffer}</Notice>;
-  const pay = async (wallet: BrowserWallet) => {
-    const { name } = wallet;
-    setProblem(null);
-    try {
-      const to = await payByWallet(order, offer, wallet, (text) => setDoing({ name, text }));
-      onPaid(to, TEXTS.sent(new URL(back).host));
-    } catch (error) {
-      setProblem((error as Error).message);
-      setDoing(null);
-    }
-  };
-  return (
-    <Section title={TEXTS.wallets} about={TEXTS.walletsAbout}>
-      <Stack>
-        {problem !== null && <Notice tone="bad">{problem}</Notice>}
-        {wallets.length === 0 && <p>{TEXTS.noWallet}</p>}
-        {wallets.map((wallet) => (
-          <Button
-            key={wallet.name}
-            variant="primary"
-            busy={doing?.name === wallet.name && doing.text}
-            isDisabled={doing !== null && doing.name !== wallet.name}
-            onPress={() => void pay(wallet)}
-          >
-            {`Pay ${displayUsdc(claims.quote_amount)} with ${wallet.name}`}
-          </Button>
-        ))}
-      </Stack>
-    </Section>
-  );
-};
-
-const AccountSection = ({ children }: { children: ReactNode }) => (
-  <Section title={TEXTS.account} about={TEXTS.accountAbout}>
-    {children}
-  </Section>
-);
-
-const Ways = ({ order, onPaid }: { order: Order; onPaid: (to: string, said: string) => void }) => {
-  const [withAccount, setWithAccount] = useState(wasSignedIn());
-  return (
-    <>
-      <ByWallet order={order} onPaid={onPaid} />
-      <AccountSection>
-        {withAccount ? (
-          <Suspense fallback={<Loading>Loading…</Loading>}>
-            <ByAccount order={order} onPaid={(to) => onPaid(to, TEXTS.leaving(new URL(order.back).host))} />
-          </Suspense>
-        ) : (
-          <Button onPress={() => setWithAccount(true)}>{TEXTS.signIn}</Button>
-        )}
-      </AccountSection>
-      <details>
-        <summary>{TEXTS.phone}</summary>
-        <p>{TEXTS.phoneAbout}</p>
-        <QrCode text={order.back} label={TEXTS.phone} />
-      </details>
-    </>
-  );
-};
 
 /** What is sold and the ways to pay it, until the browser leaves for the product. */
 const Checkout = ({ order }: { order: Order }) => {
   const [said, setSaid] = useState<string | null>(null);
   const isExpired = useExpired(order.expiresAt);
-  const { service_name, quote_amount, quote_id } = order.claims;
-  useEffect(() => {
-    document.title = `Pay ${displayUsdc(quote_amount)} to ${service_name} · Quittance`;
-  }, [quote_amount, service_name]);
-  const onPaid = (to: string, text: string) => {
+  const { token, claims, back, offer, reason } = order;
+  const { host } = new URL(back);
+  const onDone = (to: string, text: string) => {
     setSaid(text);
     leave(to);
   };
+  const newPrice = <a href={addressWith(back, { refusedQuote: claims.quote_id })}>{TEXTS.newPrice}</a>;
+  const payable: Payable = {
+    ...{ token, claims, address: back, elsewhere: <p>{newPrice}</p>, terms: offer },
+    onSigned: (transaction) => {
+      const payload = { x402Version: 2, accepted: offer?.accepted, payload: { transaction } };
+      onDone(addressWith(back, { payload }), TEXTS.sent(host));
+    },
+    onPaid: ({ settlement_id, settlement_token }) =>
+      onDone(addressWith(back, { settlement_id, settlement_token }), TEXTS.leaving(host)),
+  };
+  const address = (
+    <span key="for" className="long">
+      {back}
+    </span>
+  );
   return (
     <>
-      {order.reason !== null && said === null && <Notice tone="wait">{reasonOf(order.reason)}</Notice>}
-      <Sold order={order} />
+      {reason !== null && said === null && <Notice tone="wait">{reasonOf(reason)}</Notice>}
+      <Sold claims={claims} what={['For', address]} />
       {said !== null ? (
         <div className="notice" data-tone="good" role="status">
           {said}
         </div>
       ) : isExpired ? (
         <Notice tone="wait" title={TEXTS.expired}>
-          <a href={addressWith(order.back, { refusedQuote: quote_id })}>{TEXTS.newPrice}</a>
+          {newPrice}
         </Notice>
       ) : (
-        <Ways order={order} onPaid={onPaid} />
+        <Ways payable={payable} />
       )}
     </>
   );

@@ -6,6 +6,17 @@ export const TEXTS = {
   noKeys: 'The public keys could not be loaded. Check your connection and reload.',
   oldBrowser: 'This browser cannot verify Ed25519 signatures. Use a current browser.',
   reading: 'Checking the quote…',
+  noLink: 'This payment link does not exist. Check the address.',
+  linkPaid: 'This payment link is for one payment, which was made. Nothing was paid now.',
+  linkEnded: 'This payment link is not active any more. Ask the vendor for a new one.',
+  noAnswer: 'The payment link could not be opened. Check your connection and try again.',
+  tryAgain: 'Try again',
+  confirming: 'Confirming your payment. Keep this page open; you do not pay twice…',
+  paid: 'Paid',
+  paidAbout: 'The payment is confirmed on the chain. Save the receipt: nobody can change it.',
+  receipt: 'Open the receipt',
+  onward: (host: string) => `Continue to ${host}`,
+  payAgain: 'Pay once more',
   expired: 'This price has expired. Nothing was paid.',
   newPrice: 'Get a new price',
   test: 'TEST: no real money',
@@ -48,9 +59,20 @@ const REASONS: Record<string, string> = {
   transaction_instructions_compute_price_instruction_too_high:
     'Your wallet sets a higher priority fee than is accepted. Lower it there, and pay again.',
   source_blocked: 'Too many payments of your wallet are under way or have failed. Try again later.',
+  vendor_frozen: 'The vendor cannot receive payments at the moment.',
+  service_closing: 'The vendor accepts no new payments.',
+  facilitator_credit_exhausted: 'The vendor has to pay its fees before it can receive more payments.',
+  signing_paused: 'New payments are paused. Try again later.',
+  quote_expired: 'The price had expired.',
   other_resource: 'The payment was for another address.',
   spent: 'That payment was used before.',
   settlement_expired: 'That payment was not used in time, and cannot be used any more.',
+};
+
+/** The sentence for an error of the API, by the reason that its message names, or by its code. */
+export const sentenceOf = (code: string, message: string): string => {
+  const reason = [...message.split(/[: ]+/), code].find((each) => Object.hasOwn(REASONS, each));
+  return reason === undefined ? `The payment was refused (${code}). Nothing was paid.` : REASONS[reason]!;
 };
 
 /** @param code a code, which anyone can have written into the address */

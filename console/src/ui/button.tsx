@@ -43,6 +43,21 @@ export const Button = ({
   );
 };
 
+/** A link to an address outside of the console that looks like a button. */
+export const LinkOut = ({
+  to,
+  children,
+  variant = 'plain',
+}: {
+  to: string;
+  children: ReactNode;
+  variant?: 'plain' | 'primary';
+}) => (
+  <a href={to} className="button" data-variant={variant} data-size="normal">
+    {children}
+  </a>
+);
+
 /**
  * A link to another page of the console that looks like a button. `to` is a path below /console.
  */

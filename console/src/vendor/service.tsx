@@ -18,6 +18,7 @@ import {
 } from '../ui/index.ts';
 import { AllowedIps } from './allowed-ips.tsx';
 import { ServiceEnd } from './close-service.tsx';
+import { PaymentLinks } from './payment-links.tsx';
 import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
 import { ServiceState } from './services.tsx';
@@ -77,6 +78,7 @@ const Loaded = ({ service }: { service: Service }) => {
         </Section>
         <ServiceKey service={service} />
       </Columns>
+      <PaymentLinks service={service} />
       <SettingsSection service={service} />
       <AllowedIps service={service} />
       <ServiceEnd service={service} />

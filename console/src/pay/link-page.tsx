@@ -1,0 +1,117 @@
+import { useEffect, useState } from 'react';
+import { session } from '../session/store.ts';
+import { Button, LinkOut } from '../ui/button.tsx';
+import { Loading, Stack } from '../ui/layout.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { type LinkAddress, type LinkRead, type Opened, openLink, successAddress } from './link.ts';
+import { type Done, useLinkPayment } from './link-payment.ts';
+import { Sold, useExpired } from './sold.tsx';
+import { TEXTS } from './texts.ts';
+import { type Payable, Ways } from './ways.tsx';
+
+const CHAINS = { test: 'solana:devnet', live: 'solana:mainnet' } as const;
+
+/** Null while the link is opened. */
+const useOpened = (link: LinkAddress, isWanted: boolean) => {
+  const [read, setRead] = useState<LinkRead | null>(null);
+  const [round, setRound] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each round opens it once
+  useEffect(() => {
+    if (!isWanted) return;
+    let isShown = true;
+    setRead(null);
+    void openLink(session.get().client, link).then((now) => {
+      if (isShown) setRead(now);
+    });
+    return () => {
+      isShown = false;
+    };
+  }, [isWanted, round]);
+  return { read, again: () => setRound((now) => now + 1) };
+};
+
+/** The end: the receipt, and the way to the vendor. */
+const Paid = ({ done, onAgain }: { done: Done; onAgain: () => void }) => {
+  const { settlementId, receiptUrl, successUrl } = done;
+  useEffect(() => {
+    document.title = `${TEXTS.paid} · Quittance`;
+  }, []);
+  return (
+    <Stack>
+      <div className="notice" data-tone="good" role="status">
+        <strong>{TEXTS.paid}</strong>
+        <div>{TEXTS.paidAbout}</div>
+      </div>
+      {receiptUrl !== null && <LinkOut to={receiptUrl}>{TEXTS.receipt}</LinkOut>}
+      {successUrl !== null && (
+        <LinkOut to={successAddress(successUrl, settlementId)} variant="primary">
+          {TEXTS.onward(new URL(successUrl).host)}
+        </LinkOut>
+      )}
+      <Button onPress={onAgain}>{TEXTS.payAgain}</Button>
+    </Stack>
+  );
+};
+
+type CheckoutProps = {
+  link: LinkAddress;
+  opened: Opened;
+  payment: ReturnType<typeof useLinkPayment>;
+  onExpired: () => void;
+};
+
+const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
+  const { token, claims, title, memo, successUrl, expiresAt } = opened;
+  const isExpired = useExpired(expiresAt);
+  const [isReading, setReading] = useState(false);
+  const newPrice = <Button onPress={onExpired}>{TEXTS.newPrice}</Button>;
+  const payable: Payable = {
+    ...{ token, claims, address: location.href, elsewhere: newPrice },
+    terms: { memo, chain: CHAINS[link.environment], feePayer: null },
+    onSigned: (transaction) => payment.send({ token, transaction, successUrl }),
+    onPaid: async ({ settlement_id }) => {
+      setReading(true);
+      const { settlement } = session.get().client;
+      const receipt = await settlement.getReceipt({ settlement_id }).catch(() => null);
+      payment.finish({
+        settlementId: settlement_id,
+        receiptUrl: receipt?.receipt_url ?? null,
+        successUrl,
+      });
+    },
+  };
+  return (
+    <>
+      {payment.problem !== null && <Notice tone="bad">{payment.problem}</Notice>}
+      <Sold claims={claims} what={['For', title]} />
+      {isReading ? (
+        <Loading>{TEXTS.confirming}</Loading>
+      ) : isExpired ? (
+        <Notice tone="wait" title={TEXTS.expired}>
+          {newPrice}
+        </Notice>
+      ) : (
+        <Ways payable={payable} />
+      )}
+    </>
+  );
+};
+
+/** The page of a payment link: what is sold, the ways to pay it, and the receipt. */
+export const LinkPage = ({ link }: { link: LinkAddress }) => {
+  const payment = useLinkPayment(link);
+  const isOpen = payment.done === null && !payment.isUnderWay;
+  const { read, again } = useOpened(link, isOpen);
+  if (payment.done !== null) return <Paid done={payment.done} onAgain={payment.again} />;
+  if (payment.isUnderWay) return <Loading>{TEXTS.confirming}</Loading>;
+  if (read === null) return <Loading>{TEXTS.reading}</Loading>;
+  if ('problem' in read)
+    return (
+      <Stack>
+        <Notice tone={read.isPaid === true ? 'wait' : 'bad'}>{read.problem}</Notice>
+        {read.isPaid !== true && <Button onPress={again}>{TEXTS.tryAgain}</Button>}
+      </Stack>
+    );
+  const { opened } = read;
+  return <Checkout key={opened.token} {...{ link, opened, payment }} onExpired={again} />;
+};

@@ -1,0 +1,92 @@
+import { useEffect, useState } from 'react';
+import { ApiError, type Client } from '../../../sdk/src/main.ts';
+import { session } from '../session/store.ts';
+import type { LinkAddress } from './link.ts';
+import { sentenceOf, TEXTS } from './texts.ts';
+
+/**
+ * The payment of a link by this tab. It is kept until the tab is closed, so that a reload follows
+ * the payment that was signed and offers no second one.
+ */
+
+/** What is sent again until the outcome is known. */
+type Signed = { token: string; transaction: string; successUrl: string | null };
+export type Done = { settlementId: string; receiptUrl: string | null; successUrl: string | null };
+export type Kept = { signed: Signed } | { done: Done };
+
+const AGAIN_MS = 2000;
+
+const keyOf = ({ environment, paymentLinkId }: LinkAddress): string =>
+  `quittance.link.${environment}.${paymentLinkId}`;
+
+const readKept = (link: LinkAddress): Kept | null => {
+  try {
+    return JSON.parse(sessionStorage.getItem(keyOf(link)) ?? 'null') as Kept | null;
+  } catch {
+    return null;
+  }
+};
+
+/** @returns the outcome; null: it is not known yet @throws Error with a sentence, if it failed */
+const carryOut = async (
+  client: Pick<Client, 'settlement'>,
+  { environment }: LinkAddress,
+  { token, transaction, successUrl }: Signed,
+): Promise<Done | null> => {
+  try {
+    const paid = await client.settlement.payLink({ environment, quote_token: token, transaction });
+    if (paid.status === 'pending') return null;
+    return { settlementId: paid.settlement_id, receiptUrl: paid.receipt_url, successUrl };
+  } catch (error) {
+    // Without an answer, and while it is unknown whether money has moved, nothing else is signed.
+    if (!(error instanceof ApiError) || error.moneyMoved !== 'no') return null;
+    if (error.code === 'quote_already_settled') throw new Error(TEXTS.linkPaid, { cause: error });
+    throw new Error(sentenceOf(error.code, error.message), { cause: error });
+  }
+};
+
+/** What this tab has paid of a link, and what follows a signed transaction. */
+export const useLinkPayment = (link: LinkAddress) => {
+  const [kept, setKept] = useState(() => readKept(link));
+  const [problem, setProblem] = useState<string | null>(null);
+  const keep = (now: Kept | null) => {
+    if (now === null) sessionStorage.removeItem(keyOf(link));
+    else sessionStorage.setItem(keyOf(link), JSON.stringify(now));
+    setKept(now);
+  };
+  const signed = kept !== null && 'signed' in kept ? kept.signed : null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows one signed transaction
+  useEffect(() => {
+    if (signed === null) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    const attempt = async (): Promise<void> => {
+      try {
+        const done = await carryOut(session.get().client, link, signed);
+        if (isOver) return;
+        if (done !== null) keep({ done });
+        else timer = setTimeout(() => void attempt(), AGAIN_MS);
+      } catch (error) {
+        if (isOver) return;
+        setProblem((error as Error).message);
+        keep(null);
+      }
+    };
+    void attempt();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [signed?.transaction]);
+  return {
+    isUnderWay: signed !== null,
+    done: kept !== null && 'done' in kept ? kept.done : null,
+    problem,
+    send: (payment: Signed) => {
+      setProblem(null);
+      keep({ signed: payment });
+    },
+    finish: (done: Done) => keep({ done }),
+    again: () => keep(null),
+  };
+};

@@ -1,0 +1,91 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
+import type { Client } from '../../../sdk/src/main.ts';
+import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
+import { wasSignedIn } from '../session/store.ts';
+import { Button } from '../ui/button.tsx';
+import { Loading, Section, Stack } from '../ui/layout.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { QrCode } from '../ui/qr.tsx';
+import { type BrowserWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
+import { signPayment, type Terms } from './by-wallet.ts';
+import { TEXTS } from './texts.ts';
+
+const ByAccount = lazy(() => import('./by-account.tsx'));
+
+/** A verified quote, and what becomes of its payment. */
+export type Payable = {
+  token: string;
+  claims: QuoteClaims;
+  /** Null: only an account can pay. */
+  terms: Terms | null;
+  /** Called with the transaction that a wallet has signed. */
+  onSigned: (transaction: string) => void;
+  /** Called with the settlement of an account's payment. */
+  onPaid: (settlement: Awaited<ReturnType<Client['settlement']['settle']>>) => void;
+  /** What to do when the quote cannot be paid any more. */
+  elsewhere: ReactNode;
+  /** The address that a phone opens. */
+  address: string;
+};
+
+const ByWallet = ({ payable }: { payable: Payable }) => {
+  const wallets = useBrowserWallets();
+  const [doing, setDoing] = useState<{ name: string; text: string } | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const { terms, claims } = payable;
+  if (terms === null) return <Notice>{TEXTS.noOffer}</Notice>;
+  const pay = async (wallet: BrowserWallet) => {
+    const { name } = wallet;
+    setProblem(null);
+    try {
+      payable.onSigned(await signPayment(claims, terms, wallet, (text) => setDoing({ name, text })));
+    } catch (error) {
+      setProblem((error as Error).message);
+      setDoing(null);
+    }
+  };
+  return (
+    <Section title={TEXTS.wallets} about={TEXTS.walletsAbout}>
+      <Stack>
+        {problem !== null && <Notice tone="bad">{problem}</Notice>}
+        {wallets.length === 0 && <p>{TEXTS.noWallet}</p>}
+        {wallets.map((wallet) => (
+          <Button
+            key={wallet.name}
+            variant="primary"
+            busy={doing?.name === wallet.name && doing.text}
+            isDisabled={doing !== null && doing.name !== wallet.name}
+            onPress={() => void pay(wallet)}
+          >
+            {`Pay ${displayUsdc(claims.quote_amount)} with ${wallet.name}`}
+          </Button>
+        ))}
+      </Stack>
+    </Section>
+  );
+};
+
+/** The ways to pay a quote: a wallet of the browser, an account, a phone. */
+export const Ways = ({ payable }: { payable: Payable }) => {
+  const [withAccount, setWithAccount] = useState(wasSignedIn());
+  return (
+    <>
+      <ByWallet payable={payable} />
+      <Section title={TEXTS.account} about={TEXTS.accountAbout}>
+        {withAccount ? (
+          <Suspense fallback={<Loading>Loading…</Loading>}>
+            <ByAccount payable={payable} />
+          </Suspense>
+        ) : (
+          <Button onPress={() => setWithAccount(true)}>{TEXTS.signIn}</Button>
+        )}
+      </Section>
+      <details>
+        <summary>{TEXTS.phone}</summary>
+        <p>{TEXTS.phoneAbout}</p>
+        <QrCode text={payable.address} label={TEXTS.phone} />
+      </details>
+    </>
+  );
+};

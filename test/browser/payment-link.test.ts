@@ -1,0 +1,231 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Page } from 'playwright-core';
+import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { walletScript } from '../support/browser-wallet.ts';
+import { chainOf } from '../support/chain.ts';
+import { type ConsolePage, type openConsole, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
+import { signAsOther, signWithGuard } from '../support/paying-page.ts';
+import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
+
+/**
+ * People pay payment links in real Chromium, with wallets of the Wallet Standard and with an
+ * account, over a real stack. The vendor has no server.
+ */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+// The address of a receipt is that of the API, which is another host here than the console's.
+const suite = consoleSuite(stack, {
+  except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/(receipt|console\/assets|\.well-known)|status of 4(04|09)/,
+});
+
+const PRICE = 50_000n;
+let vendor: Vendor;
+let buyer: Consumer;
+beforeAll(async () => {
+  [vendor, buyer] = await Promise.all([
+    createVendor(api, stack, { price: PRICE, name: 'City tours' }),
+    createConsumer(api, stack),
+  ]);
+  // The platform creates the token account of the payout address.
+  await must(api('GET /v1/settlements/foreign/terms', { token: vendor.apiKey }), 'terms');
+  await waitFor(
+    () => chain.connection.getAccountInfo(chain.tokenAccount(vendor.payout.publicKey)),
+    (account) => account !== null,
+  );
+}, 120_000);
+
+type Link = { payment_link_id: string; url: string; status: string; payments: number };
+const make = (more: object = {}) =>
+  must(
+    api<Link>('POST /v1/payment-links', {
+      token: vendor.apiKey,
+      body: { service_id: vendor.serviceId, title: 'Harbour tour', ...more },
+    }),
+    'link',
+  );
+const shown = ({ payment_link_id }: Link) =>
+  must(api<Link>(`GET /v1/payment-links/${payment_link_id}`, { token: vendor.apiKey }), 'get');
+type Sale = { settlement_id: string; status: string; rail: string; scope: object | null };
+const salesOf = async ({ payment_link_id }: Link): Promise<Sale[]> => {
+  const { data } = await must(
+    api<{ data: Sale[] }>('GET /v1/settlements?limit=100', { token: vendor.apiKey }),
+    'list',
+  );
+  return data.filter(({ scope }) => JSON.stringify(scope).includes(payment_link_id));
+};
+
+type Options = Parameters<typeof openConsole>[2] & {
+  wallet?: Keypair;
+  next?: Keypair;
+  signer?: (wire: string) => string;
+};
+const opened = async ({ wallet, next, signer, ...options }: Options = {}): Promise<ConsolePage> => {
+  const page = await suite.opened(options);
+  if (signer !== undefined) await page.context.exposeFunction('signByTest', signer);
+  if (wallet !== undefined)
+    await page.context.addInitScript(
+      walletScript(wallet, {
+        ...(signer !== undefined && { signer: 'signByTest' }),
+        ...(next !== undefined && { next }),
+      }),
+    );
+  return page;
+};
+const address = ({ url }: Link) => `${new URL(stack.console_url).origin}${new URL(url).pathname}`;
+const meet = async ({ page }: ConsolePage, link: Link): Promise<void> => {
+  await page.goto(address(link));
+  await page.getByRole('heading', { name: 'City tours' }).waitFor();
+};
+const payButton = (page: Page) => page.getByRole('button', { name: 'Pay 0.05 USDC with Test Wallet' });
+const receiptLink = (page: Page) => page.getByRole('link', { name: 'Open the receipt' });
+const received = () => chain.balance(vendor.payout.publicKey);
+
+test('one click in the page and one in the wallet pay a link, with a receipt, the way on, and no second payment by a reload', async () => {
+  const link = await make({ success_url: 'https://shop.example/thanks?a=1' });
+  const page = await opened({ wallet: buyer.wallet });
+  const before = await received();
+  await meet(page, link);
+  expect(await page.page.title()).toBe('Pay 0.05 USDC to City tours · Quittance');
+  await page.page.getByText('Harbour tour').waitFor();
+  await page.page.getByText(vendor.payout.publicKey.toBase58()).waitFor();
+  await page.shoot('link');
+  expect(await page.findings()).toEqual([]);
+  await payButton(page.page).click();
+  await receiptLink(page.page).waitFor();
+  expect(await received()).toBe(before + PRICE);
+  await page.shoot('link-paid');
+  expect(await page.findings()).toEqual([]);
+  await page.page.reload();
+  await receiptLink(page.page).waitFor();
+  expect(await received()).toBe(before + PRICE);
+
+  // The platform redeems it, because nobody else does.
+  const [sale] = await waitFor(
+    () => salesOf(link),
+    ([one]) => one?.status === 'redeemed',
+  );
+  expect(sale).toMatchObject({ rail: 'x402', scope: { payment_link: { title: 'Harbour tour' } } });
+  expect(await shown(link)).toMatchObject({ status: 'active', payments: 1 });
+  const onward = await page.page.getByRole('link', { name: 'Continue to shop.example' }).getAttribute('href');
+  expect(onward).toBe(`https://shop.example/thanks?a=1&quittance_settlement=${sale!.settlement_id}`);
+  await receiptLink(page.page).click();
+  await page.page.getByText('Signature valid').waitFor();
+  await page.page.getByText('City tours').first().waitFor();
+});
+
+test('an account pays a link after a sign-in, and gets the receipt', async () => {
+  const link = await make();
+  const person = await signInPerson(stack, { email: buyer.signIn.account.email });
+  const page = await opened({ person });
+  await page.go('/');
+  await meet(page, link);
+  await page.page.getByRole('button', { name: `Pay 0.05 USDC as ${buyer.signIn.account.email}` }).click();
+  await receiptLink(page.page).waitFor();
+  await waitFor(
+    () => salesOf(link),
+    ([one]) => one?.status === 'redeemed',
+  );
+  expect(await salesOf(link)).toMatchObject([{ rail: 'quittance' }]);
+});
+
+test('a link for one payment is paid by one of two open pages, and the other one loses nothing', async () => {
+  const link = await make({ single_use: true });
+  const [one, other] = [await opened({ wallet: buyer.wallet }), await opened({ wallet: buyer.wallet })];
+  await meet(one, link);
+  await meet(other, link);
+  const before = await received();
+  await payButton(one.page).click();
+  await receiptLink(one.page).waitFor();
+  await payButton(other.page).click();
+  await other.page.getByText('This payment link is for one payment').first().waitFor();
+  expect(await received()).toBe(before + PRICE);
+  expect(await salesOf(link)).toHaveLength(1);
+  await waitFor(
+    () => shown(link),
+    ({ status }) => status === 'paid',
+  );
+  await other.page.reload();
+  await other.page.getByText('This payment link is for one payment').waitFor();
+  expect(await payButton(other.page).count()).toBe(0);
+  await other.shoot('link-taken');
+  expect(await other.findings()).toEqual([]);
+});
+
+test('signed out, the page of a link fits a phone and is readable in dark colours', async () => {
+  const page = await opened({ width: 'phone', colours: 'dark' });
+  await meet(page, await make({ title: 'A tour with a title that is longer than a phone is wide, by far' }));
+  await page.page.getByText('This browser has no Solana wallet').waitFor();
+  await page.page.getByText('Pay on your phone').click();
+  expect(await page.findings()).toEqual([]);
+  expect(await page.wider()).toEqual([]);
+  await page.shoot('link-phone');
+});
+
+const stranger = Keypair.generate();
+const refuse = () => {
+  throw new Error('User rejected the request.');
+};
+test.each<[string, Options, string]>([
+  ['refuses', { signer: refuse }, 'Test Wallet did not sign. Nothing was paid.'],
+  [
+    'shows another account before it signs',
+    { next: stranger },
+    'Test Wallet did not sign. Nothing was paid.',
+  ],
+  [
+    'signs for another account',
+    { signer: signAsOther(stranger) },
+    'Test Wallet returned another transaction than the one this page has built',
+  ],
+])('a wallet that %s pays no link, and the page says so', async (_, options, said) => {
+  const link = await make({ single_use: true });
+  const page = await opened({ wallet: buyer.wallet, ...options });
+  const before = await received();
+  await meet(page, link);
+  await payButton(page.page).click();
+  await page.page.getByRole('alert').getByText(said).waitFor();
+  await payButton(page.page).waitFor();
+  expect(await received()).toBe(before);
+  expect(await salesOf(link)).toEqual([]);
+});
+
+test('a wallet without money pays nothing, and the link can be paid then', async () => {
+  const link = await make({ single_use: true });
+  const page = await opened({ wallet: Keypair.generate() });
+  await meet(page, link);
+  await payButton(page.page).click();
+  await page.page.getByText(/^(Your wallet has not enough USDC|The chain refuses the payment)/).waitFor();
+  await payButton(page.page).waitFor();
+  expect(await shown(link)).toMatchObject({ status: 'active', payments: 0 });
+});
+
+test('a wallet that adds a guard pays the link, or nothing, and the page says which', async () => {
+  const link = await make();
+  const page = await opened({ wallet: buyer.wallet, signer: signWithGuard(buyer.wallet) });
+  const before = await received();
+  await meet(page, link);
+  await payButton(page.page).click();
+  const refusal = page.page.getByText(/^(Your wallet adds instructions|The chain refuses the payment)/);
+  await receiptLink(page.page).or(refusal).first().waitFor();
+  const isPaid = await receiptLink(page.page).isVisible();
+  expect(await received()).toBe(before + (isPaid ? PRICE : 0n));
+});
+
+test('a link that does not exist or was deactivated offers no payment', async () => {
+  const link = await make();
+  await must(
+    api(`POST /v1/payment-links/${link.payment_link_id}/deactivate`, { token: vendor.apiKey, body: {} }),
+    'deactivate',
+  );
+  const page = await opened({ wallet: buyer.wallet });
+  await page.page.goto(address(link));
+  await page.page.getByText('This payment link is not active any more').waitFor();
+  await page.page.goto(address(link).replace(/.$/, (last) => (last === '0' ? '1' : '0')));
+  await page.page.getByText('This payment link does not exist').waitFor();
+  expect(await payButton(page.page).count()).toBe(0);
+});
