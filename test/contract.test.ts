@@ -230,6 +230,8 @@ const HARMLESS = new Set([
   // The signed message identifies the payment, and a fee quote that is not paid costs nothing.
   ...['settlement.x402Verify', 'settlement.x402Settle', 'settlement.acceptForeign'],
   ...['settlement.reissueForeign', 'settlement.createFeeQuote'],
+  // So does that of a link. An opening costs nothing, and a link is deactivated once.
+  ...['settlement.payLink', 'quote.openPaymentLink', 'quote.deactivatePaymentLink'],
   // The attempt identifies the payment, and a report is a hint.
   ...['settlement.payExternal', 'settlement.reportExternal'],
   ...['wallet.link', 'wallet.provision', 'wallet.onboarding', 'wallet.delegate', 'wallet.revoke'],

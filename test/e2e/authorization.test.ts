@@ -44,19 +44,26 @@ const NO_ASSERTION = {
 const OPEN = 'gateway.health gateway.ready gateway.environments gateway.jwks settlement.getBlockhash';
 const OF_ACCOUNT = ['getSettings', 'listSessions', 'listKeys', 'listSecurityEvents', 'listPasskeys'];
 const HIDDEN = [...OF_ACCOUNT.map((name) => `identity.${name}`), 'settlement.getAccountLimits'];
+/** Objects of the tenant, without a body. */
+const OWN = [
+  'quote.get quote.getPaymentLink quote.deactivatePaymentLink settlement.verify settlement.get',
+  'settlement.getReceipt settlement.getApproval settlement.denyApproval wallet.backup',
+  'funding.getDeposit funding.getWithdrawal funding.getRefund identity.deletePasskey',
+  'identity.deleteSession identity.approvalOptions identity.getService identity.getDelegate',
+  'identity.deleteDelegate webhook.getEndpoint webhook.deleteEndpoint webhook.rotateEndpointSecret',
+  'webhook.listDeliveries webhook.testEndpoint webhook.getEvent',
+].flatMap((names) => names.split(' '));
 const RECIPES: Record<string, Recipe> = {
+  ...Object.fromEntries(OWN.map((id) => [id, {}])),
   ...Object.fromEntries(OPEN.split(' ').map((id) => [id, { open: 200 }])),
   ...Object.fromEntries(HIDDEN.map((id) => [id, { foreign: 'hidden' as const }])),
   'gateway.requests': { foreign: 'hidden' },
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
-  'quote.get': {},
   'quote.createPaymentLink': {
     body: ({ objects }) => ({ service_id: objects.service_id, title: 'Tour' }),
   },
   'quote.listPaymentLinks': { foreign: 'hidden' },
-  'quote.getPaymentLink': {},
-  'quote.deactivatePaymentLink': {},
   // For whoever has the address. The quote of the tenant is of no link.
   'quote.openPaymentLink': { body: () => ({ environment: 'test' }), open: 200 },
   'settlement.payLink': {
@@ -77,15 +84,10 @@ const RECIPES: Record<string, Recipe> = {
     body: ({ settlementToken }) => ({ settlement_token: settlementToken, units: 1, request_id: 'r-1' }),
     elsewhere: [400, 404],
   },
-  'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
-  'settlement.get': {},
-  'settlement.getReceipt': {},
   'settlement.listApprovals': { foreign: 'hidden' },
   // A stranger who tried to pay Ada’s quote sees the refusal of it, which names the quote.
   'settlement.listDeclines': { foreign: 200 },
-  'settlement.getApproval': {},
-  'settlement.denyApproval': {},
   // The bytes are no transaction, for whatever service.
   'settlement.acceptForeign': {
     body: () => ({ rail: 'x402', quote_amount: one, memo: 'm', transaction: 'AQ==', redeem_id: 'r-1' }),
@@ -119,7 +121,6 @@ const RECIPES: Record<string, Recipe> = {
   'wallet.link': { body: ({ walletProof }) => walletProof, foreign: 400 },
   'wallet.provision': { body: ({ walletProof }) => walletProof, foreign: 400 },
   'wallet.list': { foreign: 'hidden' },
-  'wallet.backup': {},
   'wallet.replaceBackup': {
     body: ({ walletProof }) => ({ proof: walletProof.proof, replaces: 'a', backup: 'b' }),
   },
@@ -141,7 +142,6 @@ const RECIPES: Record<string, Recipe> = {
     }),
   },
   'funding.listDeposits': { foreign: 'hidden' },
-  'funding.getDeposit': {},
   'funding.createWithdrawal': {
     body: ({ objects, walletProof }) => ({
       wallet_id: objects.wallet_id,
@@ -152,14 +152,12 @@ const RECIPES: Record<string, Recipe> = {
   'funding.approveWithdrawal': { body: () => ({}) },
   'funding.cancelWithdrawal': { body: () => ({}) },
   'funding.listWithdrawals': { foreign: 'hidden' },
-  'funding.getWithdrawal': {},
   'funding.createRefund': {
     body: ({ objects }) => ({ settlement_id: objects.settlement_id, amount: '1000' }),
   },
   'funding.submitRefund': { body: () => ({}) },
   'funding.cancelRefund': { body: () => ({}) },
   'funding.listRefunds': { foreign: 'hidden' },
-  'funding.getRefund': {},
   // The provider's signature is its credential. No other signature is accepted.
   'funding.providerWebhook': { body: () => ({ type: 'transaction_updated' }), open: 401 },
   'identity.createAccount': { body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }), open: 202 },
@@ -186,8 +184,6 @@ const RECIPES: Record<string, Recipe> = {
     body: ({ objects }) => ({ default_wallet_id: objects.wallet_id }),
     foreign: 400,
   },
-  'identity.deletePasskey': {},
-  'identity.deleteSession': {},
   'identity.passkeyRegisterOptions': { body: () => ({}), foreign: 'hidden' },
   'identity.passkeyRegisterVerify': { body: () => ({ response: NO_REGISTRATION }), foreign: 400 },
   'identity.startDeviceSignIn': { body: () => ({ client_name: 'A device' }), open: 200 },
@@ -197,7 +193,6 @@ const RECIPES: Record<string, Recipe> = {
   'identity.decideDeviceSignIn': { body: () => ({ user_code: 'WDJB-MJHT', allow: false }) },
   'identity.passkeyLoginOptions': { body: () => ({}), open: 200 },
   'identity.passkeyLoginVerify': { body: () => ({ response: NO_ASSERTION }), open: 401 },
-  'identity.approvalOptions': {},
   'identity.approve': { body: () => ({ response: NO_ASSERTION }) },
   'identity.createService': {
     // Another account may create a service with the same name.
@@ -205,7 +200,6 @@ const RECIPES: Record<string, Recipe> = {
     foreign: 'hidden',
   },
   'identity.listServices': { foreign: 'hidden' },
-  'identity.getService': {},
   'identity.showFee': { query: 'price=50000', foreign: 'hidden' },
   'identity.updateService': { body: () => ({ price: '20000' }) },
   'identity.deleteService': { body: () => ({ mode: 'close' }) },
@@ -217,23 +211,15 @@ const RECIPES: Record<string, Recipe> = {
   },
   'identity.listDelegates': { foreign: 'hidden' },
   'identity.getOwnDelegate': { foreign: 'hidden' },
-  'identity.getDelegate': {},
   'identity.updateDelegate': { body: () => ({ limits: { daily: null } }) },
-  'identity.deleteDelegate': {},
   'identity.rotateDelegateKey': { body: () => ({}) },
   'identity.revealDelegateKey': { body: () => ({}) },
   'webhook.createEndpoint': { body: () => ({ url: 'http://127.0.0.1:9/hook' }), foreign: 'hidden' },
   'webhook.listEndpoints': { foreign: 'hidden' },
-  'webhook.getEndpoint': {},
   'webhook.updateEndpoint': { body: () => ({ enabled: false }) },
-  'webhook.deleteEndpoint': {},
-  'webhook.rotateEndpointSecret': {},
-  'webhook.listDeliveries': {},
   'webhook.redeliver': { body: () => ({ since: '2026-01-01T00:00:00Z' }) },
-  'webhook.testEndpoint': {},
   // A stranger’s own declined payment names Ada’s quote, which it tried to pay.
   'webhook.listEvents': { query: 'type=settlement.issued', foreign: 'hidden' },
-  'webhook.getEvent': {},
   'identity.verifyDelegateReveal': { body: () => ({ token: `rv_test_${'A'.repeat(43)}` }), open: 401 },
 };
 

@@ -9,8 +9,8 @@ import { DataOfAccount, useSession } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Loading, Stack } from '../ui/layout.tsx';
+import type { Payable } from './payable.ts';
 import { TEXTS } from './texts.ts';
-import type { Payable } from './ways.tsx';
 
 type Props = { payable: Payable };
 

@@ -6,7 +6,7 @@ import { TEXTS } from './texts.ts';
 
 /** Lets a wallet of the browser sign the payment of a quote. */
 
-export type Chain = 'solana:mainnet' | 'solana:devnet';
+type Chain = 'solana:mainnet' | 'solana:devnet';
 /** What a wallet's payment has beside what the quote says. */
 export type Terms = {
   memo: string;

@@ -1,13 +1,15 @@
 import { useEffect, useState } from 'react';
 import { session } from '../session/store.ts';
 import { Button, LinkOut } from '../ui/button.tsx';
-import { Loading, Stack } from '../ui/layout.tsx';
+import { Loading, Properties, Row, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { Money } from '../ui/show.tsx';
 import { type LinkAddress, type LinkRead, type Opened, openLink, successAddress } from './link.ts';
 import { type Done, useLinkPayment } from './link-payment.ts';
+import type { Payable } from './payable.ts';
 import { Sold, useExpired } from './sold.tsx';
 import { TEXTS } from './texts.ts';
-import { type Payable, Ways } from './ways.tsx';
+import { Ways } from './ways.tsx';
 
 const CHAINS = { test: 'solana:devnet', live: 'solana:mainnet' } as const;
 
@@ -32,7 +34,8 @@ const useOpened = (link: LinkAddress, isWanted: boolean) => {
 
 /** The end: the receipt, and the way to the vendor. */
 const Paid = ({ done, onAgain }: { done: Done; onAgain: () => void }) => {
-  const { settlementId, receiptUrl, successUrl } = done;
+  const { settlementId, receiptUrl, bought } = done;
+  const { vendor, title, amount, successUrl, isSingleUse } = bought;
   useEffect(() => {
     document.title = `${TEXTS.paid} · Quittance`;
   }, []);
@@ -42,13 +45,27 @@ const Paid = ({ done, onAgain }: { done: Done; onAgain: () => void }) => {
         <strong>{TEXTS.paid}</strong>
         <div>{TEXTS.paidAbout}</div>
       </div>
-      {receiptUrl !== null && <LinkOut to={receiptUrl}>{TEXTS.receipt}</LinkOut>}
-      {successUrl !== null && (
-        <LinkOut to={successAddress(successUrl, settlementId)} variant="primary">
-          {TEXTS.onward(new URL(successUrl).host)}
-        </LinkOut>
-      )}
-      <Button onPress={onAgain}>{TEXTS.payAgain}</Button>
+      <Section title={vendor}>
+        <Properties
+          of={[
+            ['Price', <Money key="price" micro={amount} large />],
+            ['For', title],
+          ]}
+        />
+      </Section>
+      <Row>
+        {successUrl !== null && (
+          <LinkOut to={successAddress(successUrl, settlementId)} variant="primary">
+            {TEXTS.onward(new URL(successUrl).host)}
+          </LinkOut>
+        )}
+        {receiptUrl !== null && <LinkOut to={receiptUrl}>{TEXTS.receipt}</LinkOut>}
+        {!isSingleUse && (
+          <Button variant="quiet" onPress={onAgain}>
+            {TEXTS.payAgain}
+          </Button>
+        )}
+      </Row>
     </Stack>
   );
 };
@@ -61,14 +78,19 @@ type CheckoutProps = {
 };
 
 const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
-  const { token, claims, title, memo, successUrl, expiresAt } = opened;
+  const { token, claims, title, memo, successUrl, isSingleUse, expiresAt } = opened;
+  const { service_name: vendor, quote_amount: amount } = claims;
+  const bought = { vendor, title, amount, successUrl, isSingleUse };
   const isExpired = useExpired(expiresAt);
   const [isReading, setReading] = useState(false);
   const newPrice = <Button onPress={onExpired}>{TEXTS.newPrice}</Button>;
   const payable: Payable = {
-    ...{ token, claims, address: location.href, elsewhere: newPrice },
+    token,
+    claims,
+    address: location.href,
+    elsewhere: newPrice,
     terms: { memo, chain: CHAINS[link.environment], feePayer: null },
-    onSigned: (transaction) => payment.send({ token, transaction, successUrl }),
+    onSigned: (transaction) => payment.send({ token, transaction, bought }),
     onPaid: async ({ settlement_id }) => {
       setReading(true);
       const { settlement } = session.get().client;
@@ -76,7 +98,7 @@ const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
       payment.finish({
         settlementId: settlement_id,
         receiptUrl: receipt?.receipt_url ?? null,
-        successUrl,
+        bought,
       });
     },
   };

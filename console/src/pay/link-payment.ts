@@ -9,10 +9,19 @@ import { sentenceOf, TEXTS } from './texts.ts';
  * the payment that was signed and offers no second one.
  */
 
+/** What the page shows of a payment when its quote is gone. */
+type Bought = {
+  vendor: string;
+  title: string;
+  /** Micro-units. */
+  amount: string;
+  successUrl: string | null;
+  isSingleUse: boolean;
+};
 /** What is sent again until the outcome is known. */
-type Signed = { token: string; transaction: string; successUrl: string | null };
-export type Done = { settlementId: string; receiptUrl: string | null; successUrl: string | null };
-export type Kept = { signed: Signed } | { done: Done };
+type Signed = { token: string; transaction: string; bought: Bought };
+export type Done = { settlementId: string; receiptUrl: string | null; bought: Bought };
+type Kept = { signed: Signed } | { done: Done };
 
 const AGAIN_MS = 2000;
 
@@ -31,12 +40,12 @@ const readKept = (link: LinkAddress): Kept | null => {
 const carryOut = async (
   client: Pick<Client, 'settlement'>,
   { environment }: LinkAddress,
-  { token, transaction, successUrl }: Signed,
+  { token, transaction, bought }: Signed,
 ): Promise<Done | null> => {
   try {
     const paid = await client.settlement.payLink({ environment, quote_token: token, transaction });
     if (paid.status === 'pending') return null;
-    return { settlementId: paid.settlement_id, receiptUrl: paid.receipt_url, successUrl };
+    return { settlementId: paid.settlement_id, receiptUrl: paid.receipt_url, bought };
   } catch (error) {
     // Without an answer, and while it is unknown whether money has moved, nothing else is signed.
     if (!(error instanceof ApiError) || error.moneyMoved !== 'no') return null;

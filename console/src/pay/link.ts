@@ -24,6 +24,7 @@ export type Opened = {
   claims: QuoteClaims;
   title: string;
   memo: string;
+  isSingleUse: boolean;
   /** Null: the vendor has named no page. */
   successUrl: string | null;
   /** Epoch milliseconds. */
@@ -35,11 +36,14 @@ export type LinkRead = { opened: Opened } | { problem: string; isPaid?: boolean 
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
 
 const openedOf = (token: string, claims: QuoteClaims, { paymentLinkId }: LinkAddress): LinkRead => {
-  const { payment_link_id, title, memo, success_url } = objectOr(claims.scope?.payment_link) ?? {};
+  const { payment_link_id, title, memo, success_url, single_use } =
+    objectOr(claims.scope?.payment_link) ?? {};
   if (payment_link_id !== paymentLinkId || typeof title !== 'string' || typeof memo !== 'string')
     return { problem: TEXTS.badQuote };
   const successUrl = typeof success_url === 'string' && isWeb(success_url) ? success_url : null;
-  return { opened: { token, claims, title, memo, successUrl, expiresAt: Date.parse(claims.expires_at) } };
+  const expiresAt = Date.parse(claims.expires_at);
+  const isSingleUse = single_use === true;
+  return { opened: { token, claims, title, memo, isSingleUse, successUrl, expiresAt } };
 };
 
 const problemOf = (error: unknown): LinkRead => {

@@ -20,7 +20,7 @@ import { TEXTS } from './texts.ts';
  */
 
 /** An offer of x402 that asks for what the quote asks for. */
-export type Offer = Terms & {
+type Offer = Terms & {
   /** As the vendor's 402 has it. A payment returns it whole. */
   accepted: Record<string, unknown>;
 };

@@ -4,9 +4,10 @@ import { useFragment } from '../lib/fragment.ts';
 import { Loading } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { type Order, type Read, readOrder } from './order.ts';
+import type { Payable } from './payable.ts';
 import { Sold, useExpired } from './sold.tsx';
 import { reasonOf, TEXTS } from './texts.ts';
-import { type Payable, Ways } from './ways.tsx';
+import { Ways } from './ways.tsx';
 
 /** The order of the page's address. Null while it is verified. */
 const useOrder = (): Read | null => {
@@ -39,7 +40,11 @@ const Checkout = ({ order }: { order: Order }) => {
   };
   const newPrice = <a href={addressWith(back, { refusedQuote: claims.quote_id })}>{TEXTS.newPrice}</a>;
   const payable: Payable = {
-    ...{ token, claims, address: back, elsewhere: <p>{newPrice}</p>, terms: offer },
+    token,
+    claims,
+    address: back,
+    elsewhere: <p>{newPrice}</p>,
+    terms: offer,
     onSigned: (transaction) => {
       const payload = { x402Version: 2, accepted: offer?.accepted, payload: { transaction } };
       onDone(addressWith(back, { payload }), TEXTS.sent(host));

@@ -1,33 +1,16 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import type { Client } from '../../../sdk/src/main.ts';
-import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
 import { wasSignedIn } from '../session/store.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { QrCode } from '../ui/qr.tsx';
 import { type BrowserWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
-import { signPayment, type Terms } from './by-wallet.ts';
+import { signPayment } from './by-wallet.ts';
+import type { Payable } from './payable.ts';
 import { TEXTS } from './texts.ts';
 
 const ByAccount = lazy(() => import('./by-account.tsx'));
-
-/** A verified quote, and what becomes of its payment. */
-export type Payable = {
-  token: string;
-  claims: QuoteClaims;
-  /** Null: only an account can pay. */
-  terms: Terms | null;
-  /** Called with the transaction that a wallet has signed. */
-  onSigned: (transaction: string) => void;
-  /** Called with the settlement of an account's payment. */
-  onPaid: (settlement: Awaited<ReturnType<Client['settlement']['settle']>>) => void;
-  /** What to do when the quote cannot be paid any more. */
-  elsewhere: ReactNode;
-  /** The address that a phone opens. */
-  address: string;
-};
 
 const ByWallet = ({ payable }: { payable: Payable }) => {
   const wallets = useBrowserWallets();

@@ -115,7 +115,10 @@ const CreateDialog = ({ service: { service_id, price }, onClose, onCreated }: Cr
     setWrong(micro === null);
     if (micro === null) return;
     void create.run({
-      ...{ service_id, title: title.trim(), quote_amount: micro.toString(), single_use: uses === 'one' },
+      service_id,
+      title: title.trim(),
+      quote_amount: micro.toString(),
+      single_use: uses === 'one',
       ...(success.trim() !== '' && { success_url: success.trim() }),
     });
   };
@@ -130,7 +133,6 @@ const CreateDialog = ({ service: { service_id, price }, onClose, onCreated }: Cr
             onChange={setTitle}
             maxLength={120}
             isRequired
-            autoFocus
           />
           <AmountField
             label="Price"
@@ -150,7 +152,6 @@ const CreateDialog = ({ service: { service_id, price }, onClose, onCreated }: Cr
           <TextField
             label="Page after the payment (optional)"
             hint="An https address. The page leads to it, with the id of the settlement."
-            placeholder="https://shop.example.com/thanks"
             type="url"
             value={success}
             onChange={setSuccess}

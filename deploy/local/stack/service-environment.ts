@@ -79,24 +79,20 @@ export function serviceEnvironment(
     const { kid, seed } = keys.signing[use];
     return `${kid}:${seed}`;
   };
+  const selling = {
+    PUBLIC_KEYS: publicKeys([environment]),
+    USDC_MINT: environment.usdc_mint,
+    CURSOR_KEY: keys.cursorKey,
+    PUBLIC_URL: shared.gatewayUrl,
+    ...fees,
+  };
   const own: Record<typeof service, Record<string, string>> = {
-    quote: {
-      SIGNING_KEYS: signing('quote'),
-      PUBLIC_KEYS: publicKeys([environment]),
-      USDC_MINT: environment.usdc_mint,
-      CURSOR_KEY: keys.cursorKey,
-      PUBLIC_URL: shared.gatewayUrl,
-      ...fees,
-    },
+    quote: { SIGNING_KEYS: signing('quote'), ...selling },
     settlement: {
       SIGNING_KEYS: signing('settlement'),
-      PUBLIC_KEYS: publicKeys([environment]),
-      USDC_MINT: environment.usdc_mint,
       FEE_WALLET: environment.fee_wallet,
       X402_NETWORK: networkOf(environment.name).caip2,
-      PUBLIC_URL: shared.gatewayUrl,
-      ...fees,
-      CURSOR_KEY: keys.cursorKey,
+      ...selling,
       ...shared.hourlyCaps,
     },
     wallet: { CURSOR_KEY: keys.cursorKey },

@@ -525,7 +525,6 @@ export type {
   PaymentLinkStatus,
   PendingDeviceSignIn,
   PendingIncomingPayment,
-  PendingPaymentLink,
   PendingSettlement,
   PollDeviceSignInRequest,
   PreparedRefund,

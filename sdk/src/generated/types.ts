@@ -138,7 +138,7 @@ export interface operations {
   };
   'settlement.payLink': {
     input: PayPaymentLinkRequest;
-    output: PaidPaymentLink | PendingPaymentLink;
+    output: PaidPaymentLink | PendingIncomingPayment;
   };
   'settlement.get': {
     input: {
@@ -2403,7 +2403,7 @@ export type PaymentLinkPaid = {
     quote_amount: MicroUsdc;
 };
 /**
- * @description active: can be paid. paid: a link for one payment that was paid. inactive: it was deactivated, or its service is closing
+ * @description active: can be paid. paid: a link for one payment that was paid. inactive: it was deactivated
  * @enum {string}
  */
 export type PaymentLinkStatus = "active" | "paid" | "inactive";
@@ -2415,16 +2415,6 @@ export type PendingDeviceSignIn = {
     status: "pending";
 };
 export type PendingIncomingPayment = {
-    settlement_id: SettlementId;
-    /**
-     * @description The payment is under way. Repeat the call
-     * @constant
-     */
-    status: "pending";
-    /** @description The transaction on chain. Null until it is seen there */
-    tx_hash: TransactionHash | null;
-};
-export type PendingPaymentLink = {
     settlement_id: SettlementId;
     /**
      * @description The payment is under way. Repeat the call

@@ -34,8 +34,8 @@ const RECEIPT_HEADERS = {
  * GET /console and everything below: the built files, and for any other path the page, whose script
  * shows the view of that path. A file under /assets/ has its hash in its name and never changes.
  * GET /pay is the payment page of browsers that met a 402. The order is in the fragment of its
- * address, so it never arrives here. GET /pay/<environment>/<payment_link_id> is the same page for a
- * payment link.
+ * address, so it never arrives here. GET /pay/<environment>/<payment_link_id> is the same page for
+ * a payment link.
  * GET /receipt is the page of a signed receipt. The receipt is in the fragment of the page's
  * address, so it never arrives here.
  * @param consoleFolder the output of `console/build.ts`. A gateway also runs without it, for

@@ -2,7 +2,13 @@ import { LINK_KEY } from '../../../shared/contract/quote.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { displayUsdc } from '../../../shared/lib/usdc.ts';
 
-type Link = { payment_link_id: string; title: string; success_url: string | null };
+type Link = {
+  payment_link_id: string;
+  title: string;
+  success_url: string | null;
+  /** Of a link for one payment. */
+  quote_id: string | null;
+};
 type Payment = { url: string; serviceName: string; amountMicro: bigint; quoteId: string };
 
 /**
@@ -37,6 +43,7 @@ export const scopeOfLink = (link: Link, payment: Payment): NonNullable<QuoteClai
     payment_link_id: link.payment_link_id,
     title: link.title,
     success_url: link.success_url,
+    single_use: link.quote_id !== null,
     memo: memoOf(payment),
   },
 });

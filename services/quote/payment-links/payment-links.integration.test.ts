@@ -124,6 +124,7 @@ test('each opening signs a quote that names link, title, address and memo', asyn
       payment_link_id: link.payment_link_id,
       title: 'Tour',
       success_url: 'https://shop.example/thanks',
+      single_use: false,
       memo: `Weather: 2.50 USDC (${one.quote_id})`,
     },
   });

@@ -17,7 +17,7 @@ const Row = z.object({
   payments: z.bigint(),
 });
 export type PaymentLinkRow = z.infer<typeof Row>;
-export type NewPaymentLink = Omit<PaymentLinkRow, 'payments' | 'deactivated_at'>;
+type NewPaymentLink = Omit<PaymentLinkRow, 'payments' | 'deactivated_at'>;
 
 const columns = sql.fragment`payment_link_id, account_id, service_id, title, quote_amount, quote_id, success_url,
   created_at, deactivated_at,

@@ -39,6 +39,7 @@ beforeAll(async () => {
     SIGNING_KEYS: `test.quote.1:${SEED.toString('base64url')}`,
     USDC_MINT: MINT,
     CURSOR_KEY: 'a'.repeat(43),
+    PUBLIC_URL: 'https://api.example.com',
   };
   service = await startService('quote', env, { testBus, database });
 }, 60_000);

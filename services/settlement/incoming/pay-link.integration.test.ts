@@ -99,7 +99,7 @@ test('a payment is recorded with quote and scope, confirmed with a receipt, and 
 describe('one quote is paid once (rule 2)', () => {
   test('of many wallets at once one is recorded, and no other transaction is signed', async () => {
     const q = linkQuote();
-    const transactions = Array.from({ length: 16 }, newTransaction);
+    const transactions = Array.from({ length: 64 }, newTransaction);
     const before = submitter.submitted;
     const answers = transactions.map((transaction) => outcome(payLink(q.quote_token, transaction)));
     const rows = await Promise.race(transactions.map((one) => pendingRow(one)));
@@ -107,7 +107,7 @@ describe('one quote is paid once (rule 2)', () => {
     for (const one of transactions) if ((await rowOf(one)) !== undefined) await confirm(one);
     const outcomes = await Promise.all(answers);
     expect(outcomes.filter((each) => each === 'ok')).toHaveLength(1);
-    expect(outcomes.filter((each) => each === 'quote_already_settled')).toHaveLength(15);
+    expect(outcomes.filter((each) => each === 'quote_already_settled')).toHaveLength(63);
     expect(submitter.submitted).toBe(before + 1);
     expect(await settlementsOf(q)).toHaveLength(1);
   });
@@ -130,7 +130,9 @@ describe('one quote is paid once (rule 2)', () => {
     submitter.submits.set(hashOf(failing), refusal);
     expect(await outcome(payLink(q.quote_token, failing))).toBe('payment_failed');
     expect(await paidBy(q)).toMatchObject({ status: 'confirmed' });
-    expect((await settlementsOf(q)).map(({ status }) => status).sort()).toEqual(['failed', 'issued']);
+    expect(new Set((await settlementsOf(q)).map(({ status }) => status))).toEqual(
+      new Set(['failed', 'issued']),
+    );
   });
 });
 

@@ -60,7 +60,14 @@ const presented = (
   const vendor = vendorOf(claims);
   const amountMicro = parseMicro(claims.quote_amount);
   const order: IncomingOrder = {
-    ...{ rail: 'x402', vendor, amountMicro, feeMicro: 0n, transaction, memo, resource, externalId: null },
+    rail: 'x402',
+    vendor,
+    amountMicro,
+    feeMicro: 0n,
+    transaction,
+    memo,
+    resource,
+    externalId: null,
     quote: { id: claims.quote_id, scope: claims.scope },
   };
   return {

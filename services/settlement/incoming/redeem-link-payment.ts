@@ -15,8 +15,11 @@ const redeem = async (deps: Deps, row: SettlementRow, redeemId: string): Promise
     return redeemIncoming(deps, { settlement_id, redeem_id: redeemId, hand_out_id: null });
   const [redeemed] = await recordRedeems(deps.pool, [
     {
-      ...{ settlement_id, service_id: service_id!, settlement_token: settlement_token! },
-      ...{ redeem_id: redeemId, traceparent: activeTraceparent() },
+      settlement_id,
+      service_id: service_id!,
+      settlement_token: settlement_token!,
+      redeem_id: redeemId,
+      traceparent: activeTraceparent(),
     },
   ]);
   if (redeemed) deps.relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });

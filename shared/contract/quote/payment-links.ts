@@ -41,10 +41,10 @@ const SuccessUrl = z
   });
 const title = label(120, 'Ticket for the harbour tour').describe('What is sold, for the buyer');
 
-export const PaymentLinkStatus = z.enum(['active', 'paid', 'inactive']).meta({
+const PaymentLinkStatus = z.enum(['active', 'paid', 'inactive']).meta({
   id: 'PaymentLinkStatus',
   description:
-    'active: can be paid. paid: a link for one payment that was paid. inactive: it was deactivated, or its service is closing',
+    'active: can be paid. paid: a link for one payment that was paid. inactive: it was deactivated',
 });
 
 export const PaymentLink = z

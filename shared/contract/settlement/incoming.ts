@@ -45,7 +45,8 @@ const Confirmed = z
     replayed: z.boolean().describe('Whether an earlier call has redeemed it'),
   })
   .meta({ id: 'ConfirmedIncomingPayment' });
-const Pending = z
+/** An incoming payment whose outcome is open. */
+export const PendingIncoming = z
   .strictObject({
     settlement_id: SettlementId,
     status: z.literal('pending').describe('The payment is under way. Repeat the call'),
@@ -137,7 +138,7 @@ export const incomingOperations = {
       })
       .meta({ id: 'IncomingPaymentRequest' }),
     repeatable: true,
-    output: z.discriminatedUnion('status', [Confirmed, Pending]),
+    output: z.discriminatedUnion('status', [Confirmed, PendingIncoming]),
     errors: ['conflict', 'insufficient_funds', 'payment_failed'],
     money: 'moves',
     timeoutSeconds: 10,

@@ -1,13 +1,7 @@
 import { z } from 'zod';
-import {
-  CompactToken,
-  Environment,
-  SettlementId,
-  TransactionHash,
-  txHashOrNull,
-  WireTransaction,
-} from '../primitives.ts';
+import { CompactToken, Environment, SettlementId, TransactionHash, WireTransaction } from '../primitives.ts';
 import { operation } from '../service.ts';
+import { PendingIncoming } from './incoming.ts';
 
 const Paid = z
   .strictObject({
@@ -23,14 +17,6 @@ const Paid = z
       }),
   })
   .meta({ id: 'PaidPaymentLink' });
-const Pending = z
-  .strictObject({
-    settlement_id: SettlementId,
-    status: z.literal('pending').describe('The payment is under way. Repeat the call'),
-    tx_hash: txHashOrNull,
-  })
-  .meta({ id: 'PendingPaymentLink' });
-
 /** The payment of a payment link by a wallet (docs/adr/0075). */
 export const paymentLinkOperations = {
   payLink: operation({
@@ -57,7 +43,7 @@ export const paymentLinkOperations = {
         transaction: WireTransaction.describe('The transaction that the wallet has signed'),
       })
       .meta({ id: 'PayPaymentLinkRequest' }),
-    output: z.discriminatedUnion('status', [Paid, Pending]),
+    output: z.discriminatedUnion('status', [Paid, PendingIncoming]),
     errors: ['conflict', 'insufficient_funds', 'payment_failed', 'quote_expired', 'quote_already_settled'],
     money: 'moves',
     timeoutSeconds: 10,
