@@ -53,6 +53,7 @@ const Paid = ({ done, onAgain }: { done: Done; onAgain: () => void }) => {
           ]}
         />
       </Section>
+      {receiptUrl === null && <Notice>{TEXTS.noReceipt}</Notice>}
       <Row>
         {successUrl !== null && (
           <LinkOut to={successAddress(successUrl, settlementId)} variant="primary">

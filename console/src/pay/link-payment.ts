@@ -24,6 +24,8 @@ export type Done = { settlementId: string; receiptUrl: string | null; bought: Bo
 type Kept = { signed: Signed } | { done: Done };
 
 const AGAIN_MS = 2000;
+/** How often a payment without a receipt is asked for it. The payment is made all the same. */
+const RECEIPT_ATTEMPTS = 5;
 
 const keyOf = ({ environment, paymentLinkId }: LinkAddress): string =>
   `quittance.link.${environment}.${paymentLinkId}`;
@@ -36,15 +38,21 @@ const readKept = (link: LinkAddress): Kept | null => {
   }
 };
 
-/** @returns the outcome; null: it is not known yet @throws Error with a sentence, if it failed */
+/**
+ * @param attempts how often it was sent before
+ * @returns the outcome; null: it is not known yet, or has no receipt yet
+ * @throws Error with a sentence, if it failed
+ */
 const carryOut = async (
   client: Pick<Client, 'settlement'>,
   { environment }: LinkAddress,
   { token, transaction, bought }: Signed,
+  attempts: number,
 ): Promise<Done | null> => {
   try {
     const paid = await client.settlement.payLink({ environment, quote_token: token, transaction });
     if (paid.status === 'pending') return null;
+    if (paid.receipt_url === null && attempts < RECEIPT_ATTEMPTS) return null;
     return { settlementId: paid.settlement_id, receiptUrl: paid.receipt_url, bought };
   } catch (error) {
     // Without an answer, and while it is unknown whether money has moved, nothing else is signed.
@@ -69,9 +77,10 @@ export const useLinkPayment = (link: LinkAddress) => {
     if (signed === null) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
+    let attempts = 0;
     const attempt = async (): Promise<void> => {
       try {
-        const done = await carryOut(session.get().client, link, signed);
+        const done = await carryOut(session.get().client, link, signed, attempts++);
         if (isOver) return;
         if (done !== null) keep({ done });
         else timer = setTimeout(() => void attempt(), AGAIN_MS);

@@ -14,7 +14,7 @@ const stranger = privateKeyFromSeed(new Uint8Array(32).fill(2));
 const x = Buffer.from(rawPublicKey(own)).toString('base64url');
 const KEYS = [{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x, env: 'test' }] as Keys;
 
-const payment_link = { payment_link_id: ID, title: 'Tour', memo: 'Weather: 1 (q)', success_url: null };
+const payment_link = { payment_link_id: ID, title: 'Tour', memo: '1 USDC to Weather (q)', success_url: null };
 const tokenFor = (link: object, key = own): string =>
   signToken(
     'quote',
@@ -53,7 +53,7 @@ test.each([
 
 test('a link shows what its signed quote says', async () => {
   expect(await opened(tokenFor({ success_url: 'https://shop.example/' }))).toMatchObject({
-    opened: { title: 'Tour', memo: 'Weather: 1 (q)', successUrl: 'https://shop.example/' },
+    opened: { title: 'Tour', memo: '1 USDC to Weather (q)', successUrl: 'https://shop.example/' },
   });
   // Only a web page can follow the payment.
   expect(await opened(tokenFor({ success_url: 'javascript:alert(1)' }))).toMatchObject({

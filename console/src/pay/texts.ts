@@ -15,6 +15,7 @@ export const TEXTS = {
   paid: 'Paid',
   paidAbout: 'The payment is confirmed on the chain. Save the receipt: nobody can change it.',
   receipt: 'Open the receipt',
+  noReceipt: 'The receipt cannot be made right now. The vendor can send it to you later.',
   onward: (host: string) => `Continue to ${host}`,
   payAgain: 'Pay once more',
   expired: 'This price has expired. Nothing was paid.',

@@ -125,7 +125,7 @@ test('each opening signs a quote that names link, title, address and memo', asyn
       title: 'Tour',
       success_url: 'https://shop.example/thanks',
       single_use: false,
-      memo: `Weather: 2.50 USDC (${one.quote_id})`,
+      memo: `2.50 USDC to Weather (${one.quote_id})`,
     },
   });
   expect(await codeOf(open({ payment_link_id: newId('pl') }))).toBe('not_found');

@@ -43,7 +43,7 @@ beforeEach(() => {
   key = newKey();
 });
 
-const MEMO = 'Weather: 0.05 USDC (q)';
+const MEMO = '0.05 USDC to Weather (q)';
 const linkQuote = (options: Parameters<typeof quote>[1] = {}) => {
   const payment_link = { payment_link_id: 'pl', title: 'Tour', success_url: null, memo: MEMO };
   return quote(50_000n, {
