@@ -151,7 +151,7 @@ test('an unmodified client of MPP pays for a request with a body and credentials
       receipt: { status: 'success', method: 'solana' },
     },
   ]);
-}, 120_000);
+}, INSTALL_MS);
 
 type Check = { label: string; severity: string; detail?: string };
 type Validated = {
@@ -178,7 +178,7 @@ test('mppx validate finds nothing wrong with the route, its errors and the docum
   expect(all.filter(({ severity }) => severity !== 'pass')).toEqual([]);
   expect([code, summary.failed, endpoints.length]).toEqual([0, 0, 1]);
   expect(all.map(({ label }) => label)).toEqual(expect.arrayContaining(PASSED));
-}, 120_000);
+}, INSTALL_MS);
 /** The command has no payment of Solana, so it goes as far as the answer to a broken credential. */
 const PASSED = [
   'Valid OpenAPI structure',
@@ -200,4 +200,4 @@ test('a buyer without funds gets 402, and nothing is delivered', async () => {
   for (const name of ['buyer', 'buyer-mpp'] as const)
     expect(await runInterop(name, { url, rpcUrl, secretKey: base64(poor) })).toMatchObject([{ status: 402 }]);
   expect(deliveries).toHaveLength(before);
-});
+}, INSTALL_MS);

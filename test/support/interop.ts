@@ -27,6 +27,8 @@ const PROGRAMS = {
 } as const;
 type ProgramName = keyof typeof PROGRAMS;
 
+/** How long a program may take to load its packages. One that cannot start ends sooner. */
+const START_MS = 120_000;
 /** How long an installation may take, for the time limits of the tests that need one. */
 export const INSTALL_MS = 300_000;
 
@@ -101,6 +103,7 @@ const start = async (name: ProgramName, settings: object) => {
   await waitFor(
     () => lines.length > 0 || code !== undefined,
     (seen) => seen,
+    START_MS,
   );
   if (lines.length === 0) throw new Error(`${name} ended with ${code} before it was ready: ${output}`);
   return { child, lines, output: () => output, ended };
