@@ -140,18 +140,22 @@ test.each([
   INSTALL_MS,
 );
 
-test('an unmodified client of MPP pays for a request with a body and credentials of its own', async () => {
-  const init = { method: 'POST', body: '{"city":"Bern"}', headers: { authorization: 'Bearer mine' } };
-  const secretKey = base64(await newBuyer());
-  const results = await runInterop('buyer-mpp', { url, rpcUrl, secretKey, init });
-  expect(results).toMatchObject([
-    {
-      status: 200,
-      body: { sent: init.body, by: 'Bearer mine' },
-      receipt: { status: 'success', method: 'solana' },
-    },
-  ]);
-}, INSTALL_MS);
+test(
+  'an unmodified client of MPP pays for a request with a body and credentials of its own',
+  async () => {
+    const init = { method: 'POST', body: '{"city":"Bern"}', headers: { authorization: 'Bearer mine' } };
+    const secretKey = base64(await newBuyer());
+    const results = await runInterop('buyer-mpp', { url, rpcUrl, secretKey, init });
+    expect(results).toMatchObject([
+      {
+        status: 200,
+        body: { sent: init.body, by: 'Bearer mine' },
+        receipt: { status: 'success', method: 'solana' },
+      },
+    ]);
+  },
+  INSTALL_MS,
+);
 
 type Check = { label: string; severity: string; detail?: string };
 type Validated = {
@@ -163,22 +167,28 @@ type Validated = {
   };
 };
 
-test('mppx validate finds nothing wrong with the route, its errors and the document of the vendor', async () => {
-  const { origin } = new URL(url);
-  const [{ code, found }] = (await runInterop<Validated>('validate-mpp', { args: [origin] })) as [Validated];
-  const { discovery, endpoints, summary } = found;
-  const all = [
-    ...discovery.checks,
-    ...endpoints.flatMap(({ challenge, errorHandling, payment }) => [
-      ...challenge,
-      ...errorHandling,
-      ...payment,
-    ]),
-  ];
-  expect(all.filter(({ severity }) => severity !== 'pass')).toEqual([]);
-  expect([code, summary.failed, endpoints.length]).toEqual([0, 0, 1]);
-  expect(all.map(({ label }) => label)).toEqual(expect.arrayContaining(PASSED));
-}, INSTALL_MS);
+test(
+  'mppx validate finds nothing wrong with the route, its errors and the document of the vendor',
+  async () => {
+    const { origin } = new URL(url);
+    const [{ code, found }] = (await runInterop<Validated>('validate-mpp', { args: [origin] })) as [
+      Validated,
+    ];
+    const { discovery, endpoints, summary } = found;
+    const all = [
+      ...discovery.checks,
+      ...endpoints.flatMap(({ challenge, errorHandling, payment }) => [
+        ...challenge,
+        ...errorHandling,
+        ...payment,
+      ]),
+    ];
+    expect(all.filter(({ severity }) => severity !== 'pass')).toEqual([]);
+    expect([code, summary.failed, endpoints.length]).toEqual([0, 0, 1]);
+    expect(all.map(({ label }) => label)).toEqual(expect.arrayContaining(PASSED));
+  },
+  INSTALL_MS,
+);
 /** The command has no payment of Solana, so it goes as far as the answer to a broken credential. */
 const PASSED = [
   'Valid OpenAPI structure',
@@ -194,10 +204,16 @@ const PASSED = [
   'Error response includes fresh challenge',
 ];
 
-test('a buyer without funds gets 402, and nothing is delivered', async () => {
-  const before = deliveries.length;
-  const poor = await createConsumer(api, stack, { balance: 1n, allowance: 0n });
-  for (const name of ['buyer', 'buyer-mpp'] as const)
-    expect(await runInterop(name, { url, rpcUrl, secretKey: base64(poor) })).toMatchObject([{ status: 402 }]);
-  expect(deliveries).toHaveLength(before);
-}, INSTALL_MS);
+test(
+  'a buyer without funds gets 402, and nothing is delivered',
+  async () => {
+    const before = deliveries.length;
+    const poor = await createConsumer(api, stack, { balance: 1n, allowance: 0n });
+    for (const name of ['buyer', 'buyer-mpp'] as const)
+      expect(await runInterop(name, { url, rpcUrl, secretKey: base64(poor) })).toMatchObject([
+        { status: 402 },
+      ]);
+    expect(deliveries).toHaveLength(before);
+  },
+  INSTALL_MS,
+);
