@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { paidTool } from '../../mcp/src/paid-tool.ts';
 import { ApiError } from '../../sdk/src/main.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
@@ -17,6 +18,7 @@ import { type Outside, outsideVendors } from './vendors.ts';
 const SHOP = 'https://shop.example.com';
 /** What the limit leaves. */
 const PAYABLE = 10;
+const EXPECTED = { delivered: PAYABLE, limit_exceeded: RACERS - PAYABLE };
 const SPENT_WITHIN_MS = 30_000;
 const DECIDED_WITHIN_MS = 45_000;
 
@@ -143,13 +145,13 @@ const purchasesOnALimit: Race = async (fixture) => {
   };
   const deadline = Date.now() + SPENT_WITHIN_MS;
   while (!(await used())?.startsWith('0 ') && Date.now() < deadline) await sleep(100);
-  const found = JSON.stringify(tally(outcomes.sort()));
+  const found = tally(outcomes);
   const left = await fixture.chain.balance(buyer.wallet.publicKey);
   const beyond = BALANCE - left - limit;
   if (beyond > 0n) fixture.count('micro-units beyond the limit', Number(beyond));
   return [
     ...unless(first === 'delivered', `the first purchase: ${first}`),
-    ...unless(found === JSON.stringify({ delivered: PAYABLE, limit_exceeded: RACERS - PAYABLE }), found),
+    ...unless(isDeepStrictEqual(found, EXPECTED), JSON.stringify(found)),
     ...unless(delivered.length === PAYABLE + 1, `deliveries: ${JSON.stringify(tally(delivered))}`),
     ...unless((await used()) === `0 ${limit} ${limit}`, `the delegate used ${await used()} of ${limit}`),
     ...(await paidExactly(fixture, buyer, PAYABLE + 1)),
