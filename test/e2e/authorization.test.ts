@@ -64,8 +64,8 @@ const RECIPES: Record<string, Recipe> = {
     body: ({ objects }) => ({ service_id: objects.service_id, title: 'Tour' }),
   },
   'quote.listPaymentLinks': { foreign: 'hidden' },
-  // For whoever has the address. The quote of the tenant is of no link.
-  'quote.openPaymentLink': { body: () => ({ environment: 'test' }), open: 200 },
+  // For whoever has the address. The link of the tenant is inactive, and its quote is of no link.
+  'quote.openPaymentLink': { body: () => ({ environment: 'test' }), open: 409 },
   'settlement.payLink': {
     body: ({ quoteToken }) => ({ environment: 'test', quote_token: quoteToken, transaction: 'AQ==' }),
     open: 400,
