@@ -23,7 +23,13 @@ import { get } from './quotes/get.ts';
 import { getAccountActivity } from './quotes/get-account-activity.ts';
 import { getQuoteActivity } from './quotes/get-quote-activity.ts';
 import { list } from './quotes/list.ts';
-import { onSettlementAccepted, onSettlementFailed, onSettlementIssued } from './quotes/on-settlement.ts';
+import {
+  onSettlementAccepted,
+  onSettlementAuthorized,
+  onSettlementFailed,
+  onSettlementIssued,
+  onSettlementVoided,
+} from './quotes/on-settlement.ts';
 import { querySettlement } from './quotes/query-settlement.ts';
 import type { Terms } from './terms.ts';
 
@@ -53,7 +59,13 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
     subscribeInBatches(
       bus,
       settlement,
-      { accepted: onSettlementAccepted, issued: onSettlementIssued, failed: onSettlementFailed },
+      {
+        accepted: onSettlementAccepted,
+        authorized: onSettlementAuthorized,
+        issued: onSettlementIssued,
+        voided: onSettlementVoided,
+        failed: onSettlementFailed,
+      },
       applyTransitions(deps),
       { quarantine, batchWindowMs: BATCH_WINDOW_MS },
     ),

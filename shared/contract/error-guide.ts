@@ -242,6 +242,32 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
     ...NO_MONEY,
     example: { message: 'fewer units remain than the call requests' },
   },
+  usage_exceeds_authorization: {
+    causes: [
+      'The use of the call and what was reported before exceed the ceiling that the payer authorized. Nothing of the call was recorded.',
+    ],
+    action:
+      'Report at most what `message` names as left, or capture and ask the buyer for the next authorization.',
+    ...NO_MONEY,
+    example: { message: 'used 480000 of 500000, so 20000 are left; this call reports 25000' },
+  },
+  authorization_closed: {
+    causes: [
+      'The authorization is being captured, is captured or voided, or its window has ended.',
+      'The payer’s wallet no longer covers what is held (`at_risk_at`). What was used is being captured.',
+    ],
+    action:
+      'Stop delivering on it, and ask the buyer for the next authorization. Use that was answered with 200 is not lost by this.',
+    ...NO_MONEY,
+    example: { message: 'the authorization is captured; ask the buyer for another one' },
+  },
+  capture_below_fee: {
+    causes: ['The amount to capture is not larger than its fee, so nothing would be left for the vendor.'],
+    action:
+      'Report more use before the window ends, or void the authorization. `message` names the least amount.',
+    ...NO_MONEY,
+    example: { message: 'the fee of 8000 is 10000; the least amount that can be captured is 10001' },
+  },
   payment_failed: {
     causes: ['The payment failed on chain, finally and proven. Its attempt keeps this answer for ever.'],
     action:

@@ -42,6 +42,21 @@ export const ERRORS = {
     retryable: false,
     meaning: 'Fewer units remain than the call requests.',
   },
+  usage_exceeds_authorization: {
+    http: 409,
+    retryable: false,
+    meaning: 'Less of the authorized amount remains than the call reports as used.',
+  },
+  authorization_closed: {
+    http: 409,
+    retryable: false,
+    meaning: 'The authorization accepts no further use.',
+  },
+  capture_below_fee: {
+    http: 409,
+    retryable: false,
+    meaning: 'The amount to capture does not exceed the fee.',
+  },
   payment_failed: { http: 409, retryable: false, meaning: 'The payment failed finally. No money moved.' },
   quote_expired: { http: 410, retryable: false, meaning: 'The quote has passed its expiry.' },
   settlement_expired: { http: 410, retryable: false, meaning: 'The redeem window has elapsed.' },

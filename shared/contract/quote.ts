@@ -13,5 +13,11 @@ export const quote = service({
   internal,
   events,
   jobs: {},
-  consumes: ['settlement.accepted', 'settlement.issued', 'settlement.failed'],
+  consumes: [
+    'settlement.accepted',
+    'settlement.authorized',
+    'settlement.issued',
+    'settlement.voided',
+    'settlement.failed',
+  ],
 });

@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from './primitives.ts';
 import { Scope } from './quote.ts';
+import { CaptureTerms } from './quote/capture.ts';
 
 const kid = z.string().regex(/^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/);
 
@@ -36,6 +37,11 @@ export const QuoteClaims = z.strictObject({
   expires_at: Timestamp,
   redeem_window_seconds: z.int().min(30).max(604800),
   scope: Scope.nullable(),
+  /**
+   * Then `quote_amount` is the ceiling and `fee_amount` the fee of the ceiling: who does not know
+   * of captures never pays more than it read. Absent: the whole amount is paid.
+   */
+  capture: CaptureTerms.optional(),
 });
 export type QuoteClaims = z.infer<typeof QuoteClaims>;
 

@@ -120,6 +120,27 @@ export class SettlementExhaustedError extends ApiError {
   static readonly retryable = false;
 }
 
+/** 409: Less of the authorized amount remains than the call reports as used. */
+export class UsageExceedsAuthorizationError extends ApiError {
+  override readonly name: string = 'UsageExceedsAuthorizationError';
+  declare readonly code: 'usage_exceeds_authorization';
+  static readonly retryable = false;
+}
+
+/** 409: The authorization accepts no further use. */
+export class AuthorizationClosedError extends ApiError {
+  override readonly name: string = 'AuthorizationClosedError';
+  declare readonly code: 'authorization_closed';
+  static readonly retryable = false;
+}
+
+/** 409: The amount to capture does not exceed the fee. */
+export class CaptureBelowFeeError extends ApiError {
+  override readonly name: string = 'CaptureBelowFeeError';
+  declare readonly code: 'capture_below_fee';
+  static readonly retryable = false;
+}
+
 /** 409: The payment failed finally. No money moved. */
 export class PaymentFailedError extends ApiError {
   override readonly name: string = 'PaymentFailedError';
@@ -195,6 +216,9 @@ export const ERROR_CLASSES = {
   quote_already_settled: QuoteAlreadySettledError,
   idempotency_mismatch: IdempotencyMismatchError,
   settlement_exhausted: SettlementExhaustedError,
+  usage_exceeds_authorization: UsageExceedsAuthorizationError,
+  authorization_closed: AuthorizationClosedError,
+  capture_below_fee: CaptureBelowFeeError,
   payment_failed: PaymentFailedError,
   quote_expired: QuoteExpiredError,
   settlement_expired: SettlementExpiredError,

@@ -16,7 +16,7 @@ export interface Operations {
     jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;
   };
   quote: {
-    /** Create a quote. A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Create a quote. A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once. With `capture`, the amount is a ceiling: the payer authorizes it, and pays what is captured. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     create(input: Input<'quote.create'>, options?: CallOptions): Answer<'quote.create'>;
     /** List quotes `GET /v1/quotes`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     list(input?: Input<'quote.list'>, options?: CallOptions): Listing<'quote.list'>;
@@ -34,7 +34,7 @@ export interface Operations {
     openPaymentLink(input: Input<'quote.openPaymentLink'>, options?: CallOptions): Answer<'quote.openPaymentLink'>;
   };
   settlement: {
-    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ceiling is held, and the call answers `authorized` at once; what is used is paid later. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     settle(input: Input<'settlement.settle'>, options?: CallOptions): Answer<'settlement.settle'>;
     /** Redeem a settlement. Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours. `POST /v1/settlements/:settlement_id/redeem`. Errors: not_found, conflict, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     redeem(input: Input<'settlement.redeem'>, options?: CallOptions): Answer<'settlement.redeem'>;
@@ -46,6 +46,12 @@ export interface Operations {
     list(input?: Input<'settlement.list'>, options?: CallOptions): Listing<'settlement.list'>;
     /** Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'settlement.get'>, options?: CallOptions): Answer<'settlement.get'>;
+    /** Report what was used of an authorization. For settlements of quotes with `capture`. Send one use, or up to 100 in `usages`: all of them are recorded, or none. A repeat with the same usage_id records nothing more and returns the same answer. Use that is answered with 200 is captured when the window ends, unless the vendor captures or voids before. `POST /v1/settlements/:settlement_id/usage`. Errors: not_found, conflict, usage_exceeds_authorization, authorization_closed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    usage(input: Input<'settlement.usage'>, options?: CallOptions): Answer<'settlement.usage'>;
+    /** Capture an authorization. Pays what was used, or with `capture` manual an amount up to the ceiling, by one transfer, and releases the rest. An authorization is captured once. A repeat returns the same capture. An amount that is larger than what was reported as used needs the settlement token. `POST /v1/settlements/:settlement_id/capture`. Errors: not_found, conflict, authorization_closed, usage_exceeds_authorization, capture_below_fee, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    capture(input: Input<'settlement.capture'>, options?: CallOptions): Answer<'settlement.capture'>;
+    /** Void an authorization. Ends it without a payment and releases what it holds. Refused if use was reported, unless `discard_usage` is true. A repeat returns the same answer. `POST /v1/settlements/:settlement_id/void`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    void(input: Input<'settlement.void'>, options?: CallOptions): Answer<'settlement.void'>;
     /** List approvals. A delegate key lists those of its own payments. `GET /v1/approvals`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listApprovals(input?: Input<'settlement.listApprovals'>, options?: CallOptions): Listing<'settlement.listApprovals'>;
     /** Get an approval `GET /v1/approvals/:approval_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -284,6 +290,9 @@ export const OPERATIONS = {
     verify: {"method":"POST","path":"/v1/settlements/:settlement_id/verify","repeatable":true},
     list: {"method":"GET","path":"/v1/settlements","query":["cursor","limit","status","rail","service_id","payment_attempt_id","role"],"list":true},
     get: {"method":"GET","path":"/v1/settlements/:settlement_id"},
+    usage: {"method":"POST","path":"/v1/settlements/:settlement_id/usage","body":true,"repeatable":true},
+    capture: {"method":"POST","path":"/v1/settlements/:settlement_id/capture","body":true,"repeatable":true,"timeoutSeconds":20},
+    void: {"method":"POST","path":"/v1/settlements/:settlement_id/void","body":true,"repeatable":true},
     listApprovals: {"method":"GET","path":"/v1/approvals","query":["cursor","limit","status"],"list":true},
     getApproval: {"method":"GET","path":"/v1/approvals/:approval_id"},
     denyApproval: {"method":"POST","path":"/v1/approvals/:approval_id/deny","repeatable":true},
@@ -406,7 +415,13 @@ export type {
   ApprovalPage,
   ApprovalStatus,
   ApprovePaymentRequest,
+  Authorization,
+  AuthorizedSettlement,
   Blockhash,
+  Capture,
+  CaptureFee,
+  CaptureRequest,
+  CaptureTerms,
   ChainStatus,
   ClosedAccount,
   CompactToken,
@@ -547,6 +562,7 @@ export type {
   ReceiptClaims,
   ReceiptRefund,
   RecentBlockhash,
+  RecordedUsage,
   RedeemId,
   RedeemRequest,
   RedeliverRequest,
@@ -603,10 +619,15 @@ export type {
   UpdateDelegateRequest,
   UpdateServiceRequest,
   UpdateWebhookEndpointRequest,
+  Usage,
+  UsageId,
+  UsageRequest,
   UserCode,
   VendorPaymentChange,
   VerifyKeyRevealRequest,
   VerifyMagicLinkRequest,
+  VoidRequest,
+  VoidedSettlement,
   Wallet,
   WalletBackup,
   WalletId,
@@ -642,6 +663,9 @@ export type {
   WebhookEventRefundFailed,
   WebhookEventRefundFinalized,
   WebhookEventRefundSubmitted,
+  WebhookEventSettlementAtRisk,
+  WebhookEventSettlementAuthorized,
+  WebhookEventSettlementCaptured,
   WebhookEventSettlementDeclined,
   WebhookEventSettlementExpired,
   WebhookEventSettlementFailed,
@@ -649,6 +673,7 @@ export type {
   WebhookEventSettlementIssued,
   WebhookEventSettlementRedeemed,
   WebhookEventSettlementReversed,
+  WebhookEventSettlementVoided,
   WebhookEventWebhookTest,
   WebhookEventWithdrawalCancelled,
   WebhookEventWithdrawalConfirmed,

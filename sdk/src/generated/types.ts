@@ -64,6 +64,24 @@ export interface operations {
     } & ConsumeRequest;
     output: Consumption;
   };
+  'settlement.usage': {
+    input: {
+      settlement_id: SettlementId;
+    } & UsageRequest;
+    output: RecordedUsage;
+  };
+  'settlement.capture': {
+    input: {
+      settlement_id: SettlementId;
+    } & CaptureRequest;
+    output: Capture;
+  };
+  'settlement.void': {
+    input: {
+      settlement_id: SettlementId;
+    } & VoidRequest;
+    output: VoidedSettlement;
+  };
   'quote.list': {
     input: {
       /** `next_cursor` of the previous page. Without it: the first page */
@@ -128,7 +146,7 @@ export interface operations {
   };
   'settlement.settle': {
     input: SettleRequest;
-    output: ConfirmedSettlement | PendingSettlement;
+    output: ConfirmedSettlement | AuthorizedSettlement | PendingSettlement;
   };
   'quote.openPaymentLink': {
     input: {
@@ -772,7 +790,10 @@ export interface webhooks {
   'quote.settling': WebhookEventQuoteSettling;
   'quote.settled': WebhookEventQuoteSettled;
   'quote.expired': WebhookEventQuoteExpired;
-  'payment_link.paid': WebhookEventPaymentLinkPaid;
+  'settlement.authorized': WebhookEventSettlementAuthorized;
+  'settlement.at_risk': WebhookEventSettlementAtRisk;
+  'settlement.captured': WebhookEventSettlementCaptured;
+  'settlement.voided': WebhookEventSettlementVoided;
   'settlement.issued': WebhookEventSettlementIssued;
   'settlement.finalized': WebhookEventSettlementFinalized;
   'settlement.redeemed': WebhookEventSettlementRedeemed;
@@ -889,7 +910,7 @@ export type ApiRequest = {
      */
     status: number;
     /** @description The error code. Null: no error */
-    code: ("validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "method_not_allowed" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable") | null;
+    code: ("validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "method_not_allowed" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "usage_exceeds_authorization" | "authorization_closed" | "capture_below_fee" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable") | null;
     /**
      * @description The message of the error, with words above 40 characters cut
      * @example the settlement is redeemed with another redeem_id
@@ -972,16 +993,137 @@ export type ApprovePaymentRequest = {
     /** @description What the browser returned, as JSON */
     response: PasskeyAssertion;
 };
+/** @description The ceiling of a quote with `capture`, and what is used of it */
+export type Authorization = {
+    /**
+     * @description Who decides what is captured, as its quote says
+     * @enum {string}
+     */
+    mode: "manual" | "usage";
+    /**
+     * @description The ceiling that the payer authorized. In USDC micro-units
+     * @example 500000
+     */
+    max_amount: MicroUsdc;
+    /**
+     * @description What was reported as used. In USDC micro-units
+     * @example 480000
+     */
+    used: MicroUsdcOrZero;
+    /**
+     * @description What can still be reported as used. 0: nothing, or the authorization is closed. In USDC micro-units
+     * @example 20000
+     */
+    left: MicroUsdcOrZero;
+    unit_price: MicroUsdc | null;
+    /** @description Until when use can be reported and captured */
+    capture_ends_at: Timestamp;
+    /** @description When the payer’s wallet was seen not to cover what is held. Null: it was not */
+    at_risk_at: Timestamp | null;
+    /** @description When it ended without a payment. Null: it did not */
+    voided_at: Timestamp | null;
+};
+export type AuthorizedSettlement = {
+    settlement_id: SettlementId;
+    /** @description Proof of the authorization. The payer gives it to the vendor */
+    settlement_token: CompactToken;
+    /**
+     * @description The ceiling is held. Nothing is paid yet
+     * @constant
+     */
+    status: "authorized";
+    /** @description There is no transaction before the capture */
+    tx_hash: null;
+    /**
+     * @description The ceiling that the payer authorized. In USDC micro-units
+     * @example 500000
+     */
+    max_amount: MicroUsdc;
+    /** @description Until when use can be reported and captured */
+    capture_ends_at: Timestamp;
+};
 /**
  * @description Base58 hash of a recent block, which dates a transaction
  * @example EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N
  */
 export type Blockhash = string;
+export type Capture = {
+    settlement_id: SettlementId;
+    /**
+     * @description confirmed: the payment is on chain. pending: it is under way. Repeat the call
+     * @enum {string}
+     */
+    status: "confirmed" | "pending";
+    /** @description The transaction on chain. Null until it is seen there */
+    tx_hash: TransactionHash | null;
+    /**
+     * @description What the payer pays. In USDC micro-units
+     * @example 480000
+     */
+    captured_amount: MicroUsdc;
+    /**
+     * @description What the platform gets of it. In USDC micro-units
+     * @example 12500
+     */
+    fee_amount: MicroUsdcOrZero;
+    /**
+     * @description What the vendor gets of it. In USDC micro-units
+     * @example 2487500
+     */
+    net_amount: MicroUsdc;
+    /**
+     * @description The ceiling that the payer authorized. In USDC micro-units
+     * @example 500000
+     */
+    max_amount: MicroUsdc;
+};
+/** @description The fee is the larger of the two, computed on what is captured. Use that does not exceed it is not captured, and is void when the window ends */
+export type CaptureFee = {
+    /**
+     * @description Part of the captured amount, in hundredths of a percent
+     * @example 50
+     */
+    bps: number;
+    /**
+     * @description The smallest fee. In USDC micro-units
+     * @example 10000
+     */
+    min: MicroUsdcOrZero;
+};
+export type CaptureRequest = {
+    /**
+     * @description What to capture. Default: what was reported as used. In USDC micro-units
+     * @example 480000
+     */
+    amount?: MicroUsdc;
+    /** @description The settlement token, as the payer gave it */
+    settlement_token?: CompactToken;
+};
+/** @description How a part of the ceiling is captured */
+export type CaptureTerms = {
+    /**
+     * @description manual: the vendor captures an amount up to the ceiling. usage: the sum of what was reported is captured
+     * @enum {string}
+     */
+    mode: "manual" | "usage";
+    /**
+     * @description Seconds from the authorization in which use can be reported and captured
+     * @example 3600
+     */
+    window_seconds: number;
+    unit_price: MicroUsdc | null;
+    /**
+     * @description Reported use that is captured at once, before the window ends. Null: none. In USDC micro-units
+     * @example 1000000
+     */
+    threshold: MicroUsdc | null;
+    fee: CaptureFee;
+};
 /**
- * @description The state of the payment on chain. finalized: no fork can undo it any more
+ * @description The state of the payment on chain. none: there is none yet. finalized: no fork can undo it any more
  * @enum {string}
  */
-export type ChainStatus = "pending" | "confirmed" | "finalized" | "failed";
+export type ChainStatus = "none" | "pending" | "confirmed" | "finalized" | "failed";
 export type ClosedAccount = {
     account_id: AccountId;
     /**
@@ -1140,6 +1282,28 @@ export type CreateQuoteRequest = {
     service_id: ServiceId;
     /** @description What the payer pays. Default: the price of the service. In USDC micro-units */
     quote_amount?: MicroUsdc;
+    /**
+     * @description When the payer pays. automatic: `quote_amount`, when the quote is settled. manual: what the vendor captures later, up to `max_amount`. usage: what the vendor reports as used, up to `max_amount`. Default automatic
+     * @enum {string}
+     */
+    capture?: "automatic" | "manual" | "usage";
+    /** @description The ceiling that the payer authorizes. Only with `capture` manual or usage, which require it. In USDC micro-units */
+    max_amount?: MicroUsdc;
+    /**
+     * @description What one unit costs, for use that is reported in units. In USDC micro-units
+     * @example 250
+     */
+    unit_price?: MicroUsdc;
+    /**
+     * @description Seconds from the authorization in which use can be reported and captured
+     * @example 3600
+     */
+    capture_window_seconds?: number;
+    /**
+     * @description Reported use that is captured at once. Only with `capture` usage. In USDC micro-units
+     * @example 1000000
+     */
+    capture_threshold?: MicroUsdc;
     currency?: Currency;
     /**
      * @description Seconds until the quote expires. Default 600
@@ -1629,9 +1793,9 @@ export type EventPage = {
  * @description The object and what happened to it
  * @enum {string}
  */
-export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 /** @enum {string} */
-export type EventTypePattern = "*" | "quote.*" | "payment_link.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventTypePattern = "*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 export type Failure = {
     /** @description Why it failed, for programs */
     code: string;
@@ -2510,6 +2674,10 @@ export type Quote = {
     /** @description Until when the quote can be paid */
     expires_at: Timestamp;
     status: QuoteStatus;
+    /** @description The ceiling of what is captured, equal to `quote_amount`. Only of a quote with `capture`. In USDC micro-units */
+    max_amount?: MicroUsdc;
+    /** @description Absent: the whole amount is paid when the quote is settled */
+    capture?: CaptureTerms;
 };
 /**
  * @description Id of the quote, beginning with q_ (TypeID: UUIDv7 in base32)
@@ -2688,6 +2856,24 @@ export type RecentBlockhash = {
     blockhash: Blockhash;
     /** @description Who pays the fee of the transaction, and co-signs it */
     fee_payer: SolanaAddress;
+};
+export type RecordedUsage = {
+    settlement_id: SettlementId;
+    /**
+     * @description The ceiling that the payer authorized. In USDC micro-units
+     * @example 500000
+     */
+    max_amount: MicroUsdc;
+    /**
+     * @description What was used up to and including the uses of this call. In USDC micro-units
+     * @example 480000
+     */
+    used: MicroUsdcOrZero;
+    /**
+     * @description What was left after them. In USDC micro-units
+     * @example 20000
+     */
+    left: MicroUsdcOrZero;
 };
 /**
  * @description Chosen by the vendor’s replica that redeems, so that it recognizes its own repeat
@@ -3024,6 +3210,8 @@ export type Settlement = {
     units_total?: number;
     /** @description Units that are left. Only of a prepaid settlement */
     units_remaining?: number;
+    /** @description Only of a quote with `capture` */
+    authorization?: Authorization;
     /** @description The transaction on chain. Null until it is seen there */
     tx_hash: TransactionHash | null;
     /** @description Earlier transactions of this payment, which a fork replaced */
@@ -3084,10 +3272,10 @@ export type SettlementReceipt = {
     claims: ReceiptClaims;
 };
 /**
- * @description pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
+ * @description authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. voided: an authorization that ended without a payment. pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
  * @enum {string}
  */
-export type SettlementStatus = "pending" | "issued" | "redeemed" | "expired" | "failed";
+export type SettlementStatus = "pending" | "authorized" | "capturing" | "issued" | "redeemed" | "expired" | "voided" | "failed";
 export type SettlementVerification = {
     settlement_id: SettlementId;
     status: SettlementStatus;
@@ -3112,6 +3300,8 @@ export type SettlementVerification = {
     units_total?: number;
     /** @description Units that are left. Only of a prepaid settlement */
     units_remaining?: number;
+    /** @description Only of a quote with `capture` */
+    authorization?: Authorization;
     /** @description Until when the vendor can redeem it. Null: not paid yet */
     redeem_expires_at: Timestamp | null;
     /** @description When the vendor redeemed it. Null: not redeemed */
@@ -3402,6 +3592,52 @@ export type UpdateWebhookEndpointRequest = {
      */
     enabled?: boolean;
 };
+/** @description One use */
+export type Usage = {
+    usage_id: UsageId;
+    /**
+     * @description What was used. Either this or `units`. In USDC micro-units
+     * @example 250
+     */
+    amount?: MicroUsdc;
+    /**
+     * @description How many units were used, each at the `unit_price` of the quote
+     * @example 3
+     */
+    units?: number;
+    /**
+     * @description For the record of both sides
+     * @example GET /forecast
+     */
+    reason?: string;
+};
+/**
+ * @description Chosen by the vendor for each use, unique within the settlement
+ * @example request-88-tokens-1
+ */
+export type UsageId = string;
+export type UsageRequest = {
+    /** @description The settlement token, as the payer gave it */
+    settlement_token: CompactToken;
+    usage_id?: UsageId;
+    /**
+     * @description What was used. Either this or `units`. In USDC micro-units
+     * @example 250
+     */
+    amount?: MicroUsdc;
+    /**
+     * @description How many units were used, each at the `unit_price` of the quote
+     * @example 3
+     */
+    units?: number;
+    /**
+     * @description For the record of both sides
+     * @example GET /forecast
+     */
+    reason?: string;
+    /** @description Several uses, instead of the fields of one */
+    usages?: Usage[];
+};
 /**
  * @description The code that the device shows and the person types
  * @example WDJB-MJHT
@@ -3461,6 +3697,22 @@ export type VerifyMagicLinkRequest = {
      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
      */
     browser_nonce?: string;
+};
+export type VoidRequest = {
+    /** @description Whether to end it even if use was reported, which nobody pays then */
+    discard_usage?: boolean;
+};
+export type VoidedSettlement = {
+    settlement_id: SettlementId;
+    /** @constant */
+    status: "voided";
+    /** @description When it ended */
+    voided_at: Timestamp;
+    /**
+     * @description What was reported as used and is not paid. In USDC micro-units
+     * @example 480000
+     */
+    used: MicroUsdcOrZero;
 };
 export type Wallet = {
     wallet_id: WalletId;
@@ -3910,6 +4162,80 @@ export type WebhookEventRefundSubmitted = {
     /** @description The object of the event, as it was then */
     data: Refund;
 };
+export type WebhookEventSettlementAtRisk = {
+    id: EventId;
+    /**
+     * @description What happened
+     * @constant
+     */
+    type: "settlement.at_risk";
+    /** @description When it happened */
+    timestamp: Timestamp;
+    /** @description The object of the event, as it was then */
+    data: ({
+        /**
+         * @description What was reported as used. In USDC micro-units
+         * @example 480000
+         */
+        used: MicroUsdcOrZero;
+        /** @description When the wallet was seen not to cover it */
+        at_risk_at: Timestamp;
+    } & VendorPaymentChange) | ({
+        /**
+         * @description What was reported as used. In USDC micro-units
+         * @example 480000
+         */
+        used: MicroUsdcOrZero;
+        /** @description When the wallet was seen not to cover it */
+        at_risk_at: Timestamp;
+    } & PayerPaymentChange);
+};
+export type WebhookEventSettlementAuthorized = {
+    id: EventId;
+    /**
+     * @description What happened
+     * @constant
+     */
+    type: "settlement.authorized";
+    /** @description When it happened */
+    timestamp: Timestamp;
+    /** @description The object of the event, as it was then */
+    data: ({
+        /** @description Until when use can be reported and captured */
+        capture_ends_at: Timestamp;
+    } & VendorPaymentChange) | ({
+        /** @description Until when use can be reported and captured */
+        capture_ends_at: Timestamp;
+    } & PayerPaymentChange);
+};
+export type WebhookEventSettlementCaptured = {
+    id: EventId;
+    /**
+     * @description What happened
+     * @constant
+     */
+    type: "settlement.captured";
+    /** @description When it happened */
+    timestamp: Timestamp;
+    /** @description The object of the event, as it was then */
+    data: ({
+        /** @description The transaction on chain */
+        tx_hash: TransactionHash;
+        /**
+         * @description What was authorized. In USDC micro-units
+         * @example 5000000
+         */
+        max_amount: MicroUsdc;
+    } & VendorPaymentChange) | ({
+        /** @description The transaction on chain */
+        tx_hash: TransactionHash;
+        /**
+         * @description What was authorized. In USDC micro-units
+         * @example 5000000
+         */
+        max_amount: MicroUsdc;
+    } & PayerPaymentChange);
+};
 export type WebhookEventSettlementDeclined = {
     id: EventId;
     /**
@@ -4000,12 +4326,22 @@ export type WebhookEventSettlementFailed = {
          * @example insufficient_funds
          */
         failure_code: string;
+        /**
+         * @description What was reported of an authorization whose capture failed, which is not paid. In USDC micro-units
+         * @example 480000
+         */
+        used?: MicroUsdcOrZero;
     } & VendorPaymentChange) | ({
         /**
          * @description Why it failed. No money moved, and the quote may be paid again
          * @example insufficient_funds
          */
         failure_code: string;
+        /**
+         * @description What was reported of an authorization whose capture failed, which is not paid. In USDC micro-units
+         * @example 480000
+         */
+        used?: MicroUsdcOrZero;
     } & PayerPaymentChange);
 };
 export type WebhookEventSettlementFinalized = {
@@ -4084,6 +4420,34 @@ export type WebhookEventSettlementReversed = {
     } & VendorPaymentChange) | ({
         /** @description Whether it was redeemed before the chain reversed it */
         redeemed: boolean;
+    } & PayerPaymentChange);
+};
+export type WebhookEventSettlementVoided = {
+    id: EventId;
+    /**
+     * @description What happened
+     * @constant
+     */
+    type: "settlement.voided";
+    /** @description When it happened */
+    timestamp: Timestamp;
+    /** @description The object of the event, as it was then */
+    data: ({
+        /** @description When it ended */
+        voided_at: Timestamp;
+        /**
+         * @description What was reported as used and is not paid. In USDC micro-units
+         * @example 480000
+         */
+        used: MicroUsdcOrZero;
+    } & VendorPaymentChange) | ({
+        /** @description When it ended */
+        voided_at: Timestamp;
+        /**
+         * @description What was reported as used and is not paid. In USDC micro-units
+         * @example 480000
+         */
+        used: MicroUsdcOrZero;
     } & PayerPaymentChange);
 };
 export type WebhookEventWebhookTest = {

@@ -31,7 +31,7 @@ export const createFeeQuote =
       created_at: now,
       expires_at: now + LIFETIME_MS,
     };
-    const row = newQuote(deps, service, terms, { account_id });
+    const row = newQuote(deps, service, terms, { scope: { account_id } });
     await insertQuotes(deps.pool, [row]);
     return showNewQuote(row);
   };

@@ -9,6 +9,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Peers } from '../peers.ts';
 import type { Terms } from '../terms.ts';
+import { captureTerms } from './model/capture.ts';
 import { newQuote, type QuoteSigner, showNewQuote } from './new-quote.ts';
 import { amountsOf, reservePayout } from './price.ts';
 import { insertQuotes, type NewQuote } from './store.ts';
@@ -44,6 +45,33 @@ const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
   return scope;
 };
 
+const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
+  const amountMicro = parseMicro(input.max_amount ?? input.quote_amount ?? service.price);
+  const fee = feeMicro(amountMicro, rule);
+  if (amountMicro <= fee) {
+    throw invalid(
+      input.max_amount === undefined ? 'quote_amount' : 'max_amount',
+      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing; send at least "${rule.minMicro + 1n}"`,
+    );
+  }
+  return { amountMicro, feeMicro: fee };
+};
+
+/** @throws ServiceError conflict where the payout address cannot receive USDC */
+const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Reservation): void => {
+  if (retryAfterSeconds !== null) {
+    throw conflict(
+      'the payout address has no USDC token account and the platform pays for no more token accounts today; send any USDC to the address from a wallet, which creates the account, or try again tomorrow',
+      { retryAfterSeconds },
+    );
+  }
+  if (status === 'refused') {
+    throw conflict(
+      'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; send any USDC to the address from a wallet, which creates the account, or use an address that has one',
+    );
+  }
+};
+
 /** POST /v1/quote. */
 export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
   // Quotes that are created at the same moment share a commit.
@@ -59,7 +87,8 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     if (service.status !== 'active') throw conflict('the service is closing and accepts no new quotes');
 
     const scope = checkedScope(input);
-    const amounts = amountsOf(parseMicro(input.quote_amount ?? service.price), deps.fee);
+    const capture = captureTerms(input, deps.fee);
+    const { amountMicro, feeMicro: fee } = amountsOf(input, service, deps.fee);
     const lifetimeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
     await reservePayout(deps, service, lifetimeMs);
 
@@ -70,7 +99,7 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
       created_at: now,
       expires_at: now + lifetimeMs,
     };
-    const row = newQuote(deps, service, terms, scope);
+    const row = newQuote(deps, service, terms, { scope, capture });
     const answer = showNewQuote(row);
     if (key === undefined) await insert(row);
     else

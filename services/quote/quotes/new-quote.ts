@@ -1,6 +1,7 @@
+import type { CaptureTerms } from '../../../shared/contract/quote/capture.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { signToken } from '../../../shared/lib/compact-token.ts';
+import { signToken, storedClaims } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { Terms } from '../terms.ts';
@@ -23,8 +24,7 @@ export const newQuote = (
     NewQuote,
     'quote_amount' | 'fee_amount' | 'redeem_window_seconds' | 'created_at' | 'expires_at'
   >,
-  scope: QuoteClaims['scope'],
-  quoteId = newId('q'),
+  { scope, capture = null }: Pick<QuoteClaims, 'scope'> & { capture?: CaptureTerms | null },
 ): NewQuote => {
   const claims = {
     env: environment,
@@ -41,6 +41,7 @@ export const newQuote = (
     expires_at: isoTime(terms.expires_at),
     redeem_window_seconds: terms.redeem_window_seconds,
     scope,
+    ...(capture !== null && { capture }),
   };
   return {
     ...terms,
@@ -49,6 +50,12 @@ export const newQuote = (
     service_id: service.service_id,
     quote_token: signToken('quote', claims, signingKey),
   };
+};
+
+/** The ceiling of a quote with `capture`, and its terms. They are stored in the signed token alone. */
+export const ceilingOf = ({ quote_token }: Pick<NewQuote, 'quote_token'>) => {
+  const { quote_amount, capture } = storedClaims(quote_token);
+  return capture === undefined ? {} : { max_amount: quote_amount, capture };
 };
 
 /** A new quote as its vendor reads it. */
@@ -60,4 +67,5 @@ export const showNewQuote = (row: NewQuote) => ({
   currency: 'USDC' as const,
   expires_at: isoTime(row.expires_at),
   status: 'pending' as const,
+  ...ceilingOf(row),
 });

@@ -14,6 +14,13 @@ const transitionOf = (
 
 export const onSettlementAccepted = (event: z.infer<Events['accepted']>) => transitionOf(event, 'accepted');
 
+/** An authorization pays its quote until it is captured or voided. */
+export const onSettlementAuthorized = (event: z.infer<Events['authorized']>) =>
+  transitionOf(event, 'accepted');
+
 export const onSettlementIssued = (event: z.infer<Events['issued']>) => transitionOf(event, 'issued');
+
+/** No money moved, as after a failure. */
+export const onSettlementVoided = (event: z.infer<Events['voided']>) => transitionOf(event, 'failed');
 
 export const onSettlementFailed = (event: z.infer<Events['failed']>) => transitionOf(event, 'failed');

@@ -5,6 +5,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { quoteStatus } from './model/status.ts';
+import { ceilingOf } from './new-quote.ts';
 import type { QuoteRow, QuoteScope } from './store.ts';
 
 /**
@@ -29,4 +30,5 @@ export const showQuote = (row: QuoteRow, now: number): z.infer<typeof QuoteRecor
   scope: storedClaims(row.quote_token).scope,
   settlement_id: row.settlement_id,
   created_at: isoTime(row.created_at),
+  ...ceilingOf(row),
 });

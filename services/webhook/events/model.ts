@@ -163,6 +163,16 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   ],
   // Published only of a payment that takes long, so the events below have the same.
   'settlement.accepted': (event) => quoteEvents('quote.settling', event),
+  'settlement.authorized': (event) =>
+    paymentEvents('settlement.authorized', event, { both: { capture_ends_at: event.capture_ends_at } }),
+  'settlement.atRisk': (event) =>
+    paymentEvents('settlement.at_risk', event, { both: { used: event.used, at_risk_at: event.at_risk_at } }),
+  'settlement.captured': (event) =>
+    paymentEvents('settlement.captured', event, {
+      both: { tx_hash: event.tx_hash, max_amount: event.max_amount },
+    }),
+  'settlement.voided': (event) =>
+    paymentEvents('settlement.voided', event, { both: { voided_at: event.voided_at, used: event.used } }),
   'settlement.issued': (event) => [
     ...quoteEvents('quote.settling', event),
     ...quoteEvents('quote.settled', event),
@@ -174,7 +184,8 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
     paymentEvents('settlement.finalized', event, { both: { tx_hash: event.tx_hash } }),
   'settlement.failed': (event) => [
     ...quoteEvents('quote.settling', event),
-    ...paymentEvents('settlement.failed', event, { both: { failure_code: event.code } }),
+    ...paymentEvents('settlement.failed', event, { both: { failure_code: event.code, ...(event.used !== undefined && { used: event.used }) },
+    }),
   ],
   'settlement.reversed': (event) =>
     paymentEvents('settlement.reversed', event, { both: { redeemed: event.redeemed } }),

@@ -1,6 +1,10 @@
 import { toAccountEvents } from './record-events.ts';
 
 export const accepted = toAccountEvents('settlement.accepted');
+export const authorized = toAccountEvents('settlement.authorized');
+export const atRisk = toAccountEvents('settlement.atRisk');
+export const captured = toAccountEvents('settlement.captured');
+export const voided = toAccountEvents('settlement.voided');
 export const issued = toAccountEvents('settlement.issued');
 export const finalized = toAccountEvents('settlement.finalized');
 export const failed = toAccountEvents('settlement.failed');

@@ -31,6 +31,8 @@ export const jobs = {
        */
       generation: z.int().min(0).max(1_000_000),
       quote_token: CompactToken,
+      /** What is paid of a quote with `capture`, at most its amount. Other quotes have none. */
+      capture_amount: MicroUsdc.optional(),
       payer: z.strictObject({ wallet_id: WalletId, owner: SolanaAddress, authority: SolanaAddress }),
     }),
   },

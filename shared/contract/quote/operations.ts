@@ -15,7 +15,7 @@ import {
   Timestamp,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
-import { paymentLinkOperations } from './payment-links.ts';
+import { CaptureTerms, captureWindow, unitPrice } from './capture.ts';
 
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
   id: 'QuoteStatus',
@@ -41,6 +41,10 @@ export const Quote = z
     currency: Currency,
     expires_at: Timestamp.describe('Until when the quote can be paid'),
     status: QuoteStatus,
+    max_amount: MicroUsdc.optional().describe(
+      'The ceiling of what is captured, equal to `quote_amount`. Only of a quote with `capture`',
+    ),
+    capture: CaptureTerms.optional().describe('Absent: the whole amount is paid when the quote is settled'),
   })
   .meta({ id: 'Quote' });
 export const QuoteRecord = extended(
@@ -69,18 +73,35 @@ export const operations = {
   create: operation({
     summary: 'Create a quote',
     description:
-      'A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once.',
+      'A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once. With `capture`, the ' +
+      'amount is a ceiling: the payer authorizes it, and pays what is captured.',
     http: { method: 'POST', path: '/v1/quote', status: 201 },
     access: ['service_key'],
     authorisedBy: 'nothing',
     idempotency: true,
-    defaults: { currency: 'USDC', expires_in_seconds: 600 },
+    defaults: { currency: 'USDC', expires_in_seconds: 600, capture: 'automatic' },
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     body: z
       .strictObject({
         service_id: ServiceId,
         quote_amount: MicroUsdc.optional().meta({
           description: 'What the payer pays. Default: the price of the service',
+        }),
+        capture: z.enum(['automatic', 'manual', 'usage']).optional().meta({
+          description:
+            'When the payer pays. automatic: `quote_amount`, when the quote is settled. manual: what the vendor ' +
+            'captures later, up to `max_amount`. usage: what the vendor reports as used, up to `max_amount`. ' +
+            'Default automatic',
+        }),
+        max_amount: MicroUsdc.optional().meta({
+          description:
+            'The ceiling that the payer authorizes. Only with `capture` manual or usage, which require it',
+        }),
+        unit_price: unitPrice.optional(),
+        capture_window_seconds: captureWindow.optional(),
+        capture_threshold: MicroUsdc.optional().meta({
+          description: 'Reported use that is captured at once. Only with `capture` usage',
+          examples: ['1000000'],
         }),
         currency: Currency.optional(),
         expires_in_seconds: z

@@ -64,8 +64,30 @@ export const events = {
    * from the issued one.
    */
   finalized: z.strictObject({ ...aboutQuoted, tx_hash: TransactionHash }),
-  /** It is proven that no money moved and none will. The quote may be tried again. */
-  failed: z.strictObject({ ...aboutQuoted, code: z.string() }),
+  /** A ceiling is held, which is `quote_amount`. Nothing is paid yet. */
+  authorized: z.strictObject({ ...aboutQuoted, capture_ends_at: Timestamp }),
+  /**
+   * The payer's wallet no longer covers what is held. No further use is accepted, and what was used
+   * is captured.
+   */
+  atRisk: z.strictObject({ ...aboutQuoted, used: MicroUsdcOrZero, at_risk_at: Timestamp }),
+  /**
+   * A part of the ceiling is paid, which is `quote_amount`; the rest is released. Published beside
+   * `issued` and `redeemed`.
+   */
+  captured: z.strictObject({ ...aboutQuoted, tx_hash: TransactionHash, max_amount: MicroUsdc }),
+  /** An authorization ended without a payment. Everything that it held is released. */
+  voided: z.strictObject({
+    ...aboutQuoted,
+    voided_at: Timestamp,
+    /** What was reported and is not paid: discarded, or too little for the fee. */
+    used: MicroUsdcOrZero,
+  }),
+  /**
+   * It is proven that no money moved and none will. The quote may be tried again. `used`: what was
+   * reported of an authorization whose capture failed, which nobody pays.
+   */
+  failed: z.strictObject({ ...aboutQuoted, code: z.string(), used: MicroUsdcOrZero.optional() }),
   /**
    * The payment of an issued settlement was finally reversed on chain. A redeemed settlement stays
    * redeemed.

@@ -25,6 +25,7 @@ import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
 import { accountLimitOperations } from './account-limits.ts';
 import { approvalOperations } from './approvals.ts';
+import { Authorization, Authorized, authorizationOperations } from './authorization.ts';
 import { declineOperations } from './declines.ts';
 import { RedeemId } from './events.ts';
 import { feeOperations } from './fees.ts';
@@ -69,6 +70,9 @@ const prepaid = {
   units_total: Units.optional().describe('Units that were paid. Only of a prepaid settlement'),
   units_remaining: UnitsOrZero.optional().describe('Units that are left. Only of a prepaid settlement'),
 };
+const authorization = {
+  authorization: Authorization.optional().describe('Only of a quote with `capture`'),
+};
 const amounts = { quote_amount: quoteAmount, fee_amount: feeAmount, net_amount: netAmount };
 const redemption = {
   redeem_expires_at: Timestamp.nullable().describe('Until when the vendor can redeem it. Null: not paid yet'),
@@ -92,6 +96,7 @@ export const Settlement = z
     ...amounts,
     scope: Scope.nullable(),
     ...prepaid,
+    ...authorization,
     tx_hash: txHashOrNull,
     superseded_tx_hashes: superseded,
     created_at: createdAt,
@@ -142,7 +147,8 @@ export const operations = {
       'Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id ' +
       'returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the ' +
       'account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` ' +
-      'and the action `read_settlement`. This holds for all credentials of the account.',
+      'and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ' +
+      'ceiling is held, and the call answers `authorized` at once; what is used is paid later.',
     http: {
       method: 'POST',
       path: '/v1/settle',
@@ -161,7 +167,7 @@ export const operations = {
       })
       .meta({ id: 'SettleRequest' }),
     repeatable: true,
-    output: z.discriminatedUnion('status', [Confirmed, Pending]),
+    output: z.discriminatedUnion('status', [Confirmed, Authorized, Pending]),
     errors: [
       'quote_expired',
       'quote_already_settled',
@@ -255,6 +261,7 @@ export const operations = {
         service_id: ServiceId,
         scope: Scope.nullable(),
         ...prepaid,
+        ...authorization,
         ...redemption,
       })
       .meta({ id: 'SettlementVerification' }),
@@ -290,6 +297,7 @@ export const operations = {
     output: Settlement,
     errors: ['not_found'],
   }),
+  ...authorizationOperations,
   ...approvalOperations,
   ...declineOperations,
   ...outgoingOperations,

@@ -9,6 +9,7 @@ import {
   EndpointId,
   feeAmount,
   label,
+  MicroUsdc,
   MicroUsdcOrZero,
   PaymentLinkId,
   QuoteId,
@@ -90,6 +91,7 @@ const paymentEvent = (both: z.ZodRawShape, vendor: z.ZodRawShape = {}) =>
 const { decline_id, quote_id, service_id, amount, created_at } = Decline.shape;
 const vendorCode = z.literal(VENDOR_CODE).describe('A vendor does not learn why');
 const declined = { decline_id, quote_id, service_id, amount, created_at };
+const used = MicroUsdcOrZero.meta({ description: 'What was reported as used', examples: ['480000'] });
 const transaction = { tx_hash: TransactionHash.describe('The transaction on chain') };
 const delegate = z
   .strictObject({
@@ -123,16 +125,21 @@ export const PAYLOADS = {
     fee_amount: amounts.fee_amount,
     expires_at: Timestamp.describe('Until when it could be paid'),
   }),
-  'payment_link.paid': z
-    .strictObject({
-      payment_link_id: PaymentLinkId,
-      title: label(120, 'Ticket for the harbour tour').describe('What was sold'),
-      settlement_id: SettlementId.meta({ description: 'The payment, which you can read and refund' }),
-      quote_id: QuoteId,
-      service_id: ServiceId,
-      quote_amount: amounts.quote_amount,
-    })
-    .meta({ id: 'PaymentLinkPaid' }),
+  'settlement.authorized': paymentEvent({
+    capture_ends_at: Timestamp.describe('Until when use can be reported and captured'),
+  }),
+  'settlement.at_risk': paymentEvent({
+    used,
+    at_risk_at: Timestamp.describe('When the wallet was seen not to cover it'),
+  }),
+  'settlement.captured': paymentEvent({
+    ...transaction,
+    max_amount: MicroUsdc.meta({ description: 'What was authorized', examples: ['5000000'] }),
+  }),
+  'settlement.voided': paymentEvent({
+    voided_at: Timestamp.describe('When it ended'),
+    used: used.describe('What was reported as used and is not paid'),
+  }),
   'settlement.issued': paymentEvent({
     ...transaction,
     issued_at: Timestamp.describe('When the payment was confirmed'),
@@ -149,6 +156,9 @@ export const PAYLOADS = {
     failure_code: z.string().meta({
       description: 'Why it failed. No money moved, and the quote may be paid again',
       examples: ['insufficient_funds'],
+    }),
+    used: used.optional().meta({
+      description: 'What was reported of an authorization whose capture failed, which is not paid',
     }),
   }),
   'settlement.reversed': paymentEvent({
