@@ -44,11 +44,12 @@ type Column = {
 };
 
 const isPaying = statuses.states.filter((state) => state !== 'failed');
+const isPayingQuote = isPaying.filter((state) => state !== 'voided');
 const COLUMNS: Readonly<Record<string, Column>> = {
   'settlement.settlements.status': {
     states: statuses.states,
     generated: {
-      paying_quote_id: isPaying,
+      paying_quote_id: isPayingQuote,
       paying_external_id: isPaying,
       // A payment that is pending may be issued without a change of the column.
       expires_from: ['pending', ...statuses.from('elapse')],
@@ -56,7 +57,8 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   },
   'settlement.settlements.chain_status': {
     states: chainStatuses.states,
-    generated: { under_way_since: chainStatuses.open },
+    // An authorization has no transaction that could be under way.
+    generated: { under_way_since: chainStatuses.open.filter((state) => state !== 'none') },
   },
   'chain-submitter.intents.status': {
     states: intents.states,

@@ -31,8 +31,9 @@ CREATE INDEX approvals_by_delegate ON approvals USING btree (delegate_id, expire
 create table consumptions (
   settlement_id text collate "C" not null,
   request_id text collate "C" not null,
-  units integer not null,
-  units_consumed integer not null,
+  units bigint not null,
+  units_consumed bigint not null,
+  reason text,
   created_at timestamp with time zone default app_now() not null,
   constraint consumptions_pkey PRIMARY KEY (settlement_id, request_id),
   constraint consumptions_check CHECK (units_consumed >= units),
@@ -246,7 +247,15 @@ create table settlements (
   fee_amount bigint not null,
   redeem_window_seconds integer,
   units_total integer,
-  units_consumed integer default 0 not null,
+  max_amount bigint,
+  units_consumed bigint default 0 not null,
+  capture_mode text,
+  unit_price bigint,
+  capture_threshold bigint,
+  capture_due_at timestamp with time zone,
+  at_risk_at timestamp with time zone,
+  capturing_at timestamp with time zone,
+  voided_at timestamp with time zone,
   refund_reserved bigint default 0 not null,
   status text default 'pending'::text not null,
   chain_status text default 'pending'::text not null,
@@ -283,7 +292,7 @@ create table settlements (
   created_at timestamp with time zone default app_now() not null,
   paying_quote_id text collate "C" generated always as (
 CASE
-    WHEN (status <> 'failed'::text) THEN quote_id
+    WHEN (status <> ALL (ARRAY['failed'::text, 'voided'::text])) THEN quote_id
     ELSE NULL::text
 END) stored,
   paying_external_id text collate "C" generated always as (
@@ -303,17 +312,26 @@ CASE
 END) stored,
   under_way_since timestamp with time zone generated always as (
 CASE
-    WHEN (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text])) THEN created_at
+    WHEN (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text])) THEN COALESCE(capturing_at, created_at)
     ELSE NULL::timestamp with time zone
 END) stored,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
   constraint settlements_accrued_fee_check CHECK (accrued_fee >= 0),
-  constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
+  constraint settlements_authorization CHECK (
+CASE
+    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at, voided_at) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text]))
+    ELSE rail = 'quittance'::text AND num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 AND units_total IS NULL AND (status = 'authorized'::text) = (capture_due_at IS NOT NULL) AND (status = 'voided'::text) = (voided_at IS NOT NULL) AND (capturing_at IS NULL) = (status = ANY (ARRAY['authorized'::text, 'voided'::text]))
+END),
+  constraint settlements_capture_mode_check CHECK (capture_mode = ANY (ARRAY['manual'::text, 'usage'::text])),
+  constraint settlements_capture_threshold_check CHECK (capture_threshold > 0),
+  constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['none'::text, 'pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
   constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
-  constraint settlements_check1 CHECK (refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
-  constraint settlements_check2 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text))),
-  constraint settlements_check3 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
-  constraint settlements_check4 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
+  constraint settlements_check1 CHECK (max_amount >= quote_amount),
+  constraint settlements_check2 CHECK (refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
+  constraint settlements_check3 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text))),
+  constraint settlements_check4 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
+  constraint settlements_check5 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
+  constraint settlements_check6 CHECK ((chain_status = 'none'::text) = (status = ANY (ARRAY['authorized'::text, 'voided'::text]))),
   constraint settlements_delegate_day CHECK (delegate_day IS NULL OR account_id IS NOT NULL),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_rail CHECK (
@@ -324,11 +342,13 @@ CASE rail
     ELSE num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND (num_nulls(quote_id, scope) = ANY (ARRAY[0, 2])) AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id, service_id) = 0
 END),
   constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text, 'mpp_out'::text])),
-  constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),
-  constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total, 0)),
+  constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'authorized'::text, 'capturing'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'voided'::text, 'failed'::text])),
+  constraint settlements_unit_price_check CHECK (unit_price > 0),
+  constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total::bigint, max_amount, 0::bigint)),
   constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
   constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)
 );
+CREATE INDEX settlements_authorized ON settlements USING btree (wallet_id) WHERE (capture_due_at IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, paying_external_id) WHERE (paying_external_id IS NOT NULL);
@@ -339,6 +359,7 @@ CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quot
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
 CREATE INDEX settlements_outgoing_open ON settlements USING btree (outgoing_holder) WHERE (outgoing_holder IS NOT NULL);
+CREATE INDEX settlements_to_capture ON settlements USING btree (capture_due_at) WHERE (capture_due_at IS NOT NULL);
 CREATE INDEX settlements_to_expire ON settlements USING btree (expires_from) WHERE (expires_from IS NOT NULL);
 CREATE INDEX settlements_under_way ON settlements USING btree (under_way_since) WHERE (under_way_since IS NOT NULL);
 

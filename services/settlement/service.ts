@@ -36,9 +36,12 @@ import type { Peers } from './peers.ts';
 import { receiptOperations } from './receipts/operations.ts';
 import { refundOperations } from './refunds/operations.ts';
 import { createAcceptedEvents, publishAccepted } from './settlements/accepted-events.ts';
+import { createEndAuthorization } from './settlements/end-authorization.ts';
+import { endDueAuthorizations } from './settlements/end-due-authorizations.ts';
 import { expireSettlements } from './settlements/expire-settlements.ts';
 import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
 import { settlementOperations } from './settlements/operations.ts';
+import { createRecordUses } from './settlements/record-uses.ts';
 import { resumeSettlements } from './settlements/resume-settlements.ts';
 import { findLostSince } from './settlements/store/restores.ts';
 import { createTermsCache } from './settlements/terms-cache.ts';
@@ -119,6 +122,8 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
     isPaused,
     terms: createTermsCache(),
     accepted: createAcceptedEvents(),
+    recordUses: createRecordUses(records),
+    endAuthorization: createEndAuthorization(records),
     recordDecline: createRecordDecline(records),
     caps: createHourlyCaps(createBudgets(pool, records.clock), capLimits),
     group: createIncomingGroupCommit(pool, terms.credit),
@@ -149,6 +154,7 @@ const startJobs = (deps: Deps, { jobsEveryMs, purgeEveryMs }: Timing) => {
   const { pool, logger } = deps;
   return [
     everyMs(jobsEveryMs, 'expireSettlements', expireSettlements(deps), logger),
+    everyMs(jobsEveryMs, 'endDueAuthorizations', endDueAuthorizations(deps), logger),
     everyMs(jobsEveryMs, 'publishAccepted', publishAccepted(deps), logger),
     everyMs(jobsEveryMs, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(jobsEveryMs, 'resumeIncoming', resumeIncoming(deps), logger),

@@ -11,8 +11,8 @@ import {
   SolanaAddress,
   Timestamp,
 } from './primitives.ts';
-import { Scope } from './quote.ts';
 import { CaptureTerms } from './quote/capture.ts';
+import { Scope } from './quote.ts';
 
 const kid = z.string().regex(/^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/);
 

@@ -106,7 +106,20 @@ export const METRICS = {
   quittance_idempotent_replays_total: counter(
     '{call}',
     ['settlement', 'quote', 'funding', 'identity', 'webhook'],
-    { operation: ['settle', 'redeem', 'consume', 'keyed', 'x402Settle', 'acceptForeign', 'payExternal'] },
+    {
+      operation: [
+        'settle',
+        'redeem',
+        'consume',
+        'usage',
+        'capture',
+        'void',
+        'keyed',
+        'x402Settle',
+        'acceptForeign',
+        'payExternal',
+      ],
+    },
     'Repeats of completed calls, answered from the record. `keyed`: by Idempotency-Key.',
   ),
   quittance_expired_unredeemed_total: counter(

@@ -3,7 +3,14 @@ import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
-import { type Delegate, leftOfCaps, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
+import {
+  type Delegate,
+  isPayingQuote,
+  leftOfCaps,
+  limitsOf,
+  type Payer,
+  type Settlement,
+} from './settlement-rows.ts';
 
 /** An attempt as services/settlement/settlements/store/accept-attempts.ts binds it as JSON. */
 type Values = {
@@ -24,7 +31,31 @@ type Values = {
   units_total: number | null;
   expires_at: string;
   is_fresh: boolean;
+  /** Of an authorization. */
+  max_amount?: string;
+  capture_mode?: 'manual' | 'usage';
+  unit_price?: string | null;
+  capture_threshold?: string | null;
+  settlement_token?: string;
+  ends_at?: number;
 };
+
+/** The columns in which an authorization differs from a payment. */
+const authorizationOf = ({ max_amount, ...values }: Values) => ({
+  ...(max_amount === undefined
+    ? { status: 'pending' as const, chain_status: 'pending' as const }
+    : { status: 'authorized' as const, chain_status: 'none' as const }),
+  max_amount: max_amount === undefined ? null : BigInt(max_amount),
+  capture_mode: values.capture_mode ?? null,
+  unit_price: null,
+  capture_threshold: values.capture_threshold == null ? null : BigInt(values.capture_threshold),
+  settlement_token: values.settlement_token === undefined ? null : tokenOf(values.settlement_token),
+  redeem_expires_at: values.ends_at ?? null,
+  capture_due_at: values.ends_at ?? null,
+  at_risk_at: null,
+  voided_at: null,
+  usable: false,
+});
 
 const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
 
@@ -57,8 +88,7 @@ export const acceptModel = (
   const insertedAt = new Map<string, number>();
   const isAttempt = (row: Settlement, { account_id, payment_attempt_id }: Values) =>
     row.account_id === account_id && row.payment_attempt_id === payment_attempt_id;
-  const isPaying = (row: Settlement, { quote_id }: Values) =>
-    row.quote_id === quote_id && row.status !== 'failed';
+  const isPaying = (row: Settlement, { quote_id }: Values) => row.quote_id === quote_id && isPayingQuote(row);
 
   const leftOf = (delegate: Delegate) =>
     leftOfCaps(delegate, off === 'limits of a delegate' ? delegate.spent : delegate.held + delegate.spent);
@@ -165,12 +195,9 @@ export const acceptModel = (
       ...columns,
       settlement_id: settlementId,
       payment_attempt_id: attemptId,
-      status: 'pending',
-      chain_status: 'pending',
+      ...authorizationOf(values),
       tx_hash: null,
       superseded_tx_hashes: [],
-      settlement_token: null,
-      redeem_expires_at: null,
       redeemed_at: null,
       redeem_id: null,
       rail: 'quittance',
@@ -180,7 +207,7 @@ export const acceptModel = (
       payout_address: null,
       resource: null,
       accrued_fee: 0n,
-      units_consumed: 0,
+      units_consumed: 0n,
       refund_reserved: 0n,
       failure_code: null,
       failure_message: null,

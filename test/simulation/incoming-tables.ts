@@ -95,7 +95,15 @@ export const createIncomingTables = (
       ...{ status: 'pending', chain_status: 'pending', tx_hash: null, superseded_tx_hashes: [] },
       ...{ settlement_token: null, issued_at: null, redeem_expires_at: null, redeemed_at: null },
       ...{ redeem_id: null, failure_code: null, failure_message: null, units_total: null },
-      ...{ units_consumed: 0, refund_reserved: 0n, holding: false, generation: 0, dispatch_count: 1 },
+      ...{ max_amount: null, capture_mode: null, unit_price: null, at_risk_at: null, voided_at: null },
+      ...{
+        usable: false,
+        units_consumed: 0n,
+        refund_reserved: 0n,
+        holding: false,
+        generation: 0,
+        dispatch_count: 1,
+      },
       ...{ created_at: appNow(), elapsed: false, progressed_at: now() },
       ...{ hand_out_id: null, handed_out_at: null },
       // The statements for all rails read columns that are null here.

@@ -30,13 +30,19 @@ import {
   createAcceptedEvents,
   publishAccepted,
 } from '../../services/settlement/settlements/accepted-events.ts';
+import { capture } from '../../services/settlement/settlements/capture.ts';
 import { consume } from '../../services/settlement/settlements/consume.ts';
+import { createEndAuthorization } from '../../services/settlement/settlements/end-authorization.ts';
+import { endDueAuthorizations } from '../../services/settlement/settlements/end-due-authorizations.ts';
 import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
+import { createRecordUses } from '../../services/settlement/settlements/record-uses.ts';
 import { redeem } from '../../services/settlement/settlements/redeem.ts';
 import { resumeSettlements } from '../../services/settlement/settlements/resume-settlements.ts';
 import { settle } from '../../services/settlement/settlements/settle.ts';
 import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
+import { usage } from '../../services/settlement/settlements/usage.ts';
+import { voidAuthorization } from '../../services/settlement/settlements/void.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { actors } from './actors.ts';
@@ -222,9 +228,17 @@ export const startSettlement = (
     submitters: () => readonly Submitter[];
   },
 ) => {
+  const records = {
+    pool: database.connect(process),
+    clock: () => EPOCH + harness.now() + process.skewMs,
+    relay: createRelay(harness, { bus, outbox, process }),
+  };
   const deps: Parameters<typeof settle>[0] &
     Parameters<typeof redeem>[0] &
-    Parameters<typeof onSettleProgressed>[0] = {
+    Parameters<typeof onSettleProgressed>[0] &
+    Parameters<typeof usage>[0] &
+    Parameters<typeof voidAuthorization>[0] = {
+    ...records,
     logger: loggerOf(harness, process),
     isChainReadable: async () => true,
     budgetRefillsInSeconds: async () => null,
@@ -233,18 +247,17 @@ export const startSettlement = (
     findPayment: async () => {
       throw new Error('no database is restored in the simulation');
     },
-    pool: database.connect(process),
-    clock: () => EPOCH + harness.now() + process.skewMs,
     environment: 'test',
     publicKeys: actors.publicKeys,
     signingKey: actors.settlementKey,
     mint: actors.mint,
     feeWallet: actors.network.feeWallet,
     settleWaitMs: SETTLE_WAIT_MS,
-    relay: createRelay(harness, { bus, outbox, process }),
     quarantine: async ({ reason }) => harness.fail('no event contradicts a record', reason),
     waiting,
     terms: createTermsCache(),
+    recordUses: createRecordUses(records),
+    endAuthorization: createEndAuthorization(records),
     accepted: createAcceptedEvents(),
     // A decline is no record of money, and no other statement reads it.
     recordDecline: async () => {},
@@ -266,6 +279,7 @@ export const startSettlement = (
     },
   };
   every(harness, process, 2 * SECOND_MS, expireSettlements(deps));
+  every(harness, process, SECOND_MS, endDueAuthorizations(deps));
   every(harness, process, SECOND_MS, publishAccepted(deps));
   every(harness, process, 2 * SECOND_MS, resumeSettlements(deps));
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': onSettleProgressed(deps) });
@@ -275,6 +289,9 @@ export const startSettlement = (
     settle: settle(deps),
     redeem: redeem(deps),
     consume: consume(deps),
+    usage: usage(deps),
+    capture: capture(deps),
+    void: voidAuthorization(deps),
     recordApproval: recordApproval(deps),
     denyApproval: denyApproval(deps),
     reserveRefund: reserveRefund(deps),

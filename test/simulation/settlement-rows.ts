@@ -14,7 +14,15 @@ export type Settlement = SettlementRow & {
   progressed_at: number;
   expires_at: string;
   refund_reserved: bigint;
+  capture_threshold: bigint | null;
+  capture_due_at: number | null;
 };
+
+/** Whether no transaction of the payment was confirmed yet. */
+export const isUnpaid = (status: Settlement['status']): boolean =>
+  status === 'pending' || status === 'capturing';
+/** Whether it has the claim of its quote (rule 2). */
+export const isPayingQuote = ({ status }: Settlement): boolean => status !== 'failed' && status !== 'voided';
 
 export type Payer = {
   wallet_id: string;

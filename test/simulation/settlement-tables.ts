@@ -5,11 +5,20 @@ import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
 import { acceptModel } from './accept-model.ts';
 import { createApprovalsTables } from './approvals-tables.ts';
+import { authorizationModels } from './authorization-tables.ts';
 import { createConsumeTables } from './consume-tables.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
-import { type Delegate, limitsOf, NO_CAPS, type Payer, type Settlement } from './settlement-rows.ts';
+import {
+  type Delegate,
+  isPayingQuote,
+  isUnpaid,
+  limitsOf,
+  NO_CAPS,
+  type Payer,
+  type Settlement,
+} from './settlement-rows.ts';
 
 /** The request of a redeem, as its statement binds it as JSON. */
 type Redeeming = Omit<RedeemRequest, 'settlement_token'> & { token_hash: string };
@@ -45,8 +54,9 @@ export const createSettlementTables = (harness: Harness) => {
     row.redeem_expires_at !== null &&
     row.chain_status !== 'pending' &&
     row.redeem_expires_at + forkOf(row).forMs <= appNow();
+  const isUsable = (row: Settlement): boolean => (row.capture_due_at ?? 0) > appNow();
   const show = (row: Settlement | undefined): unknown[] =>
-    row === undefined ? [] : [{ ...row, elapsed: windowElapsed(row) }];
+    row === undefined ? [] : [{ ...row, elapsed: windowElapsed(row), usable: isUsable(row) }];
   /** Applies an event to a row by the transition table, if it has a transition for it. */
   const move = (row: Settlement, event: Event): boolean => {
     const to = next({ status: row.status, chain: row.chain_status }, event);
@@ -58,7 +68,7 @@ export const createSettlementTables = (harness: Harness) => {
     row.status = to.status;
     row.chain_status = to.chain;
     // Redeem, consume and expiry are not progress of the payment.
-    if (!['redeem', 'elapse', 'consume'].includes(event)) row.progressed_at = now();
+    if (!['redeem', 'elapse', 'consume', 'void'].includes(event)) row.progressed_at = now();
     return true;
   };
 
@@ -103,14 +113,15 @@ export const createSettlementTables = (harness: Harness) => {
     forks.set(settlementId, { at: null, forMs: forMs + (at === null ? 0 : now() - at) });
     release(row, BigInt(confirmation.slot));
     row.generation = generation;
-    if (was !== 'pending' && row.tx_hash !== null && row.tx_hash !== tx_hash)
+    if (!isUnpaid(was) && row.tx_hash !== null && row.tx_hash !== tx_hash)
       row.superseded_tx_hashes = [...row.superseded_tx_hashes, row.tx_hash];
     row.tx_hash = tx_hash;
+    if (was === 'capturing') row.redeemed_at = confirmation.issued_at;
     row.issued_at ??= confirmation.issued_at;
     row.redeem_expires_at ??= confirmation.redeem_expires_at;
     row.settlement_token ??= confirmation.token && tokenOf(confirmation.token);
     const published = messages.filter(({ subject }) =>
-      subject.endsWith('.issued') ? was === 'pending' : finalized && subject.endsWith('.finalized'),
+      subject.endsWith('.finalized') ? finalized : isUnpaid(was),
     );
     return [{ ...row, was, outbox: outbox.insert(JSON.stringify(published)) }];
   };
@@ -150,7 +161,7 @@ export const createSettlementTables = (harness: Harness) => {
     Object.assign(row, { failure_code: values.code, failure_message: values.message });
     return [
       ...(row.status === 'failed' ? outbox.insert(values.failed) : []),
-      ...(was === 'pending' ? [] : outbox.insert(values.reversed)),
+      ...(isUnpaid(was) ? [] : outbox.insert(values.reversed)),
     ];
   };
 
@@ -159,7 +170,11 @@ export const createSettlementTables = (harness: Harness) => {
   const publishEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
     outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
-  const consume = createConsumeTables(harness, { settlements, move, windowElapsed, publishEnd });
+  const consume = createConsumeTables(harness, { settlements, move, windowElapsed, isUsable, publishEnd });
+  const authorizations = authorizationModels(harness, {
+    ...{ settlements, payers, delegates, move, show, isUsable, publishEnd },
+    insertOutbox: outbox.insert,
+  });
 
   type PayerSnapshot = Pick<
     Payer,
@@ -199,7 +214,8 @@ export const createSettlementTables = (harness: Harness) => {
       harness.trace('settlements', `${row.settlement_id} is dispatched again (${row.dispatch_count})`);
       const { owner, authority } = payers.get(row.wallet_id)!;
       const generation = harness.off === 'generation in the job' ? 0 : row.generation;
-      return { ...row, generation, owner, authority };
+      const capture_amount = row.max_amount === null ? null : row.quote_amount;
+      return { ...row, generation, owner, authority, capture_amount };
     });
   };
 
@@ -215,6 +231,7 @@ export const createSettlementTables = (harness: Harness) => {
     acceptModel(harness, { settlements, payers, delegates, approvals, insertOutbox: outbox.insert }),
     ...approvals.models,
     ...consume.models,
+    ...authorizations,
     ...outgoing.models,
     model<{ accountId: string; attemptId: string }>(
       /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,
@@ -259,7 +276,7 @@ export const createSettlementTables = (harness: Harness) => {
         if (isNotRead(call) || harness.off === 'quote read after a refusal') return [];
         return show(
           rows().find(
-            (row) => row.quote_id === quoteId && row.account_id === accountId && row.status !== 'failed',
+            (row) => row.quote_id === quoteId && row.account_id === accountId && isPayingQuote(row),
           ),
         );
       },
@@ -276,25 +293,25 @@ export const createSettlementTables = (harness: Harness) => {
       ({ given }) => {
         for (const { object_id, tx_hash, generation } of JSON.parse(given) as Progress[]) {
           const row = settlements.get(object_id);
-          if (row?.status === 'pending' && row.generation < generation)
+          if (row !== undefined && isUnpaid(row.status) && row.generation < generation)
             Object.assign(row, { tx_hash, generation, progressed_at: now() });
         }
         return [];
       },
     ),
     model<{ ids: readonly string[] }>(
-      /as elapsed from settlements where settlement_id = any\(\$1/,
+      /as usable from settlements where settlement_id = any\(\$1/,
       'ids',
       ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
     ),
     model<{ given: string; messages: string }>(
-      /changed\.was = 'pending'/,
+      /case message\.subject when/,
       // No payment of a run pays fees to the platform.
-      'given platform messages issued finalized',
+      'given platform messages finalized',
       allIncluded,
     ),
     model<{ ids: readonly string[] }>(
-      /payer_address, payout_address, created_at\s+from settlements where settlement_id = any\(\$1/,
+      /payer_address, payout_address, created_at, max_amount\s+from settlements where settlement_id = any\(\$1/,
       'ids',
       ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
     ),
@@ -319,7 +336,7 @@ export const createSettlementTables = (harness: Harness) => {
       },
     ),
     model(
-      /^\s*with before as .*failure_code = \$.*where was <> 'pending'/s,
+      /^\s*with before as .*failure_code = \$.*where not was in \('pending', 'capturing'\)/s,
       'isIncluded id code message generation platform failed reversed',
       failed,
     ),

@@ -1,3 +1,4 @@
+import type { CaptureTerms } from '../../shared/contract/quote/capture.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
@@ -32,14 +33,26 @@ export type QuoteOptions = {
   window?: number;
   scope?: QuoteClaims['scope'];
   mint?: string;
+  /** The amount is a ceiling. */
+  capture?: CaptureTerms;
   /** Whose quote it is. */
   of?: { account_id: string; service_id: string };
 };
 
+/** Capture terms with the fee of the fixture's quotes. */
+export const captureTerms = (terms: Partial<CaptureTerms> = {}): CaptureTerms => ({
+  mode: 'manual',
+  window_seconds: 3600,
+  unit_price: null,
+  threshold: null,
+  fee: { bps: 50, min: '10000' },
+  ...terms,
+});
+
 export const signQuote = (
   now: number,
   amount: bigint,
-  { expiresInMs = 600_000, window = 900, scope = null, mint = MINT, of = vendor }: QuoteOptions = {},
+  { expiresInMs = 600_000, window = 900, scope = null, mint = MINT, of = vendor, capture }: QuoteOptions = {},
 ): { quote_id: string; quote_token: string } => {
   const quote_id = newId('q');
   const quote_token = signToken(
@@ -59,6 +72,7 @@ export const signQuote = (
       expires_at: isoTime(now + expiresInMs),
       redeem_window_seconds: window,
       scope,
+      ...(capture !== undefined && { capture }),
     },
     quoteKey,
   );

@@ -10,7 +10,7 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import { settleIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { movedOrder } from '../ledger/model/payment.ts';
-import { intents, SIGNING_GRACE_MS } from '../ledger/model/state.ts';
+import { intents, signingDeadline } from '../ledger/model/state.ts';
 import { referenceOf } from '../ledger/reference.ts';
 import { withQuoteToken } from '../ledger/store/final-request.ts';
 import { findIntent, type IntentRow } from '../ledger/store/intents.ts';
@@ -168,7 +168,7 @@ export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): 
   const intentIds = await findIntentIds(pool, listed);
   const proof: Proof = {
     intent,
-    deadline: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,
+    deadline: signingDeadline(claims),
     height,
     signed,
     listed: listed.filter((signature) => (intentIds.get(signature) ?? intentId) === intentId),

@@ -9,7 +9,9 @@ import {
   SolanaAddress,
   Timestamp,
 } from '../../../shared/contract/primitives.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { readToken } from '../../../shared/lib/compact-token.ts';
+import { feeMicro } from '../../../shared/lib/fee.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
@@ -22,7 +24,7 @@ import type {
   SettleOrder,
   TransferOrder,
 } from '../ledger/model/order.ts';
-import { SIGNING_GRACE_MS } from '../ledger/model/state.ts';
+import { signingDeadline } from '../ledger/model/state.ts';
 import { referenceOf } from '../ledger/reference.ts';
 import { outgoingLegs } from './outgoing-legs.ts';
 
@@ -106,6 +108,27 @@ export class OrderRefused extends Error {
   }
 }
 
+/**
+ * What a quote pays: its amount, or of a quote with a ceiling the captured part of it. The rule of
+ * the fee is signed, so a job chooses nothing but the part.
+ */
+const amountsOf = (
+  { quote_amount, fee_amount, capture }: QuoteClaims,
+  captureAmount: string | undefined,
+): { grossMicro: bigint; feeMicro: bigint } => {
+  const ceilingMicro = parseMicro(quote_amount);
+  if (capture === undefined) {
+    if (captureAmount !== undefined)
+      throw new OrderRefused('the quote has no ceiling, so no part of it is paid');
+    return { grossMicro: ceilingMicro, feeMicro: parseMicro(fee_amount) };
+  }
+  if (captureAmount === undefined) throw new OrderRefused('the quote is a ceiling, and no capture is named');
+  const grossMicro = parseMicro(captureAmount);
+  if (grossMicro > ceilingMicro) throw new OrderRefused('the capture exceeds the ceiling of the quote');
+  const rule = { bps: BigInt(capture.fee.bps), minMicro: parseMicro(capture.fee.min) };
+  return { grossMicro, feeMicro: feeMicro(grossMicro, rule) };
+};
+
 const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContext): SettleOrder => {
   const { claims, inForce } = (() => {
     try {
@@ -117,11 +140,11 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
   })();
   const { owner, authority } = job.payer;
   if (claims.mint !== network.mint) throw new OrderRefused('the quote names another mint');
-  const [grossMicro, feeMicro] = [parseMicro(claims.quote_amount), parseMicro(claims.fee_amount)];
-  if (feeMicro >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
+  const { grossMicro, feeMicro: fee } = amountsOf(claims, job.capture_amount);
+  if (fee >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
   const source = tokenAccountOf(owner, network.mint);
   const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
-  const paysFees = claims.service_id === PLATFORM_SERVICE_ID && feeMicro === 0n;
+  const paysFees = claims.service_id === PLATFORM_SERVICE_ID && fee === 0n;
   if (source === payoutAccount || source === network.feeAccount)
     throw new OrderRefused('payer and payee are the same');
   if ((payoutAccount === network.feeAccount) !== paysFees)
@@ -138,11 +161,11 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
     source,
     authority,
     grossMicro,
-    feeMicro,
+    feeMicro: fee,
     paysFees,
     reference: referenceOf(environment, claims.quote_id),
     since: Date.parse(claims.issued_at),
-    signBefore: inForce ? Date.parse(claims.expires_at) + SIGNING_GRACE_MS : NEVER,
+    signBefore: inForce ? signingDeadline(claims) : NEVER,
   };
 };
 

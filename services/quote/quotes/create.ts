@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { Records } from '../../../shared/boot.ts';
 import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
-import { LINK_KEY, type quote } from '../../../shared/contract/quote.ts';
+import type { CaptureTerms } from '../../../shared/contract/quote/capture.ts';
+import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
@@ -32,6 +33,17 @@ const MAX_SCOPE_BYTES = 4096;
  * scope, and Postgres stores no NUL in jsonb: such a payment could not be recorded as confirmed.
  */
 const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
+
+/**
+ * A payment is signed up to 60 s after its quote's expiry (rule 11). The rest is for the answer to
+ * arrive.
+ */
+const SIGNED_WITHIN_MS = 90_000;
+
+/** A capture is decided by the end of its window, and may wait a day for the chain. */
+const CAPTURE_GRACE_MS = 24 * 3_600_000;
+const capturedWithinMs = (capture: CaptureTerms | null): number =>
+  capture === null ? 0 : capture.window_seconds * 1000 + CAPTURE_GRACE_MS;
 
 const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
   if (scope === undefined) return null;
@@ -90,7 +102,13 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     const capture = captureTerms(input, deps.fee);
     const { amountMicro, feeMicro: fee } = amountsOf(input, service, deps.fee);
     const lifetimeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
-    await reservePayout(deps, service, lifetimeMs);
+    checkReservation(
+      await deps.reserveTokenAccount(
+        service.account_id,
+        service.payout_address,
+        deps.clock() + lifetimeMs + SIGNED_WITHIN_MS + capturedWithinMs(capture),
+      ),
+    );
 
     const now = deps.clock();
     const terms = {

@@ -157,7 +157,11 @@ test('all counters add up under concurrent statements, across midnights and the 
     issued_at: now,
     redeem_expires_at: now + 24 * HOUR_MS,
     settlement_token: settlementId,
-    messages: { issued: by(settlementId, 'issued'), finalized: by(settlementId, 'finalized') },
+    messages: {
+      issued: by(settlementId, 'issued'),
+      finalized: by(settlementId, 'finalized'),
+      captured: null,
+    },
   });
   type Replica = (typeof replicas)[number];
   const token = (settlement_id: string) => ({
@@ -196,8 +200,11 @@ test('all counters add up under concurrent statements, across midnights and the 
     async ({ redeem }, id) =>
       (await redeem({ ...token(id), redeem_id: null })) !== null && seen.add('redeemed'),
     async ({ consume }, id) =>
-      (await consume({ ...token(id), request_id: `${randomInt(6)}`, units: randomInt(1, 5) })) !== null &&
-      seen.add('consumed'),
+      (await consume({
+        ...token(id),
+        event: 'consume',
+        uses: [{ request_id: `${randomInt(6)}`, amount: `${randomInt(1, 5)}` }],
+      })) !== null && seen.add('consumed'),
     refund,
     ({ pool }) => releaseReservation(pool, pick(refunds)),
     () => (oneIn(2) ? see() : Promise.resolve()),

@@ -44,14 +44,30 @@ create table settlements (
   redeem_window_seconds integer,
   -- The prepaid `units` of the quote's scope. Null: the payment is for one delivery.
   units_total integer check (units_total between 1 and 1000000000),
-  units_consumed integer not null default 0,
+  -- The ceiling of an authorization: the quote_amount until it is captured. Null: another payment.
+  max_amount bigint check (max_amount >= quote_amount),
+  -- Units that were consumed, or micro-units of the ceiling that were reported as used.
+  units_consumed bigint not null default 0,
+  -- Of an authorization (docs/adr/0077): who decides what is captured, what one unit costs, and the
+  -- use that is captured at once.
+  capture_mode text check (capture_mode in ('manual', 'usage')),
+  unit_price bigint check (unit_price > 0),
+  capture_threshold bigint check (capture_threshold > 0),
+  -- When it ends by itself: with its window, or at once after the threshold is reached or the wallet
+  -- no longer covers it. No use is recorded later. Null: it is captured or voided.
+  capture_due_at timestamptz,
+  -- When the wallet was seen not to cover it, when its capture was decided, when it was voided.
+  at_risk_at timestamptz,
+  capturing_at timestamptz,
+  voided_at timestamptz,
   -- The part of the net that refunds have reserved, under way or done. Only a released reservation
   -- lowers it.
   refund_reserved bigint not null default 0
     check (refund_reserved >= 0 and refund_reserved <= quote_amount - fee_amount),
-  status text not null default 'pending' check (status in ('pending', 'issued', 'redeemed', 'expired', 'failed')),
+  status text not null default 'pending' check (status in
+    ('pending', 'authorized', 'capturing', 'issued', 'redeemed', 'expired', 'voided', 'failed')),
   chain_status text not null default 'pending'
-    check (chain_status in ('pending', 'confirmed', 'finalized', 'failed')),
+    check (chain_status in ('none', 'pending', 'confirmed', 'finalized', 'failed')),
   -- Whether quote_amount is part of the payer's `held` now.
   holding boolean not null default true,
   generation integer not null default 0,
@@ -99,7 +115,7 @@ create table settlements (
   created_at timestamptz not null default app_now(),
   -- What partial indexes depend on, as columns. An update writes all indexes of the row if it
   -- changes a column that any of them names. The confirmation of a payment changes none of these.
-  paying_quote_id text collate "C" generated always as (case when status <> 'failed' then quote_id end) stored,
+  paying_quote_id text collate "C" generated always as (case when status not in ('failed', 'voided') then quote_id end) stored,
   paying_external_id text collate "C" generated always as (case when status <> 'failed' then external_id end) stored,
   -- Of an outgoing payment that holds an amount: its account.
   outgoing_holder text collate "C" generated always as (case when rail in ('x402_out', 'mpp_out') and holding then account_id end) stored,
@@ -107,8 +123,8 @@ create table settlements (
   -- UTC, because a sum that depends on a time zone cannot be generated.
   expires_from timestamptz generated always as (case when status in ('pending', 'issued') then
     (created_at at time zone 'UTC' + redeem_window_seconds * interval '1 second') at time zone 'UTC' end) stored,
-  under_way_since timestamptz generated always as (case when chain_status in ('pending', 'confirmed') then created_at end)
-    stored,
+  under_way_since timestamptz generated always as (case when chain_status in ('pending', 'confirmed')
+    then coalesce(capturing_at, created_at) end) stored,
   constraint settlements_rail check (case rail
     when 'quittance' then num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
       redeem_window_seconds, vendor_account_id, service_id) = 0
@@ -134,7 +150,14 @@ create table settlements (
   check ((status = 'redeemed') = (redeemed_at is not null)),
   check ((failure_code is not null) = (status = 'failed' or chain_status = 'failed')),
   constraint settlements_delegate_day check (delegate_day is null or account_id is not null),
-  constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, 0))
+  constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, max_amount, 0)),
+  constraint settlements_authorization check (case when max_amount is null
+    then num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at,
+      voided_at) = 0 and not status in ('authorized', 'capturing', 'voided')
+    else rail = 'quittance' and num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 and units_total is null
+      and (status = 'authorized') = (capture_due_at is not null) and (status = 'voided') = (voided_at is not null)
+      and (capturing_at is null) = (status in ('authorized', 'voided')) end),
+  check ((chain_status = 'none') = (status in ('authorized', 'voided')))
 )
 -- Free space keeps the next version of some settlements on the same page, so that a confirmation
 -- writes no index, and the write-ahead log only the changed columns. More of it costs more disk for
@@ -161,6 +184,9 @@ create index settlements_by_delegate on settlements (account_id, delegate_id, se
 create index settlements_by_vendor on settlements (vendor_account_id, settlement_id desc);
 -- For the background jobs. They stay small, because finished rows leave them.
 create index settlements_to_expire on settlements (expires_from) where expires_from is not null;
+-- Authorizations that end by themselves, and those of a wallet. No status is named, see above.
+create index settlements_to_capture on settlements (capture_due_at) where capture_due_at is not null;
+create index settlements_authorized on settlements (wallet_id) where capture_due_at is not null;
 create index settlements_under_way on settlements (under_way_since) where under_way_since is not null;
 
 -- Caps and counters of delegates, and of each account for what a sign-in pays: that row has the
@@ -225,13 +251,17 @@ create table refund_reservations (
 );
 create index refund_reservations_by_settlement on refund_reservations (settlement_id);
 
--- One row per request that consumed units, never deleted: the key makes consume repeatable.
+-- One row per request that consumed units, and per use of an authorization, never deleted: the key
+-- makes consume and usage repeatable.
 create table consumptions (
   settlement_id text collate "C" not null references settlements,
   request_id text collate "C" not null,
-  units integer not null check (units > 0),
+  -- Units, or micro-units of an authorization.
+  units bigint not null check (units > 0),
   -- The units of the settlement after this request. A repeat is answered with it.
-  units_consumed integer not null check (units_consumed >= units),
+  units_consumed bigint not null check (units_consumed >= units),
+  -- Why an authorization was used, in the vendor's words.
+  reason text,
   created_at timestamptz not null default app_now(),
   primary key (settlement_id, request_id)
 );

@@ -37,6 +37,7 @@ export const OUTGOING: Rail<OutgoingAttempt, ClaimedOutgoing> = {
     scope: null,
     redeem_window_seconds: null,
     created_at: createdAt,
+    max_amount: null,
   }),
   mayBePaid:
     'records of this time were lost, and the chain has not shown yet whether this attempt was paid; repeat with the same payment_attempt_id',

@@ -2,8 +2,11 @@ import { type ChainStatus, isPaid, type Status } from '../settlements/model/stat
 
 type Refundable = { status: Status; chain: ChainStatus; netMicro: bigint; reservedMicro: bigint };
 
-const REFUSED: Record<'pending' | 'failed', string> = {
+const REFUSED: Partial<Record<Status, string>> = {
   pending: 'the payment is not confirmed yet',
+  authorized: 'nothing is captured yet, so there is nothing to refund; void it instead',
+  capturing: 'the capture is not confirmed yet',
+  voided: 'the authorization was voided, so there is nothing to refund',
   failed: 'the payment failed, so there is nothing to refund',
 };
 
@@ -17,7 +20,8 @@ export const refundOf = (
   { status, chain, netMicro, reservedMicro }: Refundable,
   wantedMicro: bigint | null,
 ): { amountMicro: bigint } | { refused: string } => {
-  if (status === 'pending' || status === 'failed') return { refused: REFUSED[status] };
+  const refused = REFUSED[status];
+  if (refused !== undefined) return { refused };
   if (chain === 'failed') return { refused: 'the payment was reversed on chain' };
   if (!isPaid(chain)) return { refused: 'the payment is being confirmed again after a fork of the chain' };
   const left = netMicro - reservedMicro;

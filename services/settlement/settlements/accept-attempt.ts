@@ -1,17 +1,28 @@
 import type { Records } from '../../../shared/boot.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Message } from '../../../shared/events/event.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { signToken } from '../../../shared/lib/compact-token.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Payer } from '../payers/store.ts';
+import type { ServiceTerms } from '../terms.ts';
 import { acceptHolding, type HoldingDeps, recordAccepted } from './accept.ts';
 import type { AcceptedEvents } from './accepted-events.ts';
-import { firstSettleJob } from './events.ts';
+import { authorizedEvent, firstSettleJob } from './events.ts';
 import { QUITTANCE } from './quittance-rail.ts';
-import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
+import {
+  type Attempt,
+  acceptAttempts,
+  type Candidate,
+  type Decision,
+  type NewAuthorization,
+} from './store/accept-attempts.ts';
 import type { ComparedLimit } from './store/limits.ts';
 
-export type AcceptDeps = HoldingDeps & Pick<Records, 'pool' | 'relay'> & { accepted: AcceptedEvents };
+export type AcceptDeps = HoldingDeps &
+  Pick<Records, 'pool' | 'relay'> &
+  Pick<ServiceTerms, 'environment' | 'signingKey'> & { accepted: AcceptedEvents };
 
 const jobOf = (attempt: Attempt, payer: Payer, now: number): Message => {
   const { claims } = attempt;
@@ -28,12 +39,53 @@ const jobOf = (attempt: Attempt, payer: Payer, now: number): Message => {
     dispatch_count: 1,
     generation: 0,
     created_at: createdAt,
+    capture_amount: null,
   };
   return firstSettleJob(job, { traceparent: activeTraceparent() });
 };
 
+/** What an attempt is accepted with whose quote has a ceiling. Null: it is paid at once. */
+const authorizationOf = (deps: AcceptDeps, attempt: Attempt, at: number): NewAuthorization | null => {
+  const { settlementId, claims } = attempt;
+  if (claims.capture === undefined) return null;
+  const endsAt = at + claims.capture.window_seconds * 1000;
+  const { quote_id, service_id, quote_amount } = claims;
+  const token = {
+    env: deps.environment,
+    settlement_id: settlementId,
+    quote_id,
+    service_id,
+    quote_amount,
+    issued_at: isoTime(at),
+    redeem_expires_at: isoTime(endsAt),
+  };
+  const settlementToken = signToken('settlement', token, deps.signingKey);
+  return { terms: claims.capture, at, endsAt, settlementToken };
+};
+
+/** An attempt as the statement evaluates it, with what is published if it is accepted. */
+const candidateOf = (
+  deps: AcceptDeps,
+  attempt: Attempt,
+  { payer, isOverCap, at }: { payer: Payer; isOverCap: boolean; at: number },
+) => {
+  const authorization = authorizationOf(deps, attempt, at);
+  const message =
+    authorization === null
+      ? jobOf(attempt, payer, at)
+      : authorizedEvent(QUITTANCE.termsOf(attempt, at), authorization.endsAt, {
+          traceparent: activeTraceparent(),
+        });
+  return { attempt, messages: [message], isOverCap, authorization };
+};
+
 /** The decision about an attempt, and the limit that refused it. */
-type Accepted = { decision: Decision; compared: ComparedLimit | null };
+type Accepted = {
+  decision: Decision;
+  compared: ComparedLimit | null;
+  /** Of an accepted attempt whose quote has a ceiling. */
+  authorization?: NewAuthorization | null;
+};
 export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;
 
 /** Accepts attempts to pay a quote. Those of the same moment share a statement. */
@@ -41,12 +93,15 @@ export const createAccept = (deps: AcceptDeps): Accept => {
   const evaluate = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
   return async (attempt, options) => {
     const amountMicro = parseMicro(attempt.claims.quote_amount);
-    const evaluation = await acceptHolding(deps, { ...options, amountMicro }, ({ payer, isOverCap, at }) =>
-      evaluate({ attempt, messages: [jobOf(attempt, payer, at)], isOverCap }),
-    );
+    const evaluation = await acceptHolding(deps, { ...options, amountMicro }, async (evaluated) => {
+      const candidate = candidateOf(deps, attempt, evaluated);
+      return { ...(await evaluate(candidate)), authorization: candidate.authorization };
+    });
     if (evaluation === null) return { decision: 'conflict', compared: null };
     if (evaluation.decision === 'accepted') {
-      deps.accepted.hold(await recordAccepted(deps, QUITTANCE, attempt));
+      const terms = await recordAccepted(deps, QUITTANCE, attempt);
+      // Its own event says that a ceiling is held.
+      if (evaluation.authorization === null) deps.accepted.hold(terms);
       deps.relay.dispatch(evaluation.outbox);
     }
     return evaluation;

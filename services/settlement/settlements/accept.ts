@@ -31,7 +31,8 @@ export const recordAccepted = async <Attempt>(
   await failpoint('settlement.afterAccept');
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
   const own = termsOf(attempt, clock());
-  terms.add(own);
+  // The capture of an authorization decides its amount.
+  if (own.max_amount === null) terms.add(own);
   return own;
 };
 

@@ -48,7 +48,7 @@ const redeem = (token: Token) =>
 /** Returns the consumed units: the settlement's counter, and the sum of its requests. */
 const consumed = async ({ settlement_id }: Token) => {
   const { rows } = await admin.query(
-    `select s.status, s.units_consumed as counted, coalesce(sum(c.units), 0)::int as added
+    `select s.status, s.units_consumed::int as counted, coalesce(sum(c.units), 0)::int as added
      from settlements s left join consumptions c using (settlement_id) where settlement_id = $1
      group by s.settlement_id`,
     [settlement_id],

@@ -132,8 +132,8 @@ test('the first consume of a prepaid settlement publishes its redeem, the others
         settlement_id: other.settlementId,
         service_id: vendor.service_id,
         settlement_token: other.answer.settlement_token!,
-        request_id: newId('evt'),
-        units: 1,
+        event: 'consume',
+        uses: [{ request_id: newId('evt'), amount: '1' }],
         traceparent: null,
       },
     ]);

@@ -2,6 +2,7 @@ import { isOutgoingRail } from '../../../shared/contract/settlement.ts';
 import { event, job, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { Terms } from './store/settlements.ts';
 import type { DispatchRow } from './store/stalled.ts';
 import { partiesOf, paymentOf } from './view.ts';
@@ -29,6 +30,7 @@ export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
       accepted_at: isoTime(row.created_at),
       generation: row.generation,
       quote_token: row.quote_token,
+      ...(row.capture_amount !== null && { capture_amount: formatMicro(row.capture_amount) }),
       payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
     },
     { dispatch: row.dispatch_count, ...trace },
@@ -50,6 +52,54 @@ export const acceptedEvent = (terms: Terms, trace: Trace = {}): Message =>
     trace,
   );
 
+/** @param endsAt epoch milliseconds */
+export const authorizedEvent = (terms: Terms, endsAt: number, trace: Trace): Message =>
+  event(
+    'settlement.authorized',
+    {
+      settlement_id: terms.settlement_id,
+      quote_id: terms.quote_id,
+      scope: terms.scope,
+      ...partiesOf(terms),
+      capture_ends_at: isoTime(endsAt),
+    },
+    trace,
+  );
+
+export type ConfirmedEvents = {
+  issued: Message;
+  finalized: Message;
+  /** Null: not the payment of an authorization. */
+  captured: { redeemed: Message; captured: Message } | null;
+};
+
+/** The events of a capture that is confirmed, which also redeems the settlement. */
+const capturedEvents = (
+  terms: Terms,
+  { tx_hash, issued_at }: { tx_hash: string; issued_at: number },
+  trace: Trace,
+): { redeemed: Message; captured: Message } | null => {
+  if (terms.max_amount === null) return null;
+  const about = {
+    settlement_id: terms.settlement_id,
+    quote_id: terms.quote_id,
+    scope: terms.scope,
+    ...partiesOf(terms),
+  };
+  return {
+    redeemed: event(
+      'settlement.redeemed',
+      { ...about, redeemed_at: isoTime(issued_at), redeem_id: null },
+      trace,
+    ),
+    captured: event(
+      'settlement.captured',
+      { ...about, tx_hash, max_amount: formatMicro(terms.max_amount) },
+      trace,
+    ),
+  };
+};
+
 /**
  * The events of a payment that is confirmed, of which the statement that records it inserts those
  * that apply.
@@ -58,7 +108,7 @@ export const confirmedEvents = (
   terms: Terms,
   { tx_hash, issued_at }: { tx_hash: string; issued_at: number },
   trace: Trace,
-): { issued: Message; finalized: Message } => {
+): ConfirmedEvents => {
   const about = {
     settlement_id: terms.settlement_id,
     quote_id: terms.quote_id,
@@ -76,6 +126,7 @@ export const confirmedEvents = (
       trace,
     ),
     finalized: event('settlement.finalized', { ...about, ...partiesOf(terms) }, trace),
+    captured: capturedEvents(terms, { tx_hash, issued_at }, trace),
   };
 };
 
@@ -85,7 +136,7 @@ export const confirmedEvents = (
  */
 export const failedEvents = (
   terms: Terms,
-  { code, redeemed }: { code: string; redeemed: boolean },
+  { code, redeemed, usedMicro }: { code: string; redeemed: boolean; usedMicro: bigint },
 ): { failed: Message; reversed: Message } => {
   const about = {
     settlement_id: terms.settlement_id,
@@ -94,7 +145,11 @@ export const failedEvents = (
     ...partiesOf(terms),
   };
   return {
-    failed: event('settlement.failed', { ...about, code }),
+    failed: event('settlement.failed', {
+      ...about,
+      code,
+      ...(terms.max_amount !== null && { used: formatMicro(usedMicro) }),
+    }),
     reversed: event('settlement.reversed', { ...about, redeemed }),
   };
 };

@@ -223,7 +223,11 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const row = await findSettlement(deps.pool, settlementId);
   if (row === null) return reportUnknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
-  const events = failedEvents(row, { code, redeemed: row.redeemed_at !== null });
+  const events = failedEvents(row, {
+    code,
+    redeemed: row.redeemed_at !== null,
+    usedMicro: row.units_consumed,
+  });
   const recorded = { generation, code, message, isIncluded: slot !== null };
   const outbox = await recordFailed(deps.pool, settlementId, recorded, events);
   if (outbox.length === 0) await quarantineContradiction(deps, progress);

@@ -1,5 +1,7 @@
 import type { ServiceTerms } from '../terms.ts';
+import { capture } from './capture.ts';
 import { consume } from './consume.ts';
+import type { EndAuthorization } from './end-authorization.ts';
 import { get } from './get.ts';
 import { getAccountActivity } from './get-account-activity.ts';
 import { getSettlementActivity } from './get-settlement-activity.ts';
@@ -7,16 +9,25 @@ import { list } from './list.ts';
 import { listByQuotes } from './list-by-quotes.ts';
 import { listPaid } from './list-paid.ts';
 import { listPaidByIds } from './list-paid-by-ids.ts';
+import type { RecordUses } from './record-uses.ts';
 import { redeem } from './redeem.ts';
 import { type SettleDeps, settle } from './settle.ts';
 import { sumSpentSince } from './sum-spent-since.ts';
+import { usage } from './usage.ts';
 import { verify } from './verify.ts';
+import { voidAuthorization } from './void.ts';
 
 /** The operations of this noun. */
-export const settlementOperations = (deps: SettleDeps & Pick<ServiceTerms, 'cursorKeys'>) => ({
+export const settlementOperations = (
+  deps: SettleDeps &
+    Pick<ServiceTerms, 'cursorKeys'> & { recordUses: RecordUses; endAuthorization: EndAuthorization },
+) => ({
   settle: settle(deps),
   redeem: redeem(deps),
   consume: consume(deps),
+  usage: usage(deps),
+  capture: capture(deps),
+  void: voidAuthorization(deps),
   verify: verify(deps),
   list: list(deps),
   get: get(deps),

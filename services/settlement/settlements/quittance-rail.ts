@@ -25,6 +25,7 @@ export const QUITTANCE: Rail<Attempt, DispatchRow> = {
     scope: claims.scope,
     redeem_window_seconds: claims.redeem_window_seconds,
     created_at: createdAt,
+    max_amount: claims.capture === undefined ? null : BigInt(claims.quote_amount),
   }),
   mayBePaid:
     'records of this time were lost, and the chain has not shown yet whether this quote was paid; repeat with the same payment_attempt_id',

@@ -15,6 +15,10 @@ import { findSettlementInScope } from './store/settlements.ts';
 const REFUNDED = 'the whole net amount is refunded, or a refund of it is under way';
 const REFUSED = {
   pending: 'the payment is not confirmed yet',
+  authorized:
+    'nothing is paid yet: report what is used with usage, and capture it; an authorization is never redeemed by itself',
+  capturing: 'the capture is not confirmed yet; it redeems the settlement',
+  voided: 'the authorization was voided, and nothing was paid',
   issued: 'the payment is being confirmed again after a fork of the chain: redeem again in a moment',
   failed: 'the payment failed',
 };

@@ -9,7 +9,7 @@ import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { unverifiedClaims, verifyToken } from '../../../shared/lib/compact-token.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import { type ApprovalRequest, refuseByApproval, requestApproval } from '../approvals/request-approval.ts';
 import { PaymentDeclined } from '../declines/model.ts';
 import type { RecordDecline } from '../declines/record-decline.ts';
@@ -26,7 +26,7 @@ import {
 import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
 import { claimQuote } from './claim.ts';
 import { settleError } from './decision-errors.ts';
-import { failedError, type Records, refusalOf } from './model/refusal.ts';
+import { failedError, type Records, refusalOf, voidedError } from './model/refusal.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
 import { QUITTANCE } from './quittance-rail.ts';
 import type { Attempt, Decision } from './store/accept-attempts.ts';
@@ -179,8 +179,9 @@ const acceptAndWait = async (
     claims,
     isPaid,
   };
-  const { decision, compared } = await context.accept(attempt, { payer, abandonedAt });
+  const { decision, compared, authorization } = await context.accept(attempt, { payer, abandonedAt });
   if (decision !== 'accepted') return { decision, compared };
+  if (authorization) return showAuthorized(settlementId, claims.quote_amount, authorization);
   const record = (await woken) as Shown | undefined;
   return record === undefined ? waitForOutcome(context, settlementId, call.until) : show(record);
 };
@@ -218,7 +219,8 @@ const findLost = async (
 ): Promise<'none' | 'may be paid' | { answer: Answer }> => {
   const claims = claimsIn(call, verified);
   if (claims === null || !mayBeLost) return 'none';
-  if (ERRORS[refusal.code].retryable) return 'may be paid';
+  // The chain does not show what was authorized, nor whether a capture is still to come.
+  if (ERRORS[refusal.code].retryable || claims.capture !== undefined) return 'may be paid';
   const payer = await findLostPayment(context, call.quote_token, { caller: call.caller, payers });
   if (payer === 'not paid') return 'none';
   if (payer === 'unknown') return 'may be paid';
@@ -278,13 +280,34 @@ type Shown = Pick<
   | 'redeem_expires_at'
   | 'failure_code'
   | 'failure_message'
+  | 'max_amount'
 >;
+
+const showAuthorized = (
+  settlement_id: string,
+  max_amount: string,
+  { settlementToken, endsAt }: { settlementToken: string; endsAt: number },
+): Answer => ({
+  settlement_id,
+  settlement_token: settlementToken,
+  status: 'authorized',
+  tx_hash: null,
+  max_amount,
+  capture_ends_at: isoTime(endsAt),
+});
 
 const show = (row: Shown): Answer => {
   if (row.status === 'pending') {
     return { settlement_id: row.settlement_id, status: 'pending', tx_hash: row.tx_hash };
   }
   if (row.status === 'failed') throw failedError(row);
+  if (row.status === 'voided') throw voidedError(row);
+  // While its capture is under way, the payer has still what it got.
+  if (row.status === 'authorized' || row.status === 'capturing')
+    return showAuthorized(row.settlement_id, formatMicro(row.max_amount!), {
+      settlementToken: row.settlement_token!,
+      endsAt: row.redeem_expires_at!,
+    });
   return {
     settlement_id: row.settlement_id,
     settlement_token: row.settlement_token!,

@@ -114,7 +114,11 @@ test('a redeem finds its settlements by their ids only, however many others are 
   const requests = Array.from({ length: 3 }, () => ({ settlement_id: newId('stl'), service_id: own }));
   const shown = requests.map((each) => ({ ...each, settlement_token: 'none', traceparent: null }));
   const redeems = shown.map((each) => ({ ...each, redeem_id: null }));
-  const consumes = shown.map((each) => ({ ...each, request_id: 'one', units: 1 }));
+  const consumes = shown.map((each) => ({
+    ...each,
+    event: 'consume' as const,
+    uses: [{ request_id: 'one', amount: '1' }],
+  }));
   for (const run of [
     (db: Db) => recordRedeems(db, redeems),
     (db: Db) => recordConsumptions(db, consumes),
@@ -138,10 +142,10 @@ test('a batch of consumes: each by its own service only and once, answered in or
     digit: string,
   ) => ({
     settlement_id,
+    event: 'consume' as const,
     service_id,
     settlement_token: tokens.get(settlement_id)!,
-    request_id,
-    units,
+    uses: [{ request_id, amount: String(units) }],
     traceparent: trace(digit),
   });
   expect(
@@ -151,7 +155,8 @@ test('a batch of consumes: each by its own service only and once, answered in or
   ).toEqual([null]);
   const shown = async (requests: Parameters<typeof recordConsumptions>[1]) =>
     (await recordConsumptions(deps.pool, requests)).map(
-      (each) => each && [each.settlement_id, each.units_consumed, each.events.map((row) => row.traceparent)],
+      (each) =>
+        each && [each.settlement_id, Number(each.units_consumed), each.events.map((row) => row.traceparent)],
     );
   expect(
     await shown([
@@ -199,6 +204,7 @@ describe('a statement that waits for another of the same payment computes from t
       messages: {
         issued: message('settlement.finalized', settlementId, 'issued'),
         finalized: message('settlement.finalized', settlementId),
+        captured: null,
       },
     };
   };

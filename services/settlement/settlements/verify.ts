@@ -5,7 +5,7 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { findForVerify, type VerifyRequest } from './store/settlements.ts';
-import { amountsOf, statusNow, unitsShown } from './view.ts';
+import { amountsOf, authorizationShown, statusNow, unitsShown } from './view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: a read that never changes anything. */
 export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.verify> => {
@@ -22,6 +22,7 @@ export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.oper
       service_id: row.service_id,
       scope: row.scope,
       ...unitsShown(row),
+      ...authorizationShown(row),
       redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
       redeemed_at: isoTimeOrNull(row.redeemed_at),
     };

@@ -29,7 +29,44 @@ export const unitsShown = ({
   units_total,
   units_consumed,
 }: Pick<SettlementRow, 'units_total' | 'units_consumed'>) =>
-  units_total === null ? {} : { units_total, units_remaining: units_total - units_consumed };
+  units_total === null ? {} : { units_total, units_remaining: units_total - Number(units_consumed) };
+
+/** What of an authorization can still be reported as used. */
+export const leftOf = ({
+  usable,
+  max_amount,
+  units_consumed,
+}: Pick<SettlementRow, 'usable' | 'max_amount' | 'units_consumed'>): bigint =>
+  usable && max_amount !== null ? max_amount - units_consumed : 0n;
+
+type AuthorizationColumns = Pick<
+  SettlementRow,
+  | 'usable'
+  | 'max_amount'
+  | 'units_consumed'
+  | 'capture_mode'
+  | 'unit_price'
+  | 'redeem_expires_at'
+  | 'at_risk_at'
+  | 'voided_at'
+>;
+
+/** The ceiling of an authorization and what is used of it; nothing for another payment. */
+export const authorizationShown = (row: AuthorizationColumns) =>
+  row.max_amount === null
+    ? {}
+    : {
+        authorization: {
+          mode: row.capture_mode!,
+          max_amount: formatMicro(row.max_amount),
+          used: formatMicro(row.units_consumed),
+          left: formatMicro(leftOf(row)),
+          unit_price: row.unit_price === null ? null : formatMicro(row.unit_price),
+          capture_ends_at: isoTime(row.redeem_expires_at!),
+          at_risk_at: isoTimeOrNull(row.at_risk_at),
+          voided_at: isoTimeOrNull(row.voided_at),
+        },
+      };
 
 /** Gross, fee and net as the API shows them. */
 export const amountsOf = (row: Pick<SettlementRow, 'quote_amount' | 'fee_amount'>) => ({
@@ -58,7 +95,9 @@ const payerShown = (row: SettlementRow) => ({
   payment_attempt_id: row.payment_attempt_id!,
   wallet_id: row.wallet_id!,
   delegate_id: row.delegate_id,
-  ...(row.settlement_token !== null && row.status !== 'failed' && { settlement_token: row.settlement_token }),
+  ...(row.settlement_token !== null &&
+    row.status !== 'failed' &&
+    row.status !== 'voided' && { settlement_token: row.settlement_token }),
 });
 
 /** A settlement as the caller may see it: only the payer sees token and attempt. */
@@ -73,6 +112,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   ...amountsOf(row),
   scope: row.scope,
   ...unitsShown(row),
+  ...authorizationShown(row),
   tx_hash: row.tx_hash,
   superseded_tx_hashes: row.superseded_tx_hashes,
   created_at: isoTime(row.created_at),
@@ -115,6 +155,7 @@ export const paymentOf = (row: Omit<Terms, 'scope'>, issuedAt: number) => ({
 
 /** A payment that was forked away counts as confirmed until its failure is proven. */
 const PAID_STATUS = {
+  none: 'confirmed',
   pending: 'confirmed',
   confirmed: 'confirmed',
   finalized: 'finalized',

@@ -28,16 +28,21 @@ export const withWaiter = async <T>(
 
 /**
  * Waits for the end of a payment. The row is read first, because it may have changed before.
- * @param until process time (performance.now) at which it returns the row as it is
+ * @param until process time (performance.now) at which it returns the row as it is; `isEnd`: of a
+ *   capture
  */
 export const waitForEnd = <Row extends { status: string }>(
   { waiting }: { waiting: Waiting },
   settlementId: string,
-  { read, until }: { read: () => Promise<Row>; until: number },
+  {
+    read,
+    until,
+    isEnd = ({ status }) => status !== 'pending',
+  }: { read: () => Promise<Row>; until: number; isEnd?: (row: Row) => boolean },
 ): Promise<Row> =>
   readUntil(waiting, settlementId, {
     read,
-    done: ({ status }) => status !== 'pending',
+    done: isEnd,
     timeoutMs: until - performance.now(),
     againMs: POLL_MS,
   });

@@ -184,7 +184,8 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
     paymentEvents('settlement.finalized', event, { both: { tx_hash: event.tx_hash } }),
   'settlement.failed': (event) => [
     ...quoteEvents('quote.settling', event),
-    ...paymentEvents('settlement.failed', event, { both: { failure_code: event.code, ...(event.used !== undefined && { used: event.used }) },
+    ...paymentEvents('settlement.failed', event, {
+      both: { failure_code: event.code, ...(event.used !== undefined && { used: event.used }) },
     }),
   ],
   'settlement.reversed': (event) =>

@@ -33,10 +33,14 @@ export const CaptureTerms = z
     }),
     fee: z
       .strictObject({
-        bps: z.int().min(0).max(10_000).meta({
-          description: 'Part of the captured amount, in hundredths of a percent',
-          examples: [50],
-        }),
+        bps: z
+          .int()
+          .min(0)
+          .max(10_000)
+          .meta({
+            description: 'Part of the captured amount, in hundredths of a percent',
+            examples: [50],
+          }),
         min: MicroUsdcOrZero.meta({ description: 'The smallest fee', examples: ['10000'] }),
       })
       .meta({

@@ -87,12 +87,15 @@ export const operations = {
         quote_amount: MicroUsdc.optional().meta({
           description: 'What the payer pays. Default: the price of the service',
         }),
-        capture: z.enum(['automatic', 'manual', 'usage']).optional().meta({
-          description:
-            'When the payer pays. automatic: `quote_amount`, when the quote is settled. manual: what the vendor ' +
-            'captures later, up to `max_amount`. usage: what the vendor reports as used, up to `max_amount`. ' +
-            'Default automatic',
-        }),
+        capture: z
+          .enum(['automatic', 'manual', 'usage'])
+          .optional()
+          .meta({
+            description:
+              'When the payer pays. automatic: `quote_amount`, when the quote is settled. manual: what the vendor ' +
+              'captures later, up to `max_amount`. usage: what the vendor reports as used, up to `max_amount`. ' +
+              'Default automatic',
+          }),
         max_amount: MicroUsdc.optional().meta({
           description:
             'The ceiling that the payer authorizes. Only with `capture` manual or usage, which require it',

@@ -21,7 +21,10 @@ const left = MicroUsdcOrZero.meta({
   description: 'What can still be reported as used. 0: nothing, or the authorization is closed',
   examples: ['20000'],
 });
-const maxAmount = MicroUsdc.meta({ description: 'The ceiling that the payer authorized', examples: ['500000'] });
+const maxAmount = MicroUsdc.meta({
+  description: 'The ceiling that the payer authorized',
+  examples: ['500000'],
+});
 const captureEndsAt = Timestamp.describe('Until when use can be reported and captured');
 
 /** What a settlement of a quote with `capture` shows besides. */
@@ -38,7 +41,10 @@ export const Authorization = z
     }),
     voided_at: Timestamp.nullable().describe('When it ended without a payment. Null: it did not'),
   })
-  .meta({ id: 'Authorization', description: 'The ceiling of a quote with `capture`, and what is used of it' });
+  .meta({
+    id: 'Authorization',
+    description: 'The ceiling of a quote with `capture`, and what is used of it',
+  });
 
 /** The answer of settle for such a quote. */
 export const Authorized = z
@@ -57,7 +63,10 @@ const UsageId = label(128, 'request-88-tokens-1').meta({
   description: 'Chosen by the vendor for each use, unique within the settlement',
 });
 const usageFields = {
-  amount: MicroUsdc.optional().meta({ description: 'What was used. Either this or `units`', examples: ['250'] }),
+  amount: MicroUsdc.optional().meta({
+    description: 'What was used. Either this or `units`',
+    examples: ['250'],
+  }),
   units: z
     .int()
     .min(1)

@@ -1,3 +1,4 @@
+import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { stateMachine } from '../../../../shared/state-machine.ts';
 
 /**
@@ -17,5 +18,19 @@ export const intents = stateMachine<Status, Event>({
   failed: {},
 });
 
-/** An intent's signing deadline: 60 s after its quote's expiry (rule 11). Epoch milliseconds. */
-export const SIGNING_GRACE_MS = 60_000;
+/** Nothing is signed later than this after the expiry of its quote (rule 11). */
+const SIGNING_GRACE_MS = 60_000;
+/** The capture of an authorization may wait so long for the chain after its window has ended. */
+const CAPTURE_GRACE_MS = 24 * 3_600_000;
+
+/**
+ * An intent's signing deadline: 60 s after its quote's expiry (rule 11), or of a quote with a
+ * ceiling a day after the last window that it can have. Epoch milliseconds.
+ */
+export const signingDeadline = ({
+  expires_at,
+  capture,
+}: Pick<QuoteClaims, 'expires_at' | 'capture'>): number =>
+  Date.parse(expires_at) +
+  SIGNING_GRACE_MS +
+  (capture === undefined ? 0 : capture.window_seconds * 1000 + CAPTURE_GRACE_MS);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { invalid } from '../../../../shared/contract/errors.ts';
-import type { quote } from '../../../../shared/contract/quote.ts';
 import { CAPTURE_WINDOW_SECONDS, type CaptureTerms } from '../../../../shared/contract/quote/capture.ts';
+import type { quote } from '../../../../shared/contract/quote.ts';
 import { type FeeRule, feeMicro } from '../../../../shared/lib/fee.ts';
 import { formatMicro, parseMicro } from '../../../../shared/lib/micro.ts';
 
@@ -40,7 +40,11 @@ export const captureTerms = (input: Input, rule: FeeRule): CaptureTerms | null =
     refuseFields(input, OF_CAPTURE, 'needs capture "manual" or "usage"');
     return null;
   }
-  refuseFields(input, OF_PRICE, `is not for capture "${capture}"; send max_amount and capture_window_seconds`);
+  refuseFields(
+    input,
+    OF_PRICE,
+    `is not for capture "${capture}"; send max_amount and capture_window_seconds`,
+  );
   if (input.max_amount === undefined) throw invalid('max_amount', `is required with capture "${capture}"`);
   if (input.scope?.units !== undefined)
     throw invalid('scope.units', 'prepays units, which excludes a capture; send unit_price for use in units');

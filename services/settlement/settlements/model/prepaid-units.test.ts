@@ -40,5 +40,5 @@ test.each<[Status, ChainStatus, Flags, units: number, string | null]>([
 ])('%s/%s with 4 units left, %j: %s', (status, chain, flags, units, expected) => {
   const { elapsed = false, closed = false, reserved = 0n, total = 10 } = flags;
   const state = { status, chain, elapsed, closed, unitsTotal: total, reservedMicro: reserved };
-  expect(consumeRefusal({ ...state, unitsConsumed: 6 }, units)?.code ?? null).toBe(expected);
+  expect(consumeRefusal({ ...state, unitsConsumed: 6n }, units)?.code ?? null).toBe(expected);
 });

@@ -26,7 +26,7 @@ type Prepaid = {
   closed: boolean;
   /** Null: not prepaid. */
   unitsTotal: number | null;
-  unitsConsumed: number;
+  unitsConsumed: bigint;
   reservedMicro: bigint;
 };
 
@@ -45,6 +45,8 @@ const expired = (message: string): Refusal => ({ code: 'settlement_expired', mes
 export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null => {
   const { status, chain, unitsTotal } = prepaid;
   if (unitsTotal === null) return conflict('the quote prepaid no units; redeem the settlement instead');
+  if (status === 'authorized' || status === 'capturing' || status === 'voided')
+    return conflict('the quote prepaid no units; report what is used with usage');
   if (status === 'pending') return conflict('the payment is not confirmed yet');
   if (status === 'failed') return conflict('the payment failed');
   if (status === 'expired' || (status === 'issued' && prepaid.elapsed))
@@ -56,7 +58,7 @@ export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null 
     return conflict('the payment is being confirmed again after a fork of the chain: repeat in a moment');
   if (prepaid.reservedMicro > 0n)
     return conflict('a refund is made or under way, so no units can be consumed');
-  const left = unitsTotal - prepaid.unitsConsumed;
+  const left = unitsTotal - Number(prepaid.unitsConsumed);
   if (units > left)
     return { code: 'settlement_exhausted', message: `${left} of ${unitsTotal} units are left` };
   return null;

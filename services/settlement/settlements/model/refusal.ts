@@ -19,14 +19,18 @@ export type Records = {
   paying: SettlementState | null;
 };
 
+/** Whether it is certain that a settlement moved no money and never will. */
+const hasEndedUnpaid = ({ status }: Pick<SettlementState, 'status'>): boolean =>
+  status === 'failed' || status === 'voided';
+
 /**
- * Whether a payment's money has moved, by its settlement: `unknown` while it is pending, forked
- * away or reversed for good, unless the settlement failed. The refusals of every rail have their
+ * Whether a payment's money has moved, by its settlement: `unknown` while it is pending, authorized,
+ * forked away or reversed for good, unless the settlement failed or is void. The refusals of every rail have their
  * `money_moved` from here (docs/adr/0034).
  * @param row null: nothing was ever accepted
  */
 export const moneyMovedBy = (row: Pick<SettlementState, 'status' | 'chain_status'> | null): MoneyMoved => {
-  if (row === null || row.status === 'failed') return 'no';
+  if (row === null || hasEndedUnpaid(row)) return 'no';
   return row.chain_status === 'confirmed' || row.chain_status === 'finalized' ? 'yes' : 'unknown';
 };
 
@@ -53,6 +57,14 @@ export const failedError = (
   });
 };
 
+/** The error of a repeat whose authorization has ended without a payment. */
+export const voidedError = ({ settlement_id }: { settlement_id: string }): ServiceError =>
+  new ServiceError('conflict', 'the authorization was voided, and nothing was paid; get a new quote', {
+    money_moved: 'no',
+    safe_action: 'new_quote',
+    settlement_id,
+  });
+
 /** Refuses a new attempt for a quote that another attempt of the account pays or has paid. */
 const alreadySettled = (): ServiceError =>
   new ServiceError(
@@ -67,7 +79,7 @@ const alreadySettled = (): ServiceError =>
  * @param refusal its code, its message and the action that is safe when nothing was paid
  */
 export const refusalOf = (refusal: ServiceError, { attempt, paying }: Records): ServiceError => {
-  const named = paying ?? (attempt?.status === 'failed' ? null : attempt);
+  const named = paying ?? (attempt === null || hasEndedUnpaid(attempt) ? null : attempt);
   if (named !== null) {
     // An invalid token stays the caller's error. The payment has precedence over every other
     // reason.

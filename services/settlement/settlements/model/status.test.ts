@@ -3,23 +3,27 @@ import { eachPair } from '../../../../test/support/each-pair.ts';
 import { type ChainStatus, chainStatuses, type Event, next, type Status, statuses } from './status.ts';
 
 // biome-ignore format: a table
-const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse', 'sent', 'reissue'] as const;
+const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse', 'sent', 'reissue', 'use', 'capture', 'void'] as const;
 
 test.each([
   // biome-ignore format: a table
   ...eachPair(statuses, EVENTS, {
-    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-',       '-',        '-'],
-    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', 'redeemed', '-'],
-    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       '-',        'issued'],
-    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-',        '-'],
-    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-',       '-',        '-'],
+    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-',       '-',        '-', '-', '-', '-'],
+    authorized: ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'authorized', 'capturing', 'voided'],
+    capturing: ['-', 'redeemed', 'redeemed', 'failed', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
+    voided:   ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
+    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', 'redeemed', '-', '-', '-', '-'],
+    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       '-',        'issued', '-', '-', '-'],
+    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-',        '-', '-', '-', '-'],
+    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-',       '-',        '-', '-', '-', '-'],
   }),
   // biome-ignore format: a table
   ...eachPair(chainStatuses, EVENTS, {
-    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-',         'pending',   '-'],
-    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed', 'confirmed', 'confirmed'],
-    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized', 'finalized', 'finalized'],
-    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-',         '-',         '-'],
+    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-',         'pending',   '-', '-', '-', '-'],
+    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed', 'confirmed', 'confirmed', '-', '-', '-'],
+    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized', 'finalized', 'finalized', '-', '-', '-'],
+    none:      ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'none', 'pending', 'none'],
+    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-',         '-',         '-', '-', '-', '-'],
   }),
 ])('in one column: %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
@@ -76,6 +80,18 @@ test.each<[string, Event, string | null]>([
   ['expired/confirmed', 'redeem', null],
   ['expired/confirmed', 'consume', null],
   ['expired/confirmed', 'finalized', 'expired/finalized'],
+  ['authorized/none', 'use', 'authorized/none'],
+  ['authorized/none', 'capture', 'capturing/pending'],
+  ['authorized/none', 'void', 'voided/none'],
+  ['authorized/none', 'redeem', null],
+  ['authorized/none', 'confirmed', null],
+  ['capturing/pending', 'confirmed', 'redeemed/confirmed'],
+  ['capturing/pending', 'failed', 'failed/failed'],
+  ['capturing/pending', 'use', null],
+  ['capturing/pending', 'void', null],
+  ['redeemed/confirmed', 'capture', null],
+  ['voided/none', 'use', null],
+  ['voided/none', 'capture', null],
   ['failed/failed', 'confirmed', null],
   ['failed/failed', 'failed', null],
   ['failed/failed', 'redeem', null],
@@ -85,20 +101,22 @@ test.each<[string, Event, string | null]>([
 });
 
 test('a payment under way is pending or confirmed on the chain, and no event leaves its end there', () => {
-  expect(chainStatuses.open).toEqual(['pending', 'confirmed']);
-  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['failed']);
+  expect(chainStatuses.open).toEqual(['pending', 'confirmed', 'none']);
+  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['voided', 'failed']);
 });
 
 test('no other states occur', () => {
-  const reached = new Set(['pending/pending']);
+  const reached = new Set(['pending/pending', 'authorized/none']);
   for (const text of reached)
     for (const event of EVENTS) {
       const to = next(state(text), event);
       if (to !== null) reached.add(`${to.status}/${to.chain}`);
     }
   expect([...reached].sort()).toEqual([
-    ...['expired/confirmed', 'expired/finalized', 'expired/pending', 'failed/failed'],
+    ...['authorized/none', 'capturing/pending', 'expired/confirmed', 'expired/finalized', 'expired/pending'],
+    ...['failed/failed'],
     ...['issued/confirmed', 'issued/finalized', 'issued/pending', 'pending/pending'],
     ...['redeemed/confirmed', 'redeemed/failed', 'redeemed/finalized', 'redeemed/pending'],
+    ...['voided/none'],
   ]);
 });

@@ -15,7 +15,7 @@ export type ChainStatus = z.infer<typeof ChainStatusShape>;
 /**
  * The events: those of chain-submitter, the vendor's redeem and consume, the end of the window, the
  * confirmation that the success of an x402 payment was sent, and the reissue of one whose vendor
- * did not deliver.
+ * did not deliver; and of an authorization the vendor's use, its capture and its void.
  */
 export type Event =
   | 'signed'
@@ -27,7 +27,10 @@ export type Event =
   | 'consume'
   | 'elapse'
   | 'sent'
-  | 'reissue';
+  | 'reissue'
+  | 'use'
+  | 'capture'
+  | 'void';
 
 /**
  * A payment that is confirmed issues the settlement. `failed` after `confirmed` means reversed on
@@ -35,6 +38,8 @@ export type Event =
  */
 export const statuses = stateMachine<Status, Event>({
   pending: { confirmed: 'issued', finalized: 'issued', failed: 'failed' },
+  authorized: { use: 'authorized', capture: 'capturing', void: 'voided' },
+  capturing: { confirmed: 'redeemed', finalized: 'redeemed', failed: 'failed' },
   issued: {
     confirmed: 'issued',
     finalized: 'issued',
@@ -54,6 +59,7 @@ export const statuses = stateMachine<Status, Event>({
     reissue: 'issued',
   },
   expired: { confirmed: 'expired', finalized: 'expired', reopened: 'expired', failed: 'failed' },
+  voided: {},
   failed: {},
 });
 
@@ -82,6 +88,7 @@ export const chainStatuses = stateMachine<ChainStatus, Event>({
     sent: 'finalized',
     reissue: 'finalized',
   },
+  none: { use: 'none', capture: 'pending', void: 'none' },
   failed: {},
 });
 

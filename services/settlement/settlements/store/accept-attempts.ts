@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CaptureTerms } from '../../../../shared/contract/quote/capture.ts';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
@@ -9,7 +10,7 @@ import {
   publishMatching,
 } from '../../../../shared/events/outbox.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
-import { byteaText, packToken } from '../../../../shared/lib/packed-token.ts';
+import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-token.ts';
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
@@ -57,8 +58,17 @@ const Row = z.object({
   ...comparedShape,
 });
 
+/** What an attempt is accepted with whose quote has a ceiling. Times are epoch milliseconds. */
+export type NewAuthorization = { terms: CaptureTerms; at: number; endsAt: number; settlementToken: string };
+
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
-export type Candidate = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
+export type Candidate = {
+  attempt: Attempt;
+  messages: readonly Message[];
+  isOverCap?: boolean;
+  /** Null: the whole amount is paid now. */
+  authorization?: NewAuthorization | null;
+};
 const messagesOf = (candidates: readonly Candidate[]): Message[] =>
   candidates.flatMap(({ messages }) => messages);
 type Evaluation = { decision: Decision; outbox: OutboxRow[]; compared: ComparedLimit | null };
@@ -96,8 +106,24 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
   return candidates.map(({ attempt }) => evaluations.get(attempt.settlementId)!);
 };
 
+/** The columns of `input` that only an authorization has. */
+const authorizationOf = (maxAmount: string, { terms, at, endsAt, settlementToken }: NewAuthorization) => ({
+  max_amount: maxAmount,
+  capture_mode: terms.mode,
+  unit_price: terms.unit_price,
+  capture_threshold: terms.threshold,
+  redeem_window_seconds: terms.window_seconds,
+  settlement_token: byteaText(packToken(settlementToken)),
+  settlement_token_hash: byteaText(tokenHash(settlementToken)),
+  ends_at: endsAt,
+  capped_at: at,
+});
+
 /** The row of CTE `input` for a candidate. */
-const inputOf = ({ attempt: { claims, ...attempt }, isOverCap = false }: Candidate, ord: number) => ({
+const inputOf = (
+  { attempt: { claims, ...attempt }, isOverCap = false, authorization = null }: Candidate,
+  ord: number,
+) => ({
   ord,
   settlement_id: attempt.settlementId,
   account_id: attempt.accountId,
@@ -118,6 +144,7 @@ const inputOf = ({ attempt: { claims, ...attempt }, isOverCap = false }: Candida
   is_paid: attempt.isPaid ?? false,
   is_fresh: attempt.isFresh ?? false,
   is_over_cap: isOverCap,
+  ...(authorization !== null && authorizationOf(claims.quote_amount, authorization)),
 });
 
 /**
@@ -176,9 +203,14 @@ const decide = sql.fragment`
 const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
     quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total,
-    ${countedIn})
+    ${countedIn}, status, chain_status, max_amount, capture_mode, unit_price, capture_threshold, settlement_token,
+    settlement_token_hash, redeem_expires_at, capture_due_at, capped_at)
   select settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token, scope,
-    vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, ${countedIn}
+    vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, ${countedIn},
+    case when max_amount is null then 'pending' else 'authorized' end,
+    case when max_amount is null then 'pending' else 'none' end, max_amount, capture_mode, unit_price,
+    capture_threshold, settlement_token, settlement_token_hash, to_timestamp(ends_at / 1000),
+    to_timestamp(ends_at / 1000), to_timestamp(capped_at / 1000)
   from decided where decision = 'accepted'
   order by quote_id
   on conflict do nothing
@@ -210,7 +242,8 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
         settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
         quote_token bytea, scope json, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
         redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
-        is_over_cap boolean)
+        is_over_cap boolean, max_amount bigint, capture_mode text, unit_price bigint, capture_threshold bigint,
+        settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8)
     ), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
     approval as (${lockApprovalsOfQuotes}),
     evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { isOpenSale, isUnderWay } from './conditions.ts';
+import { isOpenSale, isUnderWay, state } from './conditions.ts';
 
 const Row = z.object({
   payments: z.boolean(),
@@ -16,7 +16,7 @@ const Row = z.object({
 export const getAccountActivityRow = (db: Db, accountId: string): Promise<z.infer<typeof Row>> =>
   db.one(sql.type(Row)`
     select
-      exists (select from settlements where account_id = ${accountId} and ${isUnderWay}) as payments,
+      exists (select from settlements where account_id = ${accountId} and (${isUnderWay} or ${state.is('authorized')})) as payments,
       exists (
         select from settlements where vendor_account_id = ${accountId} and (${isUnderWay} or ${isOpenSale})
       ) as sales,

@@ -29,8 +29,8 @@ export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
       count(distinct wallet_id) filter (where holding) as holding_wallets
     from (
       select quote_amount, holding, wallet_id,
-        created_at + case when ${isOutgoingPayment} then ${USABLE_FOR} else interval '0' end as expected_since,
-        case when chain_status = 'confirmed' then 'confirmed' when status = 'pending' then 'pending' else 'reopened' end as state
+        under_way_since + case when ${isOutgoingPayment} then ${USABLE_FOR} else interval '0' end as expected_since,
+        case when chain_status = 'confirmed' then 'confirmed' when issued_at is null then 'pending' else 'reopened' end as state
       from settlements where ${isUnderWay}
     ) as open
     group by grouping sets ((state), ())`);

@@ -36,12 +36,18 @@ export const isRedeemable = sql.fragment`refund_reserved < quote_amount - fee_am
 export const isUnreserved = sql.fragment`refund_reserved = 0`;
 
 /**
- * Whether a settlement can still be redeemed, or has prepaid units that can be consumed. One of
- * another rail has no window, so a refund of the whole net ends it.
+ * Whether a settlement can still be redeemed or captured, or has prepaid units that can be consumed.
+ * One of another rail has no window, so a refund of the whole net ends it.
  */
-export const isOpenSale = sql.fragment`(${state.is('issued')} and not ${windowElapsed}
+export const isOpenSale = sql.fragment`(${state.is('authorized')} or ${state.is('issued')} and not ${windowElapsed}
     and (redeem_expires_at is not null or ${isRedeemable})
   or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${isConsumable})`;
+
+/**
+ * Whether use can be reported of an authorization. It is due with its window, once its threshold is
+ * reached, or once the wallet no longer covers it.
+ */
+export const isUsable = sql.fragment`coalesce(capture_due_at > app_now(), false)`;
 
 /** Whether the chain may still change a payment, as the index of the resume jobs has it. */
 export const isUnderWay = sql.fragment`under_way_since is not null`;

@@ -8,7 +8,7 @@ export const endColumns = (settlements: string) => {
     payer_address, ${table}.service_id, vendor_account_id, quote_amount, fee_amount, redeem_expires_at, redeemed_at`;
 };
 
-const about = {
+export const about = {
   settlement_id: sql.fragment`changed.settlement_id`,
   quote_id: sql.fragment`changed.quote_id`,
   scope: sql.fragment`changed.scope`,

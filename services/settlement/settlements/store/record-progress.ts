@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Progress } from '../../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { stateColumn } from '../../../../shared/db/state-column.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import {
   insertedColumn,
@@ -15,6 +16,8 @@ import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-t
 import { countedIn, updateDelegateCounters } from '../../delegates/store.ts';
 import { addPaidFees, returnFees, subtractPaidFees } from '../../fee-accounts/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
+import type { ConfirmedEvents } from '../events.ts';
+import { statuses } from '../model/status.ts';
 import { allows, chainState, state } from './conditions.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
 import { Row } from './settlements.ts';
@@ -27,6 +30,9 @@ import { Row } from './settlements.ts';
  * held into spent, a fork turns it back, and only a proven failure releases the amount, from the
  * counter that holds it. The sum of held and spent never falls while money may still move.
  */
+/** The state of CTE `before`, or of CTE `changed` before its change. */
+const wasState = stateColumn(statuses, sql.fragment`was`);
+
 const heldToSpent = updateDelegateCounters({
   held: sql.fragment`-1`,
   spent: sql.fragment`1`,
@@ -38,6 +44,10 @@ const released = updateDelegateCounters({
   held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
   spent: sql.fragment`case when changed.was_holding then 0 else -1 end`,
 });
+
+/** No transaction of the payment was confirmed yet. */
+const isUnpaid = state.is('pending', 'capturing');
+const wasUnpaid = wasState.is('pending', 'capturing');
 
 type Signed = Pick<Progress, 'object_id' | 'generation' | 'tx_hash'>;
 
@@ -54,12 +64,12 @@ export const recordSigned = (db: Db, signed: readonly Signed[]): Promise<unknown
         as input(object_id text, generation integer, tx_hash text)
     ), locked as (
       select settlement_id from settlements
-      where settlement_id = any(array(select object_id from input)) and ${state.is('pending')}
+      where settlement_id = any(array(select object_id from input)) and ${isUnpaid}
       order by settlement_id for update
     )
     update settlements as s set tx_hash = input.tx_hash, generation = input.generation, progressed_at = app_now()
     from locked join input on input.object_id = locked.settlement_id
-    where s.settlement_id = locked.settlement_id and ${state.is('pending')} and s.generation < input.generation`);
+    where s.settlement_id = locked.settlement_id and ${isUnpaid} and s.generation < input.generation`);
 
 const Confirmed = z.object({
   settlement_id: z.string(),
@@ -72,6 +82,7 @@ const Confirmed = z.object({
     redeem_expires_at: true,
     failure_code: true,
     failure_message: true,
+    max_amount: true,
   }).shape,
   outbox: insertedColumn,
 });
@@ -90,7 +101,7 @@ export type Confirmation = {
   /** Null on another rail: it does not expire, and has no token. */
   redeem_expires_at: number | null;
   settlement_token: string | null;
-  messages: { issued: Message; finalized: Message };
+  messages: ConfirmedEvents;
 };
 
 /** Sets the columns of settlement `s` from its row of CTE `input` and its state in CTE `before`. */
@@ -100,13 +111,14 @@ const confirmedColumns = sql.fragment`
     else ${chainState.after('confirmed')} end,
   holding = false,
   generation = input.generation,
-  superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> input.tx_hash
+  superseded_tx_hashes = case when not ${wasUnpaid} and s.tx_hash <> input.tx_hash
     then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
   tx_hash = input.tx_hash,
   issued_at = coalesce(s.issued_at, to_timestamp(input.issued_at / 1000)),
   redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(input.redeem_expires_at / 1000)),
   settlement_token = coalesce(s.settlement_token, input.token),
   settlement_token_hash = coalesce(s.settlement_token_hash, input.token_hash),
+  redeemed_at = case when ${wasState.is('capturing')} then to_timestamp(input.issued_at / 1000) else s.redeemed_at end,
   forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
   progressed_at = app_now()`;
 
@@ -141,10 +153,12 @@ export const recordConfirmed = async (
   db: Db,
   confirmations: readonly Confirmation[],
 ): Promise<(ConfirmedRow | null)[]> => {
-  const messages = confirmations.flatMap(({ progress, messages: { issued, finalized } }) =>
-    progress.status === 'finalized' ? [issued, finalized] : [issued],
-  );
-  const { issued, finalized } = confirmations[0]!.messages;
+  const messages = confirmations.flatMap(({ progress, messages: { issued, finalized, captured } }) => [
+    issued,
+    ...(captured === null ? [] : [captured.redeemed, captured.captured]),
+    ...(progress.status === 'finalized' ? [finalized] : []),
+  ]);
+  const { finalized } = confirmations[0]!.messages;
   const rows = await db.any(sql.type(Confirmed)`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(confirmations.map(inputOf))}::jsonb) as input(settlement_id text,
@@ -165,11 +179,11 @@ export const recordConfirmed = async (
       messages,
       'settlement_id',
       sql.fragment`join changed on changed.settlement_id = message.payload ->> 'settlement_id'
-      where message.subject = ${issued.subject} and changed.was = 'pending'
-        or message.subject = ${finalized.subject} and changed.chain_status = 'finalized'`,
+      where case message.subject when ${finalized.subject} then changed.chain_status = 'finalized'
+        else ${wasUnpaid} end`,
     )}
     select changed.settlement_id, was, status, tx_hash, superseded_tx_hashes, settlement_token, redeem_expires_at,
-      failure_code, failure_message, coalesce(published.outbox, '[]'::jsonb) as outbox
+      failure_code, failure_message, max_amount, coalesce(published.outbox, '[]'::jsonb) as outbox
     from changed left join published on published.settlement_id = changed.settlement_id`);
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
   return confirmations.map((confirmation) => {
@@ -232,4 +246,4 @@ export const recordFailed = (
     ${insertMessages(sql.fragment`
       select subject, msg_id, payload, traceparent from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
       union all
-      select subject, msg_id, payload, traceparent from ${outboxValues([messages.reversed])} where exists (select from changed where was <> 'pending')`)}`);
+      select subject, msg_id, payload, traceparent from ${outboxValues([messages.reversed])} where exists (select from changed where not ${wasUnpaid})`)}`);

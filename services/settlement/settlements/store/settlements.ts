@@ -5,7 +5,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { packedToken } from '../../../../shared/lib/packed-token.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
-import { chainState, isOpenSale, state, windowElapsed } from './conditions.ts';
+import { chainState, isOpenSale, isUsable, state, windowElapsed } from './conditions.ts';
 
 export const Row = z.object({
   settlement_id: z.string(),
@@ -38,7 +38,15 @@ export const Row = z.object({
   failure_message: z.string().nullable(),
   // Null: not prepaid.
   units_total: z.number().nullable(),
-  units_consumed: z.number(),
+  // Null: not an authorization.
+  max_amount: z.bigint().nullable(),
+  // Units, or micro-units of an authorization.
+  units_consumed: z.bigint(),
+  // Only of an authorization.
+  capture_mode: z.enum(['manual', 'usage']).nullable(),
+  unit_price: z.bigint().nullable(),
+  at_risk_at: z.number().nullable(),
+  voided_at: z.number().nullable(),
   // Only of another rail.
   payer_address: z.string().nullable(),
   source_account: z.string().nullable(),
@@ -50,15 +58,18 @@ export const Row = z.object({
   // At the time of the read: an issued settlement past its window counts as expired even before the
   // job has marked it.
   elapsed: z.boolean(),
+  // At the time of the read: use can be reported of the authorization.
+  usable: z.boolean(),
 });
 export type SettlementRow = z.infer<typeof Row>;
 
 export const columns = sql.fragment`settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
   quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
-  failure_code, failure_message, units_total, units_consumed, payer_address, source_account, service_name,
+  failure_code, failure_message, units_total, max_amount, units_consumed, capture_mode, unit_price, at_risk_at,
+  voided_at, payer_address, source_account, service_name,
   payout_address, resource, accrued_fee, created_at,
-  coalesce(${windowElapsed}, false) as elapsed`;
+  coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable`;
 
 /** By id, in no scope: for the service's own use, never directly for an answer. */
 export const getSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
@@ -95,15 +106,16 @@ const Terms = Row.pick({
   payer_address: true,
   payout_address: true,
   created_at: true,
+  max_amount: true,
 });
-/** What never changes and events have. */
+/** What events have, and what never changes once the amount is decided. */
 export type Terms = z.infer<typeof Terms>;
 
 /** The terms of the settlements that this database has, in no order. */
 export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
     select settlement_id, rail, quote_id, scope, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
-      quote_amount, fee_amount, redeem_window_seconds, payer_address, payout_address, created_at
+      quote_amount, fee_amount, redeem_window_seconds, payer_address, payout_address, created_at, max_amount
     from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
 
 /** The attempt of a payer's account, or null. */
@@ -169,6 +181,12 @@ const Verified = Row.pick({
   redeemed_at: true,
   units_total: true,
   units_consumed: true,
+  max_amount: true,
+  capture_mode: true,
+  unit_price: true,
+  at_risk_at: true,
+  voided_at: true,
+  usable: true,
   elapsed: true,
 }).extend({ service_id: z.string() });
 export type VerifyRequest = { settlement_id: string; service_id: string };
@@ -186,8 +204,8 @@ export const findForVerify = async (
   const ids = requests.map(({ settlement_id }) => settlement_id);
   const rows = await db.any(sql.type(Verified)`
     select s.settlement_id, s.service_id, scope, quote_amount, fee_amount, status, chain_status, tx_hash,
-      redeem_expires_at, redeemed_at, units_total, units_consumed,
-      coalesce(${windowElapsed}, false) as elapsed
+      redeem_expires_at, redeemed_at, units_total, units_consumed, max_amount, capture_mode, unit_price,
+      at_risk_at, voided_at, coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable
     from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as input(settlement_id text, service_id uuid)
     join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
     where s.settlement_id = any(${sql.array(ids, 'text')})`);
@@ -247,8 +265,8 @@ const OfQuote = z.object({
 });
 
 /**
- * The settlement of each quote that did not fail (rule 2: at most one), or else the one of the
- * given id.
+ * The settlement of each quote that did not fail and is not void (rule 2: at most one), or else the
+ * one of the given id.
  */
 export const listLatestByQuotes = (
   db: Db,
@@ -261,7 +279,7 @@ export const listLatestByQuotes = (
       select settlement_id, status from settlements s where s.paying_quote_id = input.quote_id
       union all
       select settlement_id, status from settlements s
-      where s.settlement_id = input.settlement_id and s.quote_id = input.quote_id and s.status = 'failed'
+      where s.settlement_id = input.settlement_id and s.quote_id = input.quote_id and s.status in ('failed', 'voided')
       limit 1
     ) as found`);
 

@@ -16,6 +16,6 @@ export const sumSpent = (
     from jsonb_to_recordset(${JSON.stringify(wallets)}::jsonb)
       as w(account_id text, wallet_id text, since timestamptz)
     left join settlements s on s.account_id = w.account_id and s.wallet_id = w.wallet_id
-      and s.status <> 'failed' and s.chain_status <> 'failed'
+      and s.status <> 'failed' and s.chain_status not in ('none', 'failed')
       and coalesce(s.issued_at, app_now()) >= w.since
     group by w.wallet_id`);

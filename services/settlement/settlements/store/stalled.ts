@@ -25,7 +25,10 @@ export const Dispatch = z.object({
   authority: z.string(),
   dispatch_count: z.number(),
   generation: z.number(),
+  /** When it was accepted, or its capture was decided. */
   created_at: z.number(),
+  /** What is paid of an authorization. */
+  capture_amount: z.bigint().nullable(),
 });
 /** The fields of a settlement that its settle job contains. */
 export type DispatchRow = z.infer<typeof Dispatch>;
@@ -38,7 +41,8 @@ const claim = (which: Fragment) => sql.fragment`
   update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
   where ${which}
   returning settlement_id, account_id, payment_attempt_id, quote_token, wallet_id, dispatch_count, generation,
-    created_at, message_hash, source_account, vendor_account_id,
+    under_way_since as created_at, case when max_amount is not null then quote_amount end as capture_amount,
+    message_hash, source_account, vendor_account_id,
     (select owner from payers where payers.wallet_id = s.wallet_id) as owner,
     (select authority from payers where payers.wallet_id = s.wallet_id) as authority`;
 

@@ -1,0 +1,92 @@
+import type { z } from 'zod';
+import type { Records } from '../../../shared/boot.ts';
+import type { Waiting } from '../../../shared/bus/wake.ts';
+import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import type { ServiceTerms } from '../terms.ts';
+import { justChanged } from './consume.ts';
+import { captureTermsOf, type EndAuthorization, stateOf } from './end-authorization.ts';
+import { amountsToCapture, closedError } from './model/authorization.ts';
+import { failedError } from './model/refusal.ts';
+import { checkToken } from './settlement-token.ts';
+import { type AuthorizationRow, findAuthorization } from './store/authorizations.ts';
+import { waitForEnd } from './wait.ts';
+
+type Deps = Pick<Records, 'pool'> &
+  Pick<ServiceTerms, 'environment' | 'publicKeys' | 'settleWaitMs'> & {
+    waiting: Waiting;
+    endAuthorization: EndAuthorization;
+  };
+type Input = z.infer<typeof settlement.operations.capture.input>;
+type Answer = z.infer<typeof settlement.operations.capture.output>;
+
+/** Use may be reported while a capture is decided, which decides it again. More is a bug. */
+const MAX_DECISIONS = 5;
+
+/** The authorization of the caller's service. @throws ServiceError not_found, conflict */
+const find = async ({ pool }: Deps, settlement_id: string, service_id: string): Promise<AuthorizationRow> => {
+  const row = await findAuthorization(pool, { settlement_id, service_id });
+  if (row === null) throw notFound('authorization');
+  return row;
+};
+
+/**
+ * Decides a capture, unless it was decided before.
+ * @returns the row after it
+ */
+const decide = async (deps: Deps, input: Input, service_id: string): Promise<AuthorizationRow> => {
+  const { settlement_id, amount, settlement_token } = input;
+  const asked = amount === undefined ? null : parseMicro(amount);
+  for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
+    const row = await find(deps, settlement_id, service_id);
+    if (settlement_token !== undefined)
+      checkToken({ settlement_id, service_id, settlement_token }, row, {
+        env: deps.environment,
+        keys: deps.publicKeys,
+      });
+    if (row.status === 'voided') throw closedError(stateOf(row))!;
+    if (row.status !== 'authorized') {
+      if (asked !== null && asked !== row.quote_amount)
+        throw conflict(`another amount was captured: ${row.quote_amount}`);
+      if (decisions === 0) count('quittance_idempotent_replays_total', 1, { operation: 'capture' });
+      return row;
+    }
+    const amounts = amountsToCapture(stateOf(row), captureTermsOf(row), asked);
+    if (amounts.amountMicro > row.units_consumed && settlement_token === undefined)
+      throw invalid(
+        'settlement_token',
+        'is required for an amount beyond what was reported as used: it proves that the buyer gave it to you',
+      );
+    if (await deps.endAuthorization.capture(row, amounts)) return find(deps, settlement_id, service_id);
+  }
+  throw justChanged();
+};
+
+const show = (row: AuthorizationRow): Answer => {
+  if (row.status === 'failed') throw failedError(row, row.settlement_id);
+  return {
+    settlement_id: row.settlement_id,
+    status: row.status === 'capturing' ? 'pending' : 'confirmed',
+    tx_hash: row.tx_hash,
+    captured_amount: formatMicro(row.quote_amount),
+    fee_amount: formatMicro(row.fee_amount),
+    net_amount: formatMicro(row.quote_amount - row.fee_amount),
+    max_amount: formatMicro(row.max_amount!),
+  };
+};
+
+/** POST /v1/settlements/:settlement_id/capture: pays what was used, once. */
+export const capture =
+  (deps: Deps): Handler<typeof settlement.operations.capture> =>
+  async (input, { service_id }) => {
+    const until = performance.now() + deps.settleWaitMs;
+    const row = await decide(deps, input, service_id);
+    if (row.status !== 'capturing') return show(row);
+    const read = () => find(deps, input.settlement_id, service_id);
+    return show(await waitForEnd(deps, input.settlement_id, { read, until, isEnd: isCaptured }));
+  };
+
+const isCaptured = ({ status }: { status: string }): boolean => status !== 'capturing';

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import type { Message } from '../../../../shared/events/event.ts';
+import {
+  insertEvents,
+  insertedColumn,
+  insertedRows,
+  isoText,
+  type OutboxRow,
+  outboxColumn,
+  publishMatching,
+} from '../../../../shared/events/outbox.ts';
+import { packedToken } from '../../../../shared/lib/packed-token.ts';
+import { countedIn, updateDelegateCounters } from '../../delegates/store.ts';
+import { releasePayers } from '../../payers/store.ts';
+import { allows, chainState, state } from './conditions.ts';
+import { about, endColumns } from './end-events.ts';
+import { releaseHourlyCaps } from './hourly-release.ts';
+import { columns, Row } from './settlements.ts';
+import { Dispatch } from './stalled.ts';
+
+/*
+ * How authorizations end: by a capture, which fixes what is paid and releases the rest at once, or
+ * void. Both are one statement and one commit, guarded by the state, so an authorization ends once.
+ */
+
+const Authorization = Row.extend({
+  account_id: z.string(),
+  quote_token: packedToken,
+  // What the job of its capture contains besides.
+  ...Dispatch.pick({ owner: true, authority: true, dispatch_count: true, generation: true }).shape,
+  payment_attempt_id: z.string(),
+  wallet_id: z.string(),
+});
+export type AuthorizationRow = z.infer<typeof Authorization>;
+
+const withPayer = sql.fragment`
+  select ${columns}, dispatch_count, generation,
+    (select owner from payers where payers.wallet_id = settlements.wallet_id) as owner,
+    (select authority from payers where payers.wallet_id = settlements.wallet_id) as authority
+  from settlements`;
+
+/** The authorization of a service. Null: the service has no settlement of this id with a ceiling. */
+export const findAuthorization = (
+  db: Db,
+  { settlement_id, service_id }: { settlement_id: string; service_id: string },
+): Promise<AuthorizationRow | null> =>
+  db.maybeOne(sql.type(Authorization)`
+    ${withPayer} where settlement_id = ${settlement_id} and service_id = ${service_id} and max_amount is not null`);
+
+/** Authorizations that end by themselves now, those that are due for longest first. */
+export const listDue = (db: Db, limit: number): Promise<readonly AuthorizationRow[]> =>
+  db.any(sql.type(Authorization)`
+    ${withPayer} where capture_due_at <= app_now() order by capture_due_at limit ${limit}`);
+
+/** The amounts that leave the holds are those of CTE `changed`. */
+const release = sql.fragment`
+  delegated as (${updateDelegateCounters({ held: sql.fragment`-1`, spent: sql.fragment`0` })}),
+  released as (${releasePayers}), ${releaseHourlyCaps}`;
+/** What `release` reads of the settlement `s`, besides the amount. */
+const releasedColumns = sql.fragment`s.settlement_id, s.wallet_id, s.account_id, s.delegate_id,
+  s.${countedIn}, s.capped_at, true as was_holding, null::bigint as slot`;
+
+/** A capture that was decided on the use that was read. */
+export type NewCapture = {
+  settlement_id: string;
+  amount: string;
+  fee: string;
+  /** The use on which it was decided. More use since then decides again. */
+  used: string;
+  /** An amount beyond the use, which is only captured of an authorization that is not due. */
+  beyond_use: boolean;
+};
+const Captured = z.object({ settlement_id: z.string(), outbox: insertedColumn });
+
+/**
+ * Fixes what authorizations pay, releases the rest of their holds, and inserts the jobs that pay.
+ * Settlements are locked in the order of their ids, then delegates, then payers.
+ * @param captures of different settlements, each with its job
+ * @returns in their order: the outbox rows; null: it has ended meanwhile, or more was used
+ */
+export const recordCaptures = async (
+  db: Db,
+  captures: readonly { capture: NewCapture; job: Message }[],
+): Promise<(OutboxRow[] | null)[]> => {
+  const messages = captures.map(({ job }) => job);
+  const input = captures.map(({ capture }) => capture);
+  const rows = await db.any(sql.type(Captured)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as input(settlement_id text, amount bigint, fee bigint, used bigint, beyond_use boolean)
+    ), before as (
+      select s.settlement_id from settlements as s
+      where s.settlement_id = any(array(select settlement_id from input)) and ${allows('capture')}
+      order by s.settlement_id for update
+    ), changed as (
+      update settlements as s set status = ${state.after('capture')}, chain_status = ${chainState.after('capture')},
+        quote_amount = input.amount, fee_amount = input.fee, capturing_at = app_now(), progressed_at = app_now(),
+        capture_due_at = null
+      from before join input using (settlement_id)
+      where s.settlement_id = before.settlement_id and ${allows('capture')} and s.units_consumed = input.used
+        and (s.capture_due_at > app_now() or not input.beyond_use)
+      returning ${releasedColumns}, s.max_amount - input.amount as quote_amount
+    ), ${release}, ${publishMatching(
+      messages,
+      'settlement_id',
+      sql.fragment`join changed on changed.settlement_id = message.payload ->> 'settlement_id'`,
+    )}
+    select changed.settlement_id, coalesce(published.outbox, '[]'::jsonb) as outbox
+    from changed left join published on published.settlement_id = changed.settlement_id`);
+  const found = new Map(rows.map((row) => [row.settlement_id, row]));
+  return captures.map(({ capture }) => {
+    const row = found.get(capture.settlement_id);
+    return row === undefined ? null : insertedRows(messages, row.outbox);
+  });
+};
+
+/** An authorization to void. */
+export type NewVoid = {
+  settlement_id: string;
+  /** The use on which it was decided; more use since then decides again. Null: any. */
+  used: string | null;
+  traceparent: string | null;
+};
+const Voided = z.object({
+  settlement_id: z.string(),
+  voided_at: z.number(),
+  used: z.bigint(),
+  events: outboxColumn,
+});
+export type Voided = z.infer<typeof Voided>;
+
+const voidedEvents = insertEvents('settlement.voided', {
+  from: sql.fragment`changed`,
+  traceparent: sql.fragment`changed.traceparent`,
+  fields: {
+    ...about,
+    voided_at: isoText(sql.fragment`changed.voided_at`),
+    used: sql.fragment`changed.used::text`,
+  },
+});
+
+/**
+ * Ends authorizations without a payment and releases everything that they hold. It locks as
+ * `recordCaptures` does.
+ * @param voids of different settlements
+ * @returns in their order; null: it has ended meanwhile, or more was used
+ */
+export const recordVoids = async (db: Db, voids: readonly NewVoid[]): Promise<(Voided | null)[]> => {
+  const rows = await db.any(sql.type(Voided)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(voids)}::jsonb)
+        as input(settlement_id text, used bigint, traceparent text)
+    ), before as (
+      select s.settlement_id from settlements as s
+      where s.settlement_id = any(array(select settlement_id from input)) and ${allows('void')}
+      order by s.settlement_id for update
+    ), changed as (
+      update settlements as s set status = ${state.after('void')}, chain_status = ${chainState.after('void')},
+        holding = false, voided_at = app_now(), capture_due_at = null
+      from before join input using (settlement_id)
+      where s.settlement_id = before.settlement_id and ${allows('void')}
+        and s.units_consumed = coalesce(input.used, s.units_consumed)
+      returning ${endColumns('s')}, s.${countedIn}, s.capped_at, true as was_holding, null::bigint as slot,
+        s.voided_at, s.units_consumed as used, input.traceparent
+    ), ${release}, published as (${voidedEvents})
+    select settlement_id, voided_at, used,
+      (select jsonb_agg(to_jsonb(published)) from published where payload ->> 'settlement_id' = settlement_id) as events
+    from changed`);
+  const found = new Map(rows.map((row) => [row.settlement_id, row]));
+  return voids.map(({ settlement_id }) => found.get(settlement_id) ?? null);
+};

@@ -1,0 +1,90 @@
+import type { Event } from '../../services/settlement/settlements/model/status.ts';
+import type { NewCapture, NewVoid } from '../../services/settlement/settlements/store/authorizations.ts';
+import { EPOCH, type Model, model } from './database.ts';
+import type { Harness } from './harness.ts';
+import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
+
+/** What the statements of authorizations change besides the settlement. */
+type Tables = {
+  settlements: Map<string, Settlement>;
+  payers: Map<string, Payer>;
+  delegates: Map<string, Delegate>;
+  move: (row: Settlement, event: Event) => boolean;
+  show: (row: Settlement | undefined) => unknown[];
+  isUsable: (row: Settlement) => boolean;
+  insertOutbox: (json: string) => unknown[];
+  publishEnd: (row: Settlement, end: { subject: string; prefix: string }) => unknown[];
+};
+
+/**
+ * The statements that end authorizations, with the guards of
+ * services/settlement/settlements/store/authorizations.ts.
+ */
+export const authorizationModels = (harness: Harness, tables: Tables): Model[] => {
+  const { settlements, payers, delegates, move, show, isUsable } = tables;
+  const { off } = harness;
+  const appNow = () => EPOCH + harness.now();
+
+  const withPayer = (row: Settlement) =>
+    show(row).map((shown) => {
+      const { owner, authority } = payers.get(row.wallet_id)!;
+      return { ...(shown as object), owner, authority };
+    });
+
+  const release = (row: Settlement, amount: bigint): void => {
+    payers.get(row.wallet_id)!.held -= amount;
+    const delegate = delegates.get(limitsOf(row));
+    if (delegate !== undefined) delegate.held -= amount;
+  };
+
+  const capture = ({ given, messages }: { given: string; messages: string }): unknown[] => {
+    const jobs = JSON.parse(messages) as { payload: { settlement_id: string } }[];
+    return (JSON.parse(given) as NewCapture[]).flatMap((one) => {
+      const row = settlements.get(one.settlement_id);
+      if (row === undefined || row.status !== 'authorized' || row.max_amount === null) return [];
+      const isStale = row.units_consumed !== BigInt(one.used) || (one.beyond_use && !isUsable(row));
+      if (isStale && off !== 'a capture decides on the newest use') return [];
+      if (!move(row, 'capture')) return [];
+      release(row, row.max_amount - BigInt(one.amount));
+      Object.assign(row, {
+        quote_amount: BigInt(one.amount),
+        fee_amount: BigInt(one.fee),
+        capture_due_at: null,
+      });
+      const own = jobs.filter(({ payload }) => payload.settlement_id === row.settlement_id);
+      return [{ ...row, outbox: tables.insertOutbox(JSON.stringify(own)) }];
+    });
+  };
+
+  type Ending = { given: string; subject: string; prefix: string };
+  const end = ({ given, ...event }: Ending): unknown[] =>
+    (JSON.parse(given) as NewVoid[]).flatMap((one) => {
+      const row = settlements.get(one.settlement_id);
+      if (row === undefined || row.status !== 'authorized') return [];
+      const isStale = one.used !== null && row.units_consumed !== BigInt(one.used);
+      if (isStale && off !== 'a void decides on the newest use') return [];
+      if (!move(row, 'void')) return [];
+      release(row, row.quote_amount);
+      Object.assign(row, { holding: false, capture_due_at: null, voided_at: appNow() });
+      return [{ ...row, used: row.units_consumed, events: tables.publishEnd(row, event) }];
+    });
+
+  return [
+    model<{ id: string }>(
+      /from settlements where settlement_id = \$1 and service_id = \$2 and max_amount is not null/,
+      'id _',
+      ({ id }) => {
+        const row = settlements.get(id);
+        return row === undefined || row.max_amount === null ? [] : withPayer(row);
+      },
+    ),
+    model<{ limit: number }>(/from settlements where capture_due_at <= app_now\(\)/, 'limit', ({ limit }) =>
+      [...settlements.values()]
+        .filter(({ capture_due_at }) => capture_due_at !== null && capture_due_at <= appNow())
+        .slice(0, limit)
+        .flatMap(withPayer),
+    ),
+    model(/set status = 'capturing'/, 'given messages', capture),
+    model(/set status = 'voided'/, 'given subject prefix', end),
+  ];
+};
