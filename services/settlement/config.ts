@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
-import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
+import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
 import { feeConfig } from '../../shared/lib/fee.ts';
 import { PublicKeyList, SigningKeys } from '../../shared/lib/keys.ts';
@@ -16,6 +16,13 @@ export const config = z.object({
   /** The address at which clients reach the gateway: receipts name it and link to its page. */
   PUBLIC_URL: z.url(),
   ...hourlyCapsConfig,
+  /**
+   * What payers may authorize and not have paid yet (docs/economics.md, What a vendor can lose): by
+   * one quote, by a payer without a finalized payment, and for one vendor.
+   */
+  TAB_MAX_AMOUNT_MICRO: MicroCap(50_000_000n),
+  TAB_MAX_NEW_PAYER_MICRO: MicroCap(5_000_000n),
+  TAB_MAX_VENDOR_MICRO: MicroCap(5_000_000_000n),
   /**
    * How long a settle waits for its confirmation before it answers 202 (docs/spec/decisions.md,
    * Settle).

@@ -18,6 +18,8 @@ export type Peers = {
   /** Null: the lamport budget allows settles. Otherwise the seconds until it does. */
   budgetRefillsInSeconds: () => Promise<number | null>;
   observeWallet: (owner: string) => Output<ChainSubmitter['observeWallet']>;
+  /** Up to 100 wallets by one read of the chain. */
+  observeWallets: Handler<ChainSubmitter['observeWallets']>;
   /** Whether an account is frozen; at most 1 s old. */
   isFrozen: (accountId: string) => Promise<boolean>;
   findService: (serviceId: string) => Output<typeof identity.internal.findService>;
@@ -152,6 +154,7 @@ export const createPeers = (bus: Bus, timing: PeerTiming = PEER_TIMING): Peers =
     quoteFees: to(quote, 'createFeeQuote'),
     readBlockhash: to(chainSubmitter, 'getBlockhash', { timeoutMs: CHAIN_TIMEOUT_MS }),
     getAttemptReport: to(chainSubmitter, 'getAttemptReport', proof),
+    observeWallets: to(chainSubmitter, 'observeWallets', { timeoutMs: CHAIN_TIMEOUT_MS }),
     findPayment: to(chainSubmitter, 'findPayment', proof),
     checkIncoming: to(chainSubmitter, 'checkIncoming'),
     submitIncoming: to(chainSubmitter, 'submitIncoming'),

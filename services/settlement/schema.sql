@@ -358,6 +358,8 @@ CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settle
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quote_id) WHERE (paying_quote_id IS NOT NULL);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
+CREATE INDEX settlements_open_of_payer ON settlements USING btree (account_id) WHERE (capture_due_at IS NOT NULL);
+CREATE INDEX settlements_open_of_vendor ON settlements USING btree (vendor_account_id) WHERE (capture_due_at IS NOT NULL);
 CREATE INDEX settlements_outgoing_open ON settlements USING btree (outgoing_holder) WHERE (outgoing_holder IS NOT NULL);
 CREATE INDEX settlements_to_capture ON settlements USING btree (capture_due_at) WHERE (capture_due_at IS NOT NULL);
 CREATE INDEX settlements_to_expire ON settlements USING btree (expires_from) WHERE (expires_from IS NOT NULL);

@@ -45,6 +45,7 @@ import { createRecordUses } from './settlements/record-uses.ts';
 import { resumeSettlements } from './settlements/resume-settlements.ts';
 import { findLostSince } from './settlements/store/restores.ts';
 import { createTermsCache } from './settlements/terms-cache.ts';
+import { watchAuthorizations } from './settlements/watch-authorizations.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -68,6 +69,11 @@ const termsOf = (config: Config) => ({
   },
   x402Network: config.X402_NETWORK,
   fee: feeRuleOf(config),
+  tabCaps: {
+    amountMicro: config.TAB_MAX_AMOUNT_MICRO,
+    newPayerMicro: config.TAB_MAX_NEW_PAYER_MICRO,
+    vendorMicro: config.TAB_MAX_VENDOR_MICRO,
+  },
   accruedFee: {
     bps: config.X402_FEE_BPS,
     minMicro: config.X402_FEE_MIN_MICRO,
@@ -128,8 +134,10 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
     caps: createHourlyCaps(createBudgets(pool, records.clock), capLimits),
     group: createIncomingGroupCommit(pool, terms.credit),
   };
+  const endDue = endDueAuthorizations(deps);
   return {
     ...deps,
+    endDue,
     applyProgress: onSettleProgressed(deps),
     requestApproval: (request: ApprovalRequest) => requestApproval(deps, request),
   };
@@ -150,11 +158,13 @@ const operations = (deps: Deps) => ({
   ...operatorOperations(deps),
 });
 
-const startJobs = (deps: Deps, { jobsEveryMs, purgeEveryMs }: Timing) => {
+const startJobs = (deps: Deps, ownedLanes: () => ReadonlySet<number>, timing: Timing) => {
+  const { jobsEveryMs, purgeEveryMs } = timing;
   const { pool, logger } = deps;
   return [
     everyMs(jobsEveryMs, 'expireSettlements', expireSettlements(deps), logger),
-    everyMs(jobsEveryMs, 'endDueAuthorizations', endDueAuthorizations(deps), logger),
+    everyMs(jobsEveryMs, 'endDueAuthorizations', deps.endDue, logger),
+    everyMs(jobsEveryMs, 'watchAuthorizations', watchAuthorizations({ ...deps, ownedLanes }), logger),
     everyMs(jobsEveryMs, 'publishAccepted', publishAccepted(deps), logger),
     everyMs(jobsEveryMs, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(jobsEveryMs, 'resumeIncoming', resumeIncoming(deps), logger),
@@ -177,6 +187,10 @@ export const createService = (
   const { bus, pool, quarantine } = base;
   const deps = createDeps(base, config, peers, changed);
   const lanes = startLanes(base);
+  let owned: ReadonlySet<number> = new Set();
+  lanes.onChange((changedTo) => {
+    owned = changedTo;
+  });
   const outcomes = {
     schema: chainSubmitter.events.settleProgressed,
     handle: (progress: Progress) => deps.applyProgress(progress),
@@ -201,7 +215,7 @@ export const createService = (
     lanes: [lanes],
     // Calls that are still answered wait for their outcomes.
     jobs: [
-      ...startJobs(deps, { ...TIMING, ...changed }),
+      ...startJobs(deps, () => owned, { ...TIMING, ...changed }),
       acceptHandedOver(bus, own, 'chain-submitter', outcomes),
     ],
     gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, deps.caps.limits), lanes.gauges],

@@ -122,6 +122,12 @@ export const METRICS = {
     },
     'Repeats of completed calls, answered from the record. `keyed`: by Idempotency-Key.',
   ),
+  quittance_authorizations_at_risk_total: counter(
+    '{authorization}',
+    ['settlement'],
+    {},
+    'Authorizations that were closed because the wallet no longer covered them.',
+  ),
   quittance_expired_unredeemed_total: counter(
     '{settlement}',
     ['settlement'],

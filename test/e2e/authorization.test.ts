@@ -84,6 +84,13 @@ const RECIPES: Record<string, Recipe> = {
     body: ({ settlementToken }) => ({ settlement_token: settlementToken, units: 1, request_id: 'r-1' }),
     elsewhere: [400, 404],
   },
+  'settlement.usage': {
+    body: ({ settlementToken }) => ({ settlement_token: settlementToken, usage_id: 'u-1', amount: '1' }),
+    elsewhere: [400, 404],
+  },
+  'settlement.capture': {},
+  'settlement.void': {},
+  'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
   'settlement.listApprovals': { foreign: 'hidden' },
   // A stranger who tried to pay Ada’s quote sees the refusal of it, which names the quote.

@@ -1,5 +1,7 @@
+import { signingDeadline } from '../../services/chain-submitter/ledger/model/state.ts';
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import type { CaptureTerms } from '../../shared/contract/quote/capture.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
@@ -16,8 +18,12 @@ export type Quote = {
   grossMicro: bigint;
   expiresAt: number;
   payer: number;
+  /** Until when its payment may be signed. Epoch milliseconds. */
+  signBefore: number;
   /** The units that it prepays; null: none. */
   units: number | null;
+  /** Its amount is a ceiling, of which the vendor captures what is used. */
+  hasCeiling: boolean;
 };
 export type Attempt = {
   attemptId: string;
@@ -38,6 +44,12 @@ const COPIES_WITHIN_MS = 40;
 /** Refusals that record nothing or may change: the same id may be used again. */
 const TRANSIENT = ['service_unavailable', 'internal_error', 'approval_required'];
 
+/** The fee is that of the fixed prices of a run. */
+const captureOf = (windowSeconds: number): CaptureTerms => ({
+  ...{ mode: 'usage', window_seconds: windowSeconds, unit_price: null, threshold: null },
+  fee: { bps: 100, min: '0' },
+});
+
 /** A quote token as the quote service signs it. */
 export const createQuote = (
   harness: Harness,
@@ -47,7 +59,16 @@ export const createQuote = (
     grossMicro,
     livesMs,
     units,
-  }: { number: number; payer: number; grossMicro: bigint; livesMs: number; units: number | null },
+    windowSeconds,
+  }: {
+    number: number;
+    payer: number;
+    grossMicro: bigint;
+    livesMs: number;
+    units: number | null;
+    /** Of a ceiling; null: the whole amount is paid at once. */
+    windowSeconds: number | null;
+  },
 ): Quote => {
   const quoteId = actors.quoteId(number);
   const expiresAt = EPOCH + harness.now() + livesMs;
@@ -65,11 +86,17 @@ export const createQuote = (
     issued_at: isoTime(EPOCH + harness.now()),
     expires_at: isoTime(expiresAt),
     redeem_window_seconds: harness.random.int(30, 120),
-    scope: units === null ? null : { units },
+    scope: units === null || windowSeconds !== null ? null : { units },
+    ...(windowSeconds !== null && { capture: captureOf(windowSeconds) }),
   };
   harness.call(quoteId, `Q${number}`);
   const token = signToken('quote', claims, actors.quoteKey);
-  return { quoteId, token, grossMicro, expiresAt, payer, units };
+  return {
+    ...{ quoteId, token, grossMicro, expiresAt, payer },
+    units: windowSeconds === null ? units : null,
+    signBefore: signingDeadline(claims),
+    hasCeiling: windowSeconds !== null,
+  };
 };
 
 /** The payers' programs and the vendor's: they call, repeat, and record every answer. */
@@ -138,7 +165,7 @@ export const createClients = (
     try {
       const answer = await call((replica) => calls.run(read, () => replica.settle(input, caller)));
       harness.trace('client', `${attemptId}: ${answer.status} ${answer.settlement_id}`);
-      if (answer.status !== 'confirmed') return false;
+      if (answer.status === 'pending') return false;
       recordSettlement(attempt, answer);
       return true;
     } catch (error) {
@@ -147,7 +174,8 @@ export const createClients = (
       if (error instanceof ServiceError && !(error instanceof Unanswered))
         keep(attempt, { askedAt, read, error });
       if (TRANSIENT.includes(code)) return false;
-      if (wasPaid) attempt.refused = code;
+      // An authorization may end without a payment after its payer got it.
+      if (wasPaid && !quote.hasCeiling) attempt.refused = code;
       return true;
     }
   };

@@ -61,7 +61,7 @@ export const createConsumeTables = (
       return false;
     if (event === 'use') {
       if (row.status !== 'authorized' || row.max_amount === null) return false;
-      if (off !== 'due authorizations take no use' && !isUsable(row)) return false;
+      if (!isUsable(row)) return false;
       return off === 'ceiling of an authorization' || row.units_consumed + units <= row.max_amount;
     }
     if (row.status !== 'issued' && row.status !== 'redeemed') return false;

@@ -1,5 +1,5 @@
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
-import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/ledger/model/state.ts';
+import { intents } from '../../services/chain-submitter/ledger/model/state.ts';
 import { COUNTED_CAPS } from '../../shared/contract/limits.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import { actors } from './actors.ts';
@@ -10,7 +10,7 @@ import type { FundingTables, Refund } from './funding-tables.ts';
 import { require } from './harness.ts';
 import { isToOthers } from './outgoing-chain.ts';
 import type { Vendor } from './refunds.ts';
-import { limitsOf } from './settlement-rows.ts';
+import { limitsOf, type Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
@@ -73,9 +73,8 @@ export const checkStep = (judged: Judged): void => {
     if (wire.length === 0) continue;
     const quote = quoteOf(clients, submitter, intent_id);
     require(quote === undefined ||
-      signed_at <=
-        quote.expiresAt + SIGNING_GRACE_MS, 'nothing is signed 60 s after the quote’s expiry', () =>
-      `${intent_id} ${signed_at - (quote?.expiresAt ?? 0)} ms after`);
+      signed_at <= quote.signBefore, 'nothing is signed after the deadline of the quote', () =>
+      `${intent_id} ${signed_at - (quote?.signBefore ?? 0)} ms after`);
   }
   if (judged.awake()) {
     for (const intent of submitter.intents.values()) {
@@ -112,7 +111,7 @@ const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
     const most = delegates.get(id)?.per_payment ?? quote_amount;
     require(quote_amount <= most, 'no payment exceeds the limit of one payment', () =>
       `${id}: ${quote_amount} of ${most}`);
-    if (chain_status === 'failed') continue;
+    if (chain_status === 'failed' || row.status === 'voided') continue;
     const counter = holding ? held : spent;
     counter.set(id, (counter.get(id) ?? 0n) + quote_amount);
   }
@@ -154,8 +153,8 @@ export const checkEnd = (judged: Judged): void => {
   }
   for (const row of settlement.settlements.values()) {
     const { settlement_id: id, chain_status, status } = row;
-    require(chain_status === 'finalized' || chain_status === 'failed', 'everything ends', () =>
-      `${id} is ${status}/${chain_status}`);
+    const hasEnded = chain_status === 'finalized' || chain_status === 'failed' || status === 'voided';
+    require(hasEnded, 'everything ends', () => `${id} is ${status}/${chain_status}`);
     const payments = paidBy.get(id) ?? 0;
     if (chain_status === 'finalized')
       require(payments === 1, 'settled means one payment', () => `${id} has ${payments}`);
@@ -228,6 +227,12 @@ const checkRefunds = ({ chain, submitter, settlement, funding, vendor }: Judged)
     `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);
 };
 
+/** When a settlement ended without a payment, in virtual time. Null: it did not. */
+const endedUnpaidAt = ({ chain_status, progressed_at, voided_at }: Settlement): number | null => {
+  if (voided_at !== null) return voided_at - EPOCH;
+  return chain_status === 'failed' ? progressed_at : null;
+};
+
 /**
  * No refusal denied a payment that its account had made, was making or might still make
  * (test/support/refusals.ts).
@@ -239,7 +244,7 @@ const checkRefusals = ({ clients, settlement }: Judged): void => {
     attemptId: row.payment_attempt_id,
     quoteId: row.quote_id,
     acceptedAt: row.created_at - EPOCH,
-    failedAt: row.chain_status === 'failed' ? row.progressed_at : null,
+    failedAt: endedUnpaidAt(row),
     paid: row.issued_at !== null,
   }));
   const [found] = untrueRefusals(clients.refusals, rows);
@@ -255,6 +260,8 @@ const checkAnswers = (judged: Judged): void => {
     if (paid === null) continue;
     const row = settlement.settlements.get(paid.settlement_id);
     require(row !== undefined, 'a 200 has its settlement', () => attemptId);
+    // It was authorized. Whether it was paid is its vendor's choice.
+    if (quote.hasCeiling) continue;
     const finalized = row!.chain_status === 'finalized';
     // Reversed for good: only a fork may do that (docs/spec/decisions.md, Redeem).
     const forked = [...chain.rolledBack].some((signature) => {

@@ -158,7 +158,8 @@ export const simulate = async (
   const clients = createClients(harness, {
     replicas: () => replicas,
     onPaid: (paid, quote) => {
-      if (random.chance(0.35)) vendor.refund(paid.settlement_id, (quote.grossMicro * 99n) / 100n);
+      if (random.chance(0.35) && !quote.hasCeiling)
+        vendor.refund(paid.settlement_id, (quote.grossMicro * 99n) / 100n);
       traffic.onPaid(paid, quote);
     },
   });
@@ -178,6 +179,7 @@ export const simulate = async (
         grossMicro: BigInt(random.int(1, 4)) * 1_000_000n,
         livesMs: random.between(3000, 60_000),
         units: choices.units(),
+        windowSeconds: choices.windowSeconds(),
       });
       const rivals = random.chance(0.4) ? random.int(2, 4) : 1;
       for (let rival = 0; rival < rivals; rival++) {
@@ -307,7 +309,8 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now:
 
 const isQuiet = ({ submitter, settlement, funding }: Judged): boolean =>
   [...settlement.settlements.values()].every(
-    ({ chain_status }) => chain_status === 'finalized' || chain_status === 'failed',
+    ({ chain_status, status }) =>
+      chain_status === 'finalized' || chain_status === 'failed' || status === 'voided',
   ) &&
   [...submitter.intents.values()].every(({ status }) => status === 'finalized' || status === 'failed') &&
   [...funding.refunds.values()].every(isAtRest) &&

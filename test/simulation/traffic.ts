@@ -1,5 +1,6 @@
 import { actors } from './actors.ts';
 import { checkApprovals, checkOwners, createApprovalAmounts, createOwners } from './approvals.ts';
+import { checkAuthorizations, createMeteringVendor } from './authorizations.ts';
 import type { Chain } from './chain.ts';
 import { addDelegate, addLimits, SHARED_DELEGATE } from './choose-by.ts';
 import type { Attempt, Clients, Quote } from './clients.ts';
@@ -18,11 +19,12 @@ import type { SubmitterTables } from './submitter-tables.ts';
 const TRAFFIC = 0x51ed270b;
 const OUTGOING = 0x2545f491;
 const LIMITS = 0x3c6ef372;
+const CEILINGS = 0x1b873593;
 /** Numbers of the delegates that pay vendors of others only, one for each payer. */
 const SMALL_DELEGATE = 60;
 const OUTGOING_WITHIN_MS = 30_000;
 /** The rules that only this traffic needs. */
-const OF_TRAFFIC = /approval|consume|outgoing/;
+const OF_TRAFFIC = /approval|consume|outgoing|newest use|ceiling/;
 
 const OF_ACCOUNTS: Rule = 'limits of an account';
 
@@ -44,6 +46,7 @@ const createAccountLimits = (random: Random, off: Rule | null) => {
 export const chooseTraffic = (seed: number, off: Rule | null) => {
   const random = createRandom(seed ^ TRAFFIC);
   const ofOutgoing = createRandom(seed ^ OUTGOING);
+  const ofCeilings = createRandom(seed ^ CEILINGS);
   const chosen = (share: number, words: RegExp, source = random) => {
     const isChosen = source.chance(share);
     if (off?.startsWith('incoming: ')) return false;
@@ -52,10 +55,13 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
   const hasApprovals = chosen(0.3, /approval/);
   const hasUnits = chosen(0.25, /consume/);
   const hasOutgoing = chosen(0.25, /outgoing|approval of its amount/, ofOutgoing);
+  const hasCeilings = chosen(0.25, /newest use|ceiling/, ofCeilings);
   return {
     approvalAbove: createApprovalAmounts(random, hasApprovals),
     /** The units that a quote prepays. */
     units: () => (hasUnits && random.chance(0.7) ? random.int(1, 7) : null),
+    /** The window of a quote with a ceiling; null: its price is fixed. */
+    windowSeconds: () => (hasCeilings && ofCeilings.chance(0.7) ? ofCeilings.int(60, 120) : null),
     /** Null: each account has the limits that it begins with, which no payment of a run reaches. */
     accountLimits: createAccountLimits(createRandom(seed ^ LIMITS), off),
     /** How many payments go to vendors of others. */
@@ -86,6 +92,7 @@ export const createTraffic = (
 ) => {
   const owners = createOwners(harness, { replicas, clients, settlement });
   const consumers = createConsumers(harness, { replicas, settlement });
+  const metering = createMeteringVendor(harness, { replicas });
   const outgoing = createOutgoing(harness, { replicas, chain, salt: String(random.next()) });
   const ofOutgoing = createOutgoingInvariants({ chain, settlement, submitter, outgoing });
 
@@ -117,7 +124,8 @@ export const createTraffic = (
       for (let number = 0; number < choices.outgoing; number += 1)
         outgoing.begin(orderOf(number), random.between(0, OUTGOING_WITHIN_MS));
     },
-    onPaid: (paid: NonNullable<Attempt['paid']>, { units }: Quote) => {
+    onPaid: (paid: NonNullable<Attempt['paid']>, { units, hasCeiling, grossMicro }: Quote) => {
+      if (hasCeiling) metering.open(paid, grossMicro);
       if (units !== null) consumers.deliver(paid, units);
     },
     /** A restore has lost an outgoing payment. Its buyer does not know that, and may call again. */
@@ -125,13 +133,14 @@ export const createTraffic = (
       ofOutgoing.onLost(lost);
       if (harness.random.chance(0.8)) outgoing.repeat(lost);
     },
-    isIdle: () => [owners, consumers, outgoing].every((programs) => programs.isIdle()),
+    isIdle: () => [owners, consumers, metering, outgoing].every((programs) => programs.isIdle()),
     /** The settlements that the chain has paid to vendors of others. */
     paidOut: () => ofOutgoing.paid(),
     /** After every event. */
     checkStep: () => {
       checkApprovals(settlement);
       checkConsumed(settlement);
+      checkAuthorizations(settlement, metering);
       ofOutgoing.checkStep();
     },
     checkEnd: () => {

@@ -53,6 +53,19 @@ const serve = <I = Record<string, string>>(
   });
 };
 
+const observed = (owner: string) => {
+  const { balance, allowance, slot } = snapshots.get(owner)!;
+  return {
+    token_account: owner,
+    balance: `${balance}`,
+    allowance: `${allowance}`,
+    slot,
+    exists: true,
+    delegate: AUTHORITY,
+    served: true,
+  };
+};
+
 /** Serves wallet and chain-submitter. @returns the bus of chain-submitter, for its events */
 export const servePeers = async (testBus: TestBus): Promise<Bus> => {
   const [walletBus, chainBus] = await Promise.all([testBus.as('wallet'), testBus.as('chain-submitter')]);
@@ -64,18 +77,10 @@ export const servePeers = async (testBus: TestBus): Promise<Bus> => {
   serve<{ account_ids: string[] }>(walletBus, 'int.wallet.findDefaults', ({ account_ids }) =>
     account_ids.map(walletOf),
   );
-  serve(chainBus, 'int.chain-submitter.observeWallet', ({ owner }) => {
-    const { balance, allowance, slot } = snapshots.get(owner!)!;
-    return {
-      token_account: owner,
-      balance: `${balance}`,
-      allowance: `${allowance}`,
-      slot,
-      exists: true,
-      delegate: AUTHORITY,
-      served: true,
-    };
-  });
+  serve(chainBus, 'int.chain-submitter.observeWallet', ({ owner }) => observed(owner!));
+  serve<{ owners: string[] }>(chainBus, 'int.chain-submitter.observeWallets', ({ owners }) => ({
+    snapshots: owners.map(observed),
+  }));
   serve(chainBus, 'int.chain-submitter.getAttemptReport', () => attemptReport);
   await Promise.all([walletBus.nc.flush(), chainBus.nc.flush()]);
   return chainBus;

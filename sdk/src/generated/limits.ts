@@ -42,5 +42,8 @@ export const DECLINE_BADGES: Readonly<Record<string, string>> = {
   "balance": "balance too low",
   "allowance": "allowance too low",
   "service_not_allowed": "service not allowed",
-  "delegate_paused": "agent paused"
+  "delegate_paused": "agent paused",
+  "tab_amount": "ceiling too high",
+  "tab_new_payer": "too much authorized by a new payer",
+  "tab_vendor": "too much authorized for this vendor"
 };

@@ -1432,10 +1432,10 @@ export type DeclinePage = {
     next_cursor: NextCursor;
 };
 /**
- * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment
+ * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment. tab_amount, tab_new_payer, tab_vendor: the ceiling of a quote with `capture` exceeds what may be authorized by one quote, by a payer without a final payment, or for one vendor
  * @enum {string}
  */
-export type DeclineReason = "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
+export type DeclineReason = "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "tab_amount" | "tab_new_payer" | "tab_vendor" | "payments_paused" | "hourly_cap" | "fee_budget";
 /** @description A key with spending limits */
 export type Delegate = {
     delegate_id: DelegateId;

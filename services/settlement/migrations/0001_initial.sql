@@ -187,6 +187,9 @@ create index settlements_to_expire on settlements (expires_from) where expires_f
 -- Authorizations that end by themselves, and those of a wallet. No status is named, see above.
 create index settlements_to_capture on settlements (capture_due_at) where capture_due_at is not null;
 create index settlements_authorized on settlements (wallet_id) where capture_due_at is not null;
+-- What is authorized and not paid, by payer and by vendor.
+create index settlements_open_of_payer on settlements (account_id) where capture_due_at is not null;
+create index settlements_open_of_vendor on settlements (vendor_account_id) where capture_due_at is not null;
 create index settlements_under_way on settlements (under_way_since) where under_way_since is not null;
 
 -- Caps and counters of delegates, and of each account for what a sign-in pays: that row has the

@@ -1,22 +1,27 @@
 import type { z } from 'zod';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import { closeIfShort, type RiskDeps } from '../settlements/watch-authorizations.ts';
 import { findPayer, upsertPayer } from './store.ts';
 
 /**
  * A payer's delegation changed on chain. The new allowance is stored now, so that the next attempt
- * is evaluated with it instead of being accepted and failing. A wallet that never paid has no row;
+ * is evaluated with it instead of being accepted and failing. Authorizations that the wallet no
+ * longer covers are closed. A wallet that never paid has no row;
  * it is read when it pays.
  */
 export const onDelegationChanged =
-  ({ pool }: { pool: Pool }) =>
+  (deps: RiskDeps) =>
   async (event: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
+    const { pool } = deps;
     const payer = await findPayer(pool, event.account_id, event.wallet_id);
     if (payer === null) return;
     const active = event.status === 'active' && event.delegate !== null;
-    await upsertPayer(pool, active ? { ...payer, authority: event.delegate! } : payer, {
+    const wallet = active ? { ...payer, authority: event.delegate! } : payer;
+    const allowance = active ? event.allowance : '0';
+    await upsertPayer(pool, wallet, {
       balance: BigInt(event.balance),
-      allowance: active ? BigInt(event.allowance) : 0n,
+      allowance: BigInt(allowance),
       slot: BigInt(event.slot),
     });
+    await closeIfShort(deps, [{ wallet, balance: event.balance, allowance, slot: event.slot }]);
   };

@@ -22,7 +22,7 @@ import type { ComparedLimit } from './store/limits.ts';
 
 export type AcceptDeps = HoldingDeps &
   Pick<Records, 'pool' | 'relay'> &
-  Pick<ServiceTerms, 'environment' | 'signingKey'> & { accepted: AcceptedEvents };
+  Pick<ServiceTerms, 'environment' | 'signingKey' | 'tabCaps'> & { accepted: AcceptedEvents };
 
 const jobOf = (attempt: Attempt, payer: Payer, now: number): Message => {
   const { claims } = attempt;
@@ -60,7 +60,7 @@ const authorizationOf = (deps: AcceptDeps, attempt: Attempt, at: number): NewAut
     redeem_expires_at: isoTime(endsAt),
   };
   const settlementToken = signToken('settlement', token, deps.signingKey);
-  return { terms: claims.capture, at, endsAt, settlementToken };
+  return { terms: claims.capture, at, endsAt, settlementToken, caps: deps.tabCaps };
 };
 
 /** An attempt as the statement evaluates it, with what is published if it is accepted. */
@@ -83,6 +83,8 @@ const candidateOf = (
 type Accepted = {
   decision: Decision;
   compared: ComparedLimit | null;
+  open_micro?: bigint | null;
+  cap_micro?: bigint | null;
   /** Of an accepted attempt whose quote has a ceiling. */
   authorization?: NewAuthorization | null;
 };

@@ -16,6 +16,7 @@ import {
   deps,
   held,
   outcome,
+  paid,
   pay,
   publishProgress,
   serviceKey,
@@ -25,8 +26,9 @@ import {
   until,
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+import { consumer, snapshots } from '../../../test/support/settlement-peers.ts';
 import { endDueAuthorizations } from './end-due-authorizations.ts';
+import { watchAuthorizations } from './watch-authorizations.ts';
 
 beforeAll(startFixture, 180_000);
 afterAll(stopFixture, 60_000);
@@ -351,5 +353,47 @@ describe('void', () => {
     expect(await outcome(voidIt({ id: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs' }))).toBe('not_found');
     expect(await outcome(capture({ id: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs' }))).toBe('not_found');
     expect(ceilingQuote().quote_id).toMatch(/^q_/);
+  });
+});
+
+describe('the risk of a vendor', () => {
+  const ALL_LANES = new Set(Array.from({ length: 16 }, (_, lane) => lane));
+  const look = () => watchAuthorizations({ ...deps, ownedLanes: () => ALL_LANES })();
+
+  test('rule 23: a wallet that no longer covers its ceilings closes them, and what was used is captured', async () => {
+    const payer = consumer();
+    const [one, unused] = [await authorize({}, payer), await authorize({}, payer)];
+    await use(one, { usage_id: 'a', amount: '60000' });
+    await look();
+    expect(await record(one.id)).toMatchObject({ status: 'authorized' });
+    snapshots.set(payer.owner, { balance: 2n * CEILING - 1n, allowance: 10n ** 9n, slot: 200 });
+    await look();
+    expect(await record(one.id)).toMatchObject({ status: 'capturing', amount: '60000' });
+    expect(await record(unused.id)).toMatchObject({ status: 'voided' });
+    expect(await outcome(use(one, { usage_id: 'b', amount: '1' }))).toBe('authorization_closed');
+    expect(await callAs(serviceKey, 'verify', { settlement_id: one.id })).toMatchObject({
+      authorization: { at_risk_at: expect.any(String), left: '0' },
+    });
+  });
+
+  test('rule 23: an observation that is older than what is known closes nothing', async () => {
+    const payer = consumer();
+    const one = await authorize({}, payer);
+    snapshots.set(payer.owner, { balance: 0n, allowance: 0n, slot: 99 });
+    await look();
+    expect(await record(one.id)).toMatchObject({ status: 'authorized' });
+  });
+
+  test('a payer without a final payment authorizes up to its cap, also with concurrent calls', async () => {
+    const payer = consumer();
+    const calls = Array.from({ length: 30 }, () => outcome(authorize({}, payer)));
+    const outcomes = await Promise.all(calls);
+    expect(outcomes.filter((each) => each === 'ok')).toHaveLength(10);
+    expect(await refusal(authorize({}, payer))).toContain('at most 5000000 micro-units');
+    const { settlementId } = await paid(payer);
+    await publishProgress(settlementId, 'finalized');
+    await untilChainStatus(settlementId, 'finalized');
+    expect(await outcome(authorize({}, payer))).toBe('ok');
+    expect(await outcome(authorize({}, payer, 50_000_001n))).toBe('conflict');
   });
 });

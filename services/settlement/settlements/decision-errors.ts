@@ -16,16 +16,21 @@ const quoteSettled = (): ServiceError =>
     safe_action: 'new_quote',
   });
 
+/** Why an attempt was not accepted, and the figures that refused it. */
+export type NotAccepted = {
+  decision: Exclude<Decision, 'accepted'>;
+  compared: ComparedLimit | null;
+  open_micro?: bigint | null | undefined;
+  cap_micro?: bigint | null | undefined;
+};
+
 /**
  * The error of a settle that was not accepted, with the action that is safe when nothing was paid.
  * Whether anything was paid is decided by `refusalOf` alone.
  */
-export const settleError = (
-  decision: Exclude<Decision, 'accepted'>,
-  compared: ComparedLimit | null,
-): ServiceError => {
+export const settleError = ({ decision, ...evaluated }: NotAccepted): ServiceError => {
   if (decision === 'existing' || decision === 'conflict') return contended();
-  return decision === 'quote_settled' ? quoteSettled() : SETTLE_REFUSALS[decision].error({ compared });
+  return decision === 'quote_settled' ? quoteSettled() : SETTLE_REFUSALS[decision].error(evaluated);
 };
 
 export const chainUnavailable = (): ServiceError =>

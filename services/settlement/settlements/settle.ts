@@ -25,12 +25,11 @@ import {
 } from './attempt-records.ts';
 import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
 import { claimQuote } from './claim.ts';
-import { settleError } from './decision-errors.ts';
+import { type NotAccepted, settleError } from './decision-errors.ts';
 import { failedError, type Records, refusalOf, voidedError } from './model/refusal.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
 import { QUITTANCE } from './quittance-rail.ts';
-import type { Attempt, Decision } from './store/accept-attempts.ts';
-import type { ComparedLimit } from './store/limits.ts';
+import type { Attempt } from './store/accept-attempts.ts';
 import { findAttempt, getSettlements, type SettlementRow } from './store/settlements.ts';
 import { type Upcoming, waitForEnd, withWaiter } from './wait.ts';
 
@@ -129,7 +128,7 @@ const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<A
     const answer = await acceptAndWait(context, upcoming, { call, claims, payer });
     if (!('decision' in answer)) return answer;
     const { account_id } = call.caller;
-    const { decision, compared } = answer;
+    const { decision } = answer;
     if (decision === 'approval_required') return requestApproval(context, approvalRequestOf(call, claims));
     // Of an approval that lapsed with its quote, the caller gets what the owner decided.
     if (decision === 'quote_expired' && call.caller.kind === 'delegate_key') {
@@ -137,7 +136,7 @@ const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<A
     }
     const row =
       decision === 'existing' ? await findAttempt(context.pool, account_id, call.payment_attempt_id) : null;
-    if (row === null) throw settleError(decision, compared);
+    if (row === null) throw settleError(answer);
     return repeat(context, row, call, claims.quote_id);
   });
 
@@ -154,9 +153,6 @@ const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteCl
   resource: null,
   expiresAt: claims.expires_at,
 });
-
-/** Why an attempt was not accepted, and the limit that refused it. */
-type NotAccepted = { decision: Exclude<Decision, 'accepted'>; compared: ComparedLimit | null };
 
 /** @returns the outcome of the settlement, or the reason why the attempt was not accepted */
 const acceptAndWait = async (
@@ -179,8 +175,8 @@ const acceptAndWait = async (
     claims,
     isPaid,
   };
-  const { decision, compared, authorization } = await context.accept(attempt, { payer, abandonedAt });
-  if (decision !== 'accepted') return { decision, compared };
+  const { decision, authorization, ...figures } = await context.accept(attempt, { payer, abandonedAt });
+  if (decision !== 'accepted') return { decision, ...figures };
   if (authorization) return showAuthorized(settlementId, claims.quote_amount, authorization);
   const record = (await woken) as Shown | undefined;
   return record === undefined ? waitForOutcome(context, settlementId, call.until) : show(record);

@@ -197,7 +197,7 @@ export const internal = {
   }),
   observeWallets: internalOperation({
     summary: 'observeWallet for up to 100 owners with one RPC call, in their order',
-    callers: ['wallet'],
+    callers: ['wallet', 'settlement'],
     leavesNothing: true,
     input: z.strictObject({ owners: z.array(SolanaAddress).min(1).max(MAX_OBSERVED_WALLETS) }),
     output: z.strictObject({ snapshots: z.array(WalletSnapshot) }),

@@ -14,6 +14,7 @@ import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-t
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
+import type { TabCaps } from '../../terms.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
 import {
   type ComparedLimit,
@@ -55,11 +56,19 @@ const Row = z.object({
   settlement_id: z.string(),
   decision: z.enum([...DECISIONS, 'deferred']),
   outbox: insertedColumn,
+  open_micro: z.bigint().nullable(),
+  cap_micro: z.bigint().nullable(),
   ...comparedShape,
 });
 
 /** What an attempt is accepted with whose quote has a ceiling. Times are epoch milliseconds. */
-export type NewAuthorization = { terms: CaptureTerms; at: number; endsAt: number; settlementToken: string };
+export type NewAuthorization = {
+  terms: CaptureTerms;
+  at: number;
+  endsAt: number;
+  settlementToken: string;
+  caps: TabCaps;
+};
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
 export type Candidate = {
@@ -71,7 +80,13 @@ export type Candidate = {
 };
 const messagesOf = (candidates: readonly Candidate[]): Message[] =>
   candidates.flatMap(({ messages }) => messages);
-type Evaluation = { decision: Decision; outbox: OutboxRow[]; compared: ComparedLimit | null };
+type Evaluation = {
+  decision: Decision;
+  outbox: OutboxRow[];
+  compared: ComparedLimit | null;
+  open_micro: bigint | null;
+  cap_micro: bigint | null;
+};
 
 /**
  * Accepts attempts by one statement, and by further ones for those that are deferred: they are
@@ -92,6 +107,8 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
       else
         evaluations.set(settlementId, {
           decision,
+          open_micro: figures.open_micro,
+          cap_micro: figures.cap_micro,
           outbox: insertedRows(messagesOf(open), outbox),
           compared: comparedOf(
             { decision, ...figures },
@@ -107,7 +124,10 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
 };
 
 /** The columns of `input` that only an authorization has. */
-const authorizationOf = (maxAmount: string, { terms, at, endsAt, settlementToken }: NewAuthorization) => ({
+const authorizationOf = (
+  maxAmount: string,
+  { terms, at, endsAt, settlementToken, caps }: NewAuthorization,
+) => ({
   max_amount: maxAmount,
   capture_mode: terms.mode,
   unit_price: terms.unit_price,
@@ -117,6 +137,9 @@ const authorizationOf = (maxAmount: string, { terms, at, endsAt, settlementToken
   settlement_token_hash: byteaText(tokenHash(settlementToken)),
   ends_at: endsAt,
   capped_at: at,
+  amount_cap: caps.amountMicro.toString(),
+  new_payer_cap: caps.newPayerMicro.toString(),
+  vendor_cap: caps.vendorMicro.toString(),
 });
 
 /** The row of CTE `input` for a candidate. */
@@ -153,7 +176,14 @@ const inputOf = (
  * with it scanned all settlements.
  */
 const candidatesWithRecords = sql.fragment`
-  select input.*, existing.found as is_existing, settled.found as is_settled from input
+  select input.*, existing.found as is_existing, settled.found as is_settled,
+    coalesce(of_payer.micro, 0) as open_of_payer, coalesce(of_vendor.micro, 0) as open_of_vendor,
+    input.max_amount is not null and exists (
+      select from settlements as s where s.account_id = input.account_id and s.chain_status = 'finalized'
+    ) as has_history
+  from input
+  left join open_tabs as of_payer on of_payer.payer = input.account_id and input.max_amount is not null
+  left join open_tabs as of_vendor on of_vendor.vendor = input.vendor_account_id and input.max_amount is not null
   left join lateral (
     select true as found from settlements as s
     where s.account_id = input.account_id and s.payment_attempt_id = input.payment_attempt_id limit 1
@@ -161,6 +191,22 @@ const candidatesWithRecords = sql.fragment`
   left join lateral (
     select true as found from settlements as s where s.paying_quote_id = input.quote_id limit 1
   ) as settled on true`;
+
+/**
+ * CTE `open_tabs`: what is authorized and not paid of the payers and for the vendors of the input.
+ * Only authorizations have rows here. The sums are those of the snapshot, so what other replicas
+ * accept at the same moment is not part of them; payers and vendors of one replica share a batch.
+ */
+const openTabs = sql.fragment`
+  select account_id as payer, null as vendor, sum(quote_amount) as micro from settlements
+  where capture_due_at is not null
+    and account_id = any(array(select account_id from input where max_amount is not null))
+  group by account_id
+  union all
+  select null, vendor_account_id, sum(quote_amount) from settlements
+  where capture_due_at is not null
+    and vendor_account_id = any(array(select vendor_account_id from input where max_amount is not null))
+  group by vendor_account_id`;
 
 /** CTE `approval`: an approval is for one quote, and the quote fixes the rest. */
 const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`);
@@ -185,6 +231,8 @@ const evaluateEach = sql.fragment`
  */
 const queue = sql.fragment`
   select evaluated.*,
+    open_of_payer + sum(max_amount) over (partition by account_id, own_decision order by ord) as tabs_of_payer,
+    open_of_vendor + sum(max_amount) over (partition by vendor_account_id, own_decision order by ord) as tabs_of_vendor,
     sum(quote_amount) over (partition by wallet_id, own_decision order by ord) as of_wallet,
     sum(quote_amount) over (partition by ${limitsOf('evaluated')}, own_decision order by ord) as of_delegate
   from evaluated`;
@@ -196,6 +244,7 @@ const decide = sql.fragment`
       when own_decision <> 'accepted' or is_paid then own_decision
       when least(balance_left, allowance_left) < of_wallet then 'deferred'
       when ${leastLeftOfCaps} < of_delegate then 'deferred'
+      when not has_history and tabs_of_payer > new_payer_cap or tabs_of_vendor > vendor_cap then 'deferred'
       else 'accepted'
     end as decision
   from queued`;
@@ -243,8 +292,9 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
         quote_token bytea, scope json, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
         redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
         is_over_cap boolean, max_amount bigint, capture_mode text, unit_price bigint, capture_threshold bigint,
-        settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8)
-    ), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
+        settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8, amount_cap bigint,
+        new_payer_cap bigint, vendor_cap bigint)
+    ), open_tabs as (${openTabs}), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
     approval as (${lockApprovalsOfQuotes}),
     evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
     payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}),
@@ -256,6 +306,10 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     select decided.settlement_id, coalesce(published.outbox, '[]'::jsonb) as outbox,
       case when decided.decision = 'accepted' and inserted.settlement_id is null then 'conflict' else decided.decision end
         as decision,
+      case decided.decision when 'over_tab_new_payer' then open_of_payer when 'over_tab_vendor' then open_of_vendor
+        end::bigint as open_micro,
+      case decided.decision when 'over_tab_amount' then amount_cap when 'over_tab_new_payer' then new_payer_cap
+        when 'over_tab_vendor' then vendor_cap end as cap_micro,
       ${comparedWith(sql.fragment`decided.decision`)}
     from decided
     left join inserted on inserted.settlement_id = decided.settlement_id

@@ -8,6 +8,7 @@ import {
   isoText,
   type OutboxRow,
   outboxColumn,
+  outboxRow,
   publishMatching,
 } from '../../../../shared/events/outbox.ts';
 import { packedToken } from '../../../../shared/lib/packed-token.ts';
@@ -52,6 +53,64 @@ export const findAuthorization = (
 export const listDue = (db: Db, limit: number): Promise<readonly AuthorizationRow[]> =>
   db.any(sql.type(Authorization)`
     ${withPayer} where capture_due_at <= app_now() order by capture_due_at limit ${limit}`);
+
+const Watched = z.object({
+  wallet_id: z.string(),
+  account_id: z.string(),
+  owner: z.string(),
+  authority: z.string(),
+});
+export type Watched = z.infer<typeof Watched>;
+
+/** Wallets with open authorizations, in the order of their ids, after the given one. */
+export const listWatched = (db: Db, after: string, limit: number): Promise<readonly Watched[]> =>
+  db.any(sql.type(Watched)`
+    select wallet_id, account_id, owner, authority from payers
+    where wallet_id in (select wallet_id from settlements where capture_due_at is not null)
+      and wallet_id > ${after}
+    order by wallet_id limit ${limit}`);
+
+/** A wallet as the chain has it. Amounts are digits, as a JSON parameter has them. */
+export type Observed = { wallet_id: string; balance: string; allowance: string; slot: string };
+
+const atRiskEvents = insertEvents('settlement.atRisk', {
+  from: sql.fragment`changed`,
+  traceparent: sql.fragment`null::text`,
+  fields: {
+    ...about,
+    used: sql.fragment`changed.units_consumed::text`,
+    at_risk_at: isoText(sql.fragment`changed.at_risk_at`),
+  },
+});
+
+/**
+ * Closes the authorizations of wallets that no longer cover their ceilings. Payments under way do
+ * not count: what the chain has of them already is not in the observation. An observation that is
+ * older than what is known of a wallet says nothing, because a node may lag behind.
+ */
+export const recordAtRisk = (db: Db, observed: readonly Observed[]): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(outboxRow)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(observed)}::jsonb)
+        as input(wallet_id text, balance bigint, allowance bigint, slot bigint)
+    ), held as (
+      select wallet_id, sum(quote_amount) as ceilings from settlements
+      where wallet_id = any(array(select wallet_id from input)) and capture_due_at is not null
+      group by wallet_id
+    ), short as (
+      select p.wallet_id from payers as p join input using (wallet_id) join held using (wallet_id)
+      where p.as_of_slot <= input.slot and p.included_slot <= input.slot
+        and least(input.balance, input.allowance) < held.ceilings
+    ), changed as (
+      update settlements as s set at_risk_at = app_now(), capture_due_at = least(s.capture_due_at, app_now())
+      where s.settlement_id in (
+        select settlement_id from settlements
+        where wallet_id = any(array(select wallet_id from short)) and capture_due_at is not null
+          and at_risk_at is null and ${state.is('authorized')}
+        order by settlement_id for update)
+      returning ${endColumns('s')}, s.units_consumed, s.at_risk_at
+    )
+    ${atRiskEvents}`);
 
 /** The amounts that leave the holds are those of CTE `changed`. */
 const release = sql.fragment`

@@ -16,6 +16,9 @@ type Fragment = ReturnType<typeof sql.fragment>;
 /** What the statement returned with a decision. */
 type Evaluated = {
   compared: ComparedLimit | null;
+  /** What is authorized already where that is the reason, and the cap. */
+  open_micro?: bigint | null;
+  cap_micro?: bigint | null;
   /** How long an outgoing payment's payee stays paused. */
   paused_seconds?: number | null;
 };
@@ -76,6 +79,31 @@ export const OF_WALLET = {
   ) as Record<`${WalletLimit}_short`, Refusal>),
 } satisfies Record<string, Refusal>;
 
+const tabRefusal =
+  (reason: 'tab_amount' | 'tab_new_payer' | 'tab_vendor', bound: string) =>
+  ({ open_micro, cap_micro }: Evaluated): ServiceError =>
+    declined(
+      reason,
+      `at most ${cap_micro ?? 0n} micro-units may be authorized ${bound}, and ${open_micro ?? 0n} are open: pay a quote with a smaller ceiling, or wait until open ones are captured`,
+      { safe_action: 'new_quote' },
+    );
+
+/** What is authorized and not paid is bounded, because a payer can empty its wallet. */
+export const OF_TABS = {
+  over_tab_amount: {
+    when: sql.fragment`candidate.max_amount > candidate.amount_cap`,
+    error: tabRefusal('tab_amount', 'by one quote'),
+  },
+  over_tab_new_payer: {
+    when: sql.fragment`not candidate.has_history and candidate.open_of_payer + candidate.max_amount > candidate.new_payer_cap`,
+    error: tabRefusal('tab_new_payer', 'by a payer without a final payment'),
+  },
+  over_tab_vendor: {
+    when: sql.fragment`candidate.open_of_vendor + candidate.max_amount > candidate.vendor_cap`,
+    error: tabRefusal('tab_vendor', 'for one vendor'),
+  },
+} satisfies Record<string, Refusal>;
+
 /** Their callers answer these (../../approvals/request-approval.ts, ../hourly-caps.ts). */
 export const LAST = {
   /** The delegate needs an approval of its owner, and this payment does not have it. */
@@ -97,5 +125,6 @@ export const SETTLE_REFUSALS = {
   },
   ...OF_CAPS,
   ...OF_WALLET,
+  ...OF_TABS,
   ...LAST,
 } satisfies Record<string, Refusal>;

@@ -1,0 +1,137 @@
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { actors } from './actors.ts';
+import { createCaller, Unanswered } from './caller.ts';
+import { type Harness, type Process, require } from './harness.ts';
+import type { SettlementReplica } from './processes.ts';
+import type { SettlementTables } from './settlement-tables.ts';
+
+type Authorized = { settlement_id: string; settlement_token: string };
+/** Uses that the vendor has stored with their ids before it reports them. */
+type Report = { of: Authorized; usages: { usage_id: string; amount: string }[]; first: string | null };
+
+const REPLICAS = 2;
+const TRIES = 6;
+const TRANSIENT = ['service_unavailable', 'internal_error'];
+
+/**
+ * A vendor that charges for use. Its replicas report uses of one authorization at the same time,
+ * and send ids of each other again. Some capture, some give up, and some leave the end to the
+ * window.
+ */
+export const createMeteringVendor = (
+  harness: Harness,
+  { replicas }: { replicas: () => readonly SettlementReplica[] },
+) => {
+  const { random } = harness;
+  const process: Process = { name: 'metering', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
+  const { call, isIdle } = createCaller(harness, process, replicas);
+  const { account_id, service_id } = actors.vendor;
+  const caller = { kind: 'service_key' as const, account_id, service_id, key_id: 'key' };
+  const opened = new Set<string>();
+  /** The settlements whose vendor gave up what was used. */
+  const givenUp = new Set<string>();
+  /** What was answered with 200, by settlement and id. */
+  const answered = new Map<string, Set<string>>();
+  let working = 0;
+
+  /** One call. True: the answer is final. */
+  const report = async (one: Report): Promise<boolean> => {
+    const { of, usages } = one;
+    const id = of.settlement_id;
+    try {
+      const answer = JSON.stringify(await call((replica) => replica.usage({ ...of, usages }, caller)));
+      if (one.first !== null && one.first !== answer)
+        harness.fail('a repeat gets the first answer', `${id}: ${answer}, not ${one.first}`);
+      one.first = answer;
+      const ids = answered.get(id) ?? new Set();
+      for (const { usage_id } of usages) ids.add(usage_id);
+      answered.set(id, ids);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) return false;
+      harness.trace('vendor', `use of ${id}: ${error.code} (${error.message})`);
+      if (error instanceof Unanswered || TRANSIENT.includes(error.code)) return false;
+      if (one.first !== null)
+        harness.fail('an id that was used is answered again', `${id}: ${error.message}`);
+      return true;
+    }
+  };
+  const pursue = async (one: Report): Promise<void> => {
+    for (let tries = 0; tries < TRIES && !(await report(one)); tries += 1)
+      await harness.sleep(process, random.between(50, 4000));
+  };
+
+  /** Ends it, or leaves that to its window. */
+  const end = async ({ settlement_id }: Authorized): Promise<void> => {
+    const how = random.next();
+    try {
+      if (how < 0.5) await call((replica) => replica.capture({ settlement_id }, caller));
+      else if (how < 0.7) {
+        const discard_usage = random.chance(0.5);
+        if (discard_usage) givenUp.add(settlement_id);
+        await call((replica) => replica.void({ settlement_id, discard_usage }, caller));
+      }
+    } catch (error) {
+      harness.trace('vendor', `end of ${settlement_id}: ${(error as Error).message}`);
+    }
+  };
+
+  const work = async (of: Authorized, own: Report[], all: Report[]): Promise<void> => {
+    for (const one of own) {
+      all.push(one);
+      if (random.chance(0.15)) void report(one);
+      else await pursue(one);
+      if (random.chance(0.3)) await harness.sleep(process, random.between(0, 10_000));
+      if (random.chance(0.4)) await pursue(random.pick(all));
+    }
+    await end(of);
+    for (const one of all) await pursue(one);
+    working -= 1;
+  };
+
+  return {
+    isIdle: () => working === 0 && isIdle(),
+    givenUp,
+    answered,
+    open: (of: Authorized, ceilingMicro: bigint): void => {
+      if (opened.has(of.settlement_id)) return;
+      opened.add(of.settlement_id);
+      const all: Report[] = [];
+      for (let replica = 0; replica < REPLICAS; replica += 1) {
+        const own = Array.from({ length: random.int(0, 6) }, (_, index): Report => {
+          const usages = Array.from({ length: random.int(1, 4) }, (_use, part) => ({
+            usage_id: `${replica}/${index}/${part}`,
+            amount: String(ceilingMicro / BigInt(random.int(3, 40))),
+          }));
+          return { of, usages, first: null };
+        });
+        working += 1;
+        harness.inside(process, random.between(0, 500), () => void work(of, own, all));
+      }
+    },
+  };
+};
+export type MeteringVendor = ReturnType<typeof createMeteringVendor>;
+
+/** What was used is captured, nothing else, and what was answered with 200 is recorded. */
+export const checkAuthorizations = (
+  { settlements, consume: { consumptions } }: SettlementTables,
+  { answered, givenUp }: MeteringVendor,
+): void => {
+  for (const row of settlements.values()) {
+    const { settlement_id: id, max_amount: max, quote_amount: amount, units_consumed: used, status } = row;
+    if (max === null) continue;
+    require(amount <= max, 'never more captured than authorized', () => `${id}: ${amount} of ${max}`);
+    if (status === 'redeemed' || status === 'capturing')
+      require(amount === used, 'what was used is captured', () => `${id}: ${amount} for ${used}`);
+    if (status === 'voided' && !givenUp.has(id))
+      require(used === 0n, 'no use is voided', () => `${id}: ${used}`);
+  }
+  for (const [id, ids] of answered) {
+    const recorded = new Set(
+      consumptions.flatMap((row) => (row.settlement_id === id ? [row.request_id] : [])),
+    );
+    for (const usageId of ids)
+      require(recorded.has(usageId), 'a use that was answered is recorded', () => `${id}: ${usageId}`);
+  }
+};
