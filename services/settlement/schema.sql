@@ -319,19 +319,16 @@ END) stored,
   constraint settlements_accrued_fee_check CHECK (accrued_fee >= 0),
   constraint settlements_authorization CHECK (
 CASE
-    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at, voided_at) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text]))
-    ELSE rail = 'quittance'::text AND num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 AND units_total IS NULL AND (status = 'authorized'::text) = (capture_due_at IS NOT NULL) AND (status = 'voided'::text) = (voided_at IS NOT NULL) AND (capturing_at IS NULL) = (status = ANY (ARRAY['authorized'::text, 'voided'::text]))
+    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at, voided_at) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text])) AND chain_status <> 'none'::text
+    ELSE rail = 'quittance'::text AND num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 AND units_total IS NULL AND (status = 'authorized'::text) = (capture_due_at IS NOT NULL) AND (status = 'voided'::text) = (voided_at IS NOT NULL) AND (capturing_at IS NULL) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND quote_amount <= max_amount AND LEAST(unit_price, capture_threshold, 1::bigint) > 0
 END),
   constraint settlements_capture_mode_check CHECK (capture_mode = ANY (ARRAY['manual'::text, 'usage'::text])),
-  constraint settlements_capture_threshold_check CHECK (capture_threshold > 0),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['none'::text, 'pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
   constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
-  constraint settlements_check1 CHECK (max_amount >= quote_amount),
-  constraint settlements_check2 CHECK (refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
-  constraint settlements_check3 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text))),
-  constraint settlements_check4 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
-  constraint settlements_check5 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
-  constraint settlements_check6 CHECK ((chain_status = 'none'::text) = (status = ANY (ARRAY['authorized'::text, 'voided'::text]))),
+  constraint settlements_check1 CHECK (refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
+  constraint settlements_check2 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text))),
+  constraint settlements_check3 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
+  constraint settlements_check4 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
   constraint settlements_delegate_day CHECK (delegate_day IS NULL OR account_id IS NOT NULL),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_rail CHECK (
@@ -343,7 +340,6 @@ CASE rail
 END),
   constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text, 'mpp_out'::text])),
   constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'authorized'::text, 'capturing'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'voided'::text, 'failed'::text])),
-  constraint settlements_unit_price_check CHECK (unit_price > 0),
   constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total::bigint, max_amount, 0::bigint)),
   constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
   constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)

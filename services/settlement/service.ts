@@ -45,7 +45,7 @@ import { createRecordUses } from './settlements/record-uses.ts';
 import { resumeSettlements } from './settlements/resume-settlements.ts';
 import { findLostSince } from './settlements/store/restores.ts';
 import { createTermsCache } from './settlements/terms-cache.ts';
-import { watchAuthorizations } from './settlements/watch-authorizations.ts';
+import { createCloseIfShort, watchAuthorizations } from './settlements/watch-authorizations.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -138,6 +138,7 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
   return {
     ...deps,
     endDue,
+    closeIfShort: createCloseIfShort({ ...records, endDue }),
     applyProgress: onSettleProgressed(deps),
     requestApproval: (request: ApprovalRequest) => requestApproval(deps, request),
   };

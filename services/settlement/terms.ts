@@ -2,9 +2,6 @@ import type { Environment } from '../../shared/contract/primitives.ts';
 import type { FeeRule } from '../../shared/lib/fee.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
 
-/** The bounds of what is authorized and not paid, in micro-units. */
-export type TabCaps = { amountMicro: bigint; newPayerMicro: bigint; vendorMicro: bigint };
-
 /**
  * The settings that handlers take. The name has `Service`, because the terms of a payment are
  * `Terms` here (settlements/store/settlements.ts).
@@ -19,6 +16,7 @@ export type ServiceTerms = {
   cursorKeys: readonly Buffer[];
   settleWaitMs: number;
   x402Network: string;
-  tabCaps: TabCaps;
+  /** The bounds of what is authorized and not paid, in micro-units. */
+  tabCaps: Readonly<Record<'amountMicro' | 'newPayerMicro' | 'vendorMicro', bigint>>;
   fee: FeeRule;
 };

@@ -44,15 +44,11 @@ const NO_ASSERTION = {
 const OPEN = 'gateway.health gateway.ready gateway.environments gateway.jwks settlement.getBlockhash';
 const OF_ACCOUNT = ['getSettings', 'listSessions', 'listKeys', 'listSecurityEvents', 'listPasskeys'];
 const HIDDEN = [...OF_ACCOUNT.map((name) => `identity.${name}`), 'settlement.getAccountLimits'];
-/** Objects of the tenant, without a body. */
-const OWN = [
-  'quote.get quote.getPaymentLink quote.deactivatePaymentLink settlement.verify settlement.get',
-  'settlement.getReceipt settlement.getApproval settlement.denyApproval wallet.backup',
-  'funding.getDeposit funding.getWithdrawal funding.getRefund identity.deletePasskey',
-  'identity.deleteSession identity.approvalOptions identity.getService identity.getDelegate',
-  'identity.deleteDelegate webhook.getEndpoint webhook.deleteEndpoint webhook.rotateEndpointSecret',
-  'webhook.listDeliveries webhook.testEndpoint webhook.getEvent',
-].flatMap((names) => names.split(' '));
+/** A call of a vendor that presents a settlement token. */
+const presented = (more: object): Recipe => ({
+  body: ({ settlementToken }) => ({ settlement_token: settlementToken, ...more }),
+  elsewhere: [400, 404],
+});
 const RECIPES: Record<string, Recipe> = {
   ...Object.fromEntries(OWN.map((id) => [id, {}])),
   ...Object.fromEntries(OPEN.split(' ').map((id) => [id, { open: 200 }])),
@@ -76,21 +72,10 @@ const RECIPES: Record<string, Recipe> = {
     foreign: [402, 409],
     elsewhere: 400,
   },
-  'settlement.redeem': {
-    body: ({ settlementToken }) => ({ settlement_token: settlementToken }),
-    elsewhere: [400, 404],
-  },
-  'settlement.consume': {
-    body: ({ settlementToken }) => ({ settlement_token: settlementToken, units: 1, request_id: 'r-1' }),
-    elsewhere: [400, 404],
-  },
-  'settlement.usage': {
-    body: ({ settlementToken }) => ({ settlement_token: settlementToken, usage_id: 'u-1', amount: '1' }),
-    elsewhere: [400, 404],
-  },
-  'settlement.capture': {},
-  'settlement.void': {},
-  'settlement.verify': {},
+  'settlement.redeem': presented({}),
+  'settlement.consume': presented({ units: 1, request_id: 'r-1' }),
+  'settlement.usage': presented({ usage_id: 'u-1', amount: '1' }),
+  ...Object.fromEntries(['capture', 'void', 'verify'].map((name) => [`settlement.${name}`, {}])),
   'settlement.list': { foreign: 'hidden' },
   'settlement.listApprovals': { foreign: 'hidden' },
   // A stranger who tried to pay Ada’s quote sees the refusal of it, which names the quote.

@@ -111,7 +111,7 @@ export const createMeteringVendor = (
     },
   };
 };
-export type MeteringVendor = ReturnType<typeof createMeteringVendor>;
+type MeteringVendor = ReturnType<typeof createMeteringVendor>;
 
 /** What was used is captured, nothing else, and what was answered with 200 is recorded. */
 export const checkAuthorizations = (

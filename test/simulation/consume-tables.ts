@@ -43,7 +43,7 @@ export const createConsumeTables = (
   const findEarlier = (settlement_id: string, request_id: string) =>
     consumptions.find((row) => row.settlement_id === settlement_id && row.request_id === request_id);
 
-  /** What a request consumes besides what it has consumed before. Null: nothing, or another amount. */
+  /** What a request consumes besides earlier uses. Null: nothing, or another amount. */
   const wantedOf = ({ settlement_id, uses }: Input) => {
     const shown = uses.map((use) => ({
       request_id: use.request_id,

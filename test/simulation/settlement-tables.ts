@@ -10,6 +10,7 @@ import { createConsumeTables } from './consume-tables.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
+import { type Reservation, reservationModels } from './reservation-tables.ts';
 import {
   type Delegate,
   isPayingQuote,
@@ -22,8 +23,6 @@ import {
 
 /** The request of a redeem, as its statement binds it as JSON. */
 type Redeeming = Omit<RedeemRequest, 'settlement_token'> & { token_hash: string };
-
-type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
 
 const STALLED_MS = { pending: 15_000, confirmed: 45_000 };
 
@@ -360,46 +359,7 @@ export const createSettlementTables = (harness: Harness) => {
       for (const row of elapsed) move(row, 'elapse');
       return elapsed.flatMap((row) => publishEnd(row, end));
     }),
-    model<{ id: string }>(/from refund_reservations r/, 'id', ({ id }) => {
-      const reserved = reservations.get(id);
-      const row = settlements.get(reserved?.settlement_id ?? '');
-      if (reserved === undefined || row === undefined) return [];
-      const { owner } = payers.get(row.wallet_id)!;
-      return [{ ...row, ...reserved, payer_account_id: row.account_id, payer_owner: owner }];
-    }),
-    model<{ id: string }>(
-      /refund_reserved\s+from settlements\s+where settlement_id = \$1 and vendor_account_id = \$2/,
-      'id _ _',
-      ({ id }) => {
-        const row = settlements.get(id);
-        return row === undefined ? [] : [{ ...row, net_amount: row.quote_amount - row.fee_amount }];
-      },
-    ),
-    model<{ refundId: string; id: string; amount: bigint }>(
-      /insert into refund_reservations \(refund_id, settlement_id, amount\)/,
-      'refundId id amount',
-      ({ refundId, id, amount }) => {
-        if (reservations.has(refundId)) return [];
-        reservations.set(refundId, { settlement_id: id, amount, released: false });
-        settlements.get(id)!.refund_reserved += amount;
-        harness.trace('settlements', `${id}: ${amount} reserved for ${refundId}`);
-        return [{ id }];
-      },
-    ),
-    model<{ refundId: string }>(
-      /insert into refund_reservations as r \(refund_id, released_at\)/,
-      'refundId',
-      ({ refundId }) => {
-        const reserved = reservations.get(refundId);
-        if (reserved === undefined)
-          reservations.set(refundId, { settlement_id: null, amount: 0n, released: true });
-        if (reserved === undefined || reserved.released) return [];
-        if (harness.off !== 'reservation released once') reserved.released = true;
-        settlements.get(reserved.settlement_id ?? '')!.refund_reserved -= reserved.amount;
-        harness.trace('settlements', `${reserved.settlement_id}: ${reserved.amount} of ${refundId} released`);
-        return [];
-      },
-    ),
+    ...reservationModels(harness, { settlements, payers, reservations }),
     ...outbox.models((id) => settlements.get(id)?.status === 'pending'),
   ];
 

@@ -12,7 +12,7 @@ export const CEILING = 500_000n;
 export const ceilingQuote = (terms: Partial<CaptureTerms> = {}, amount = CEILING, scope = null) =>
   quote(amount, { capture: captureTerms(terms), scope });
 
-export type Authorized = {
+type Authorized = {
   settlement_id: string;
   settlement_token: string;
   status: string;
@@ -36,11 +36,11 @@ export const authorize = async (
 };
 type Authorization = { id: string; token: string };
 
-export type Used = { used: string; left: string; max_amount: string };
+type Used = { used: string; left: string; max_amount: string };
 /** Reports a use, or several. */
 export const use = ({ id, token }: Authorization, uses: object, key: Principal = serviceKey) =>
   callAs<Used>(key, 'usage', { settlement_id: id, settlement_token: token, ...uses });
-export type CaptureAnswer = {
+type CaptureAnswer = {
   status: string;
   captured_amount: string;
   fee_amount: string;

@@ -74,7 +74,7 @@ export interface operations {
     input: {
       settlement_id: SettlementId;
     } & CaptureRequest;
-    output: Capture;
+    output: ConfirmedCapture | PendingCapture;
   };
   'settlement.void': {
     input: {
@@ -1047,36 +1047,6 @@ export type AuthorizedSettlement = {
  * @example EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N
  */
 export type Blockhash = string;
-export type Capture = {
-    settlement_id: SettlementId;
-    /**
-     * @description confirmed: the payment is on chain. pending: it is under way. Repeat the call
-     * @enum {string}
-     */
-    status: "confirmed" | "pending";
-    /** @description The transaction on chain. Null until it is seen there */
-    tx_hash: TransactionHash | null;
-    /**
-     * @description What the payer pays. In USDC micro-units
-     * @example 480000
-     */
-    captured_amount: MicroUsdc;
-    /**
-     * @description What the platform gets of it. In USDC micro-units
-     * @example 12500
-     */
-    fee_amount: MicroUsdcOrZero;
-    /**
-     * @description What the vendor gets of it. In USDC micro-units
-     * @example 2487500
-     */
-    net_amount: MicroUsdc;
-    /**
-     * @description The ceiling that the payer authorized. In USDC micro-units
-     * @example 500000
-     */
-    max_amount: MicroUsdc;
-};
 /** @description The fee is the larger of the two, computed on what is captured. Use that does not exceed it is not captured, and is void when the window ends */
 export type CaptureFee = {
     /**
@@ -1141,6 +1111,36 @@ export type ClosedAccount = {
  * @example eyJ2IjoxfQ.c2lnbmF0dXJl
  */
 export type CompactToken = string;
+export type ConfirmedCapture = {
+    settlement_id: SettlementId;
+    /**
+     * @description What the payer pays. In USDC micro-units
+     * @example 480000
+     */
+    captured_amount: MicroUsdc;
+    /**
+     * @description What the platform gets of it. In USDC micro-units
+     * @example 12500
+     */
+    fee_amount: MicroUsdcOrZero;
+    /**
+     * @description What the vendor gets of it. In USDC micro-units
+     * @example 2487500
+     */
+    net_amount: MicroUsdc;
+    /**
+     * @description The ceiling that the payer authorized. In USDC micro-units
+     * @example 500000
+     */
+    max_amount: MicroUsdc;
+    /**
+     * @description The payment is on chain
+     * @constant
+     */
+    status: "confirmed";
+    /** @description The transaction on chain */
+    tx_hash: TransactionHash;
+};
 export type ConfirmedIncomingPayment = {
     settlement_id: SettlementId;
     /**
@@ -2516,61 +2516,36 @@ export type PayerPaymentChange = {
  * @example order-1042-1
  */
 export type PaymentAttemptId = string;
-export type PaymentLink = {
-    payment_link_id: PaymentLinkId;
-    service_id: ServiceId;
-    /**
-     * @description The page to give to buyers. Whoever has the address can pay
-     * @example https://api.example.com/pay/test/pl_01kaj5w0c0e8h9x2m4n6p8q0rs
-     */
-    url: string;
-    /**
-     * @description What is sold, for the buyer
-     * @example Ticket for the harbour tour
-     */
-    title: string;
-    /** @description What the payer pays. In USDC micro-units */
-    quote_amount: MicroUsdc;
-    /** @description Whether it can be paid once only */
-    single_use: boolean;
-    success_url: string | null;
-    status: PaymentLinkStatus;
-    /** @description How many payments of it are confirmed */
-    payments: number;
-    /** @description When it was created */
-    created_at: Timestamp;
-    /** @description When it was deactivated. Null: it was not */
-    deactivated_at: Timestamp | null;
-};
-/**
- * @description Id of the payment link, beginning with pl_ (TypeID: UUIDv7 in base32)
- * @example pl_01kaj5w0c0e8h9x2m4n6p8q0rs
- */
-export type PaymentLinkId = string;
-export type PaymentLinkPage = {
-    /** @description The items of this page, newest first */
-    data: PaymentLink[];
-    next_cursor: NextCursor;
-};
-export type PaymentLinkPaid = {
-    payment_link_id: PaymentLinkId;
-    /**
-     * @description What was sold
-     * @example Ticket for the harbour tour
-     */
-    title: string;
-    /** @description The payment, which you can read and refund */
+export type PendingCapture = {
     settlement_id: SettlementId;
-    quote_id: QuoteId;
-    service_id: ServiceId;
-    /** @description What the payer pays. In USDC micro-units */
-    quote_amount: MicroUsdc;
+    /**
+     * @description What the payer pays. In USDC micro-units
+     * @example 480000
+     */
+    captured_amount: MicroUsdc;
+    /**
+     * @description What the platform gets of it. In USDC micro-units
+     * @example 12500
+     */
+    fee_amount: MicroUsdcOrZero;
+    /**
+     * @description What the vendor gets of it. In USDC micro-units
+     * @example 2487500
+     */
+    net_amount: MicroUsdc;
+    /**
+     * @description The ceiling that the payer authorized. In USDC micro-units
+     * @example 500000
+     */
+    max_amount: MicroUsdc;
+    /**
+     * @description The payment is under way. Repeat the call
+     * @constant
+     */
+    status: "pending";
+    /** @description The transaction on chain. Null until it is seen there */
+    tx_hash: TransactionHash | null;
 };
-/**
- * @description active: can be paid. paid: a link for one payment that was paid. inactive: it was deactivated
- * @enum {string}
- */
-export type PaymentLinkStatus = "active" | "paid" | "inactive";
 export type PendingDeviceSignIn = {
     /**
      * @description The person has not decided
@@ -3704,7 +3679,10 @@ export type VoidRequest = {
 };
 export type VoidedSettlement = {
     settlement_id: SettlementId;
-    /** @constant */
+    /**
+     * @description It has ended without a payment
+     * @constant
+     */
     status: "voided";
     /** @description When it ended */
     voided_at: Timestamp;

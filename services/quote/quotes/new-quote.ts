@@ -52,7 +52,7 @@ export const newQuote = (
   };
 };
 
-/** The ceiling of a quote with `capture`, and its terms. They are stored in the signed token alone. */
+/** The ceiling of a quote with `capture`, and its terms, which the signed token alone has. */
 export const ceilingOf = ({ quote_token }: Pick<NewQuote, 'quote_token'>) => {
   const { quote_amount, capture } = storedClaims(quote_token);
   return capture === undefined ? {} : { max_amount: quote_amount, capture };

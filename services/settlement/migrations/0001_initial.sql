@@ -45,16 +45,16 @@ create table settlements (
   -- The prepaid `units` of the quote's scope. Null: the payment is for one delivery.
   units_total integer check (units_total between 1 and 1000000000),
   -- The ceiling of an authorization: the quote_amount until it is captured. Null: another payment.
-  max_amount bigint check (max_amount >= quote_amount),
+  max_amount bigint,
   -- Units that were consumed, or micro-units of the ceiling that were reported as used.
   units_consumed bigint not null default 0,
   -- Of an authorization (docs/adr/0077): who decides what is captured, what one unit costs, and the
   -- use that is captured at once.
   capture_mode text check (capture_mode in ('manual', 'usage')),
-  unit_price bigint check (unit_price > 0),
-  capture_threshold bigint check (capture_threshold > 0),
-  -- When it ends by itself: with its window, or at once after the threshold is reached or the wallet
-  -- no longer covers it. No use is recorded later. Null: it is captured or voided.
+  unit_price bigint,
+  capture_threshold bigint,
+  -- When it ends by itself: with its window, or at once after the threshold is reached or the
+  -- wallet no longer covers it. No use is recorded later. Null: it is captured or voided.
   capture_due_at timestamptz,
   -- When the wallet was seen not to cover it, when its capture was decided, when it was voided.
   at_risk_at timestamptz,
@@ -153,11 +153,12 @@ create table settlements (
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, max_amount, 0)),
   constraint settlements_authorization check (case when max_amount is null
     then num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at,
-      voided_at) = 0 and not status in ('authorized', 'capturing', 'voided')
+      voided_at) = 0 and not status in ('authorized', 'capturing', 'voided') and chain_status <> 'none'
     else rail = 'quittance' and num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 and units_total is null
       and (status = 'authorized') = (capture_due_at is not null) and (status = 'voided') = (voided_at is not null)
-      and (capturing_at is null) = (status in ('authorized', 'voided')) end),
-  check ((chain_status = 'none') = (status in ('authorized', 'voided')))
+      and (capturing_at is null) = (status in ('authorized', 'voided'))
+      and (chain_status = 'none') = (status in ('authorized', 'voided'))
+      and quote_amount <= max_amount and least(unit_price, capture_threshold, 1) > 0 end)
 )
 -- Free space keeps the next version of some settlements on the same page, so that a confirmation
 -- writes no index, and the write-ahead log only the changed columns. More of it costs more disk for

@@ -1,7 +1,12 @@
 import type { z } from 'zod';
+import type { Records } from '../../../shared/boot.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import { closeIfShort, type RiskDeps } from '../settlements/watch-authorizations.ts';
-import { findPayer, upsertPayer } from './store.ts';
+import { findPayer, upsertPayer, type WalletState } from './store.ts';
+
+type Deps = Pick<Records, 'pool'> & {
+  /** Closes the authorizations that these wallets no longer cover. */
+  closeIfShort: (states: readonly WalletState[]) => Promise<void>;
+};
 
 /**
  * A payer's delegation changed on chain. The new allowance is stored now, so that the next attempt
@@ -10,9 +15,8 @@ import { findPayer, upsertPayer } from './store.ts';
  * it is read when it pays.
  */
 export const onDelegationChanged =
-  (deps: RiskDeps) =>
+  ({ pool, closeIfShort }: Deps) =>
   async (event: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
-    const { pool } = deps;
     const payer = await findPayer(pool, event.account_id, event.wallet_id);
     if (payer === null) return;
     const active = event.status === 'active' && event.delegate !== null;
@@ -23,5 +27,5 @@ export const onDelegationChanged =
       allowance: BigInt(allowance),
       slot: BigInt(event.slot),
     });
-    await closeIfShort(deps, [{ wallet, balance: event.balance, allowance, slot: event.slot }]);
+    await closeIfShort([{ wallet, balance: event.balance, allowance, slot: event.slot }]);
   };

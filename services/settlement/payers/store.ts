@@ -10,6 +10,9 @@ const Payer = z.object({
 });
 export type Payer = z.infer<typeof Payer>;
 
+/** A wallet with its state on the chain. An allowance of another delegate does not count. */
+export type WalletState = { wallet: Payer; balance: string; allowance: string; slot: number };
+
 /** The addresses of a wallet that has paid, or tried to, before. */
 export const findPayer = (db: Db, accountId: string, walletId: string): Promise<Payer | null> =>
   db.maybeOne(sql.type(Payer)`

@@ -67,15 +67,16 @@ const decide = async (deps: Deps, input: Input, service_id: string): Promise<Aut
 
 const show = (row: AuthorizationRow): Answer => {
   if (row.status === 'failed') throw failedError(row, row.settlement_id);
-  return {
+  const amounts = {
     settlement_id: row.settlement_id,
-    status: row.status === 'capturing' ? 'pending' : 'confirmed',
-    tx_hash: row.tx_hash,
     captured_amount: formatMicro(row.quote_amount),
     fee_amount: formatMicro(row.fee_amount),
     net_amount: formatMicro(row.quote_amount - row.fee_amount),
     max_amount: formatMicro(row.max_amount!),
   };
+  return row.status === 'capturing'
+    ? { ...amounts, status: 'pending', tx_hash: row.tx_hash }
+    : { ...amounts, status: 'confirmed', tx_hash: row.tx_hash! };
 };
 
 /** POST /v1/settlements/:settlement_id/capture: pays what was used, once. */

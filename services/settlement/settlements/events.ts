@@ -3,6 +3,7 @@ import { event, job, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { ConfirmedEvents } from './store/record-progress.ts';
 import type { Terms } from './store/settlements.ts';
 import type { DispatchRow } from './store/stalled.ts';
 import { partiesOf, paymentOf } from './view.ts';
@@ -65,13 +66,6 @@ export const authorizedEvent = (terms: Terms, endsAt: number, trace: Trace): Mes
     },
     trace,
   );
-
-export type ConfirmedEvents = {
-  issued: Message;
-  finalized: Message;
-  /** Null: not the payment of an authorization. */
-  captured: { redeemed: Message; captured: Message } | null;
-};
 
 /** The events of a capture that is confirmed, which also redeems the settlement. */
 const capturedEvents = (

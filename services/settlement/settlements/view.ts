@@ -32,7 +32,7 @@ export const unitsShown = ({
   units_total === null ? {} : { units_total, units_remaining: units_total - Number(units_consumed) };
 
 /** What of an authorization can still be reported as used. */
-export const leftOf = ({
+const leftOf = ({
   usable,
   max_amount,
   units_consumed,

@@ -1,8 +1,7 @@
 import type { Records } from '../../../shared/boot.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { type Payer, upsertPayer } from '../payers/store.ts';
+import { upsertPayer, type WalletState } from '../payers/store.ts';
 import type { Peers } from '../peers.ts';
 import { listWatched, type Observed, recordAtRisk, type Watched } from './store/authorizations.ts';
 
@@ -10,41 +9,37 @@ import { listWatched, type Observed, recordAtRisk, type Watched } from './store/
 const WALLETS_PER_READ = 100;
 const READS_PER_TURN = 20;
 
-/** A wallet with its state on the chain. An allowance of another delegate does not count. */
-export type WalletState = { wallet: Payer; balance: string; allowance: string; slot: number };
-
-export type RiskDeps = Pick<Records, 'pool' | 'relay'> & { endDue: () => Promise<unknown> };
+type RiskDeps = Pick<Records, 'pool' | 'relay'> & { endDue: () => Promise<unknown> };
 
 /**
  * Closes the authorizations of wallets that do not cover them any more, and captures at once what
  * was used.
  */
-export const closeIfShort = async (
-  { pool, relay, endDue }: RiskDeps,
-  states: readonly WalletState[],
-): Promise<void> => {
-  const observed = states.map(({ wallet, balance, allowance, slot }): Observed => {
-    return { wallet_id: wallet.wallet_id, balance, allowance, slot: String(slot) };
-  });
-  const events = await recordAtRisk(pool, observed);
-  if (events.length === 0) return;
-  relay.dispatch(events);
-  // An older snapshot would accept further payments of these wallets.
-  const short = new Set(events.map(({ payload }) => (payload as { wallet_id: string }).wallet_id));
-  for (const { wallet, balance, allowance, slot } of states)
-    if (short.has(wallet.wallet_id))
-      await upsertPayer(pool, wallet, {
-        balance: BigInt(balance),
-        allowance: BigInt(allowance),
-        slot: BigInt(slot),
-      });
-  count('quittance_authorizations_at_risk_total', events.length);
-  await endDue();
-};
+export const createCloseIfShort =
+  ({ pool, relay, endDue }: RiskDeps) =>
+  async (states: readonly WalletState[]): Promise<void> => {
+    const observed = states.map(({ wallet, balance, allowance, slot }): Observed => {
+      return { wallet_id: wallet.wallet_id, balance, allowance, slot: String(slot) };
+    });
+    const events = await recordAtRisk(pool, observed);
+    if (events.length === 0) return;
+    relay.dispatch(events);
+    // An older snapshot would accept further payments of these wallets.
+    const short = new Set(events.map(({ payload }) => (payload as { wallet_id: string }).wallet_id));
+    for (const { wallet, balance, allowance, slot } of states)
+      if (short.has(wallet.wallet_id))
+        await upsertPayer(pool, wallet, {
+          balance: BigInt(balance),
+          allowance: BigInt(allowance),
+          slot: BigInt(slot),
+        });
+    count('quittance_authorizations_at_risk_total', events.length);
+    await endDue();
+  };
 
-type Deps = RiskDeps &
+type Deps = Pick<Records, 'pool'> &
   Pick<Peers, 'observeWallets'> & {
-    logger: Logger;
+    closeIfShort: (states: readonly WalletState[]) => Promise<void>;
     /** The lanes whose wallets this replica watches. */
     ownedLanes: () => ReadonlySet<number>;
   };
@@ -81,7 +76,7 @@ export const watchAuthorizations = (deps: Deps) => {
     const own = wallets.filter(({ account_id }) => deps.ownedLanes().has(laneOf(account_id)));
     for (let from = 0; from < own.length; from += WALLETS_PER_READ) {
       const states = await observe(deps, own.slice(from, from + WALLETS_PER_READ));
-      await closeIfShort(deps, states);
+      await deps.closeIfShort(states);
     }
     return own.length > 0 || begun !== '';
   };

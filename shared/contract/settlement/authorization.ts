@@ -8,13 +8,14 @@ import {
   netAmount,
   SettlementId,
   Timestamp,
+  TransactionHash,
   txHashOrNull,
 } from '../primitives.ts';
 import { unitPrice } from '../quote/capture.ts';
 import { operation } from '../service.ts';
 
 /** The most uses of one call. */
-export const MAX_USAGES = 100;
+const MAX_USAGES = 100;
 
 const used = MicroUsdcOrZero.meta({ description: 'What was reported as used', examples: ['480000'] });
 const left = MicroUsdcOrZero.meta({
@@ -75,9 +76,31 @@ const usageFields = {
     .meta({ description: 'How many units were used, each at the `unit_price` of the quote', examples: [3] }),
   reason: label(200, 'GET /forecast').optional().describe('For the record of both sides'),
 };
-export const Usage = z
+const Usage = z
   .strictObject({ usage_id: UsageId, ...usageFields })
   .meta({ id: 'Usage', description: 'One use' });
+
+const captured = {
+  settlement_id: SettlementId,
+  captured_amount: MicroUsdc.meta({ description: 'What the payer pays', examples: ['480000'] }),
+  fee_amount: feeAmount,
+  net_amount: netAmount,
+  max_amount: maxAmount,
+};
+const ConfirmedCapture = z
+  .strictObject({
+    ...captured,
+    status: z.literal('confirmed').describe('The payment is on chain'),
+    tx_hash: TransactionHash.describe('The transaction on chain'),
+  })
+  .meta({ id: 'ConfirmedCapture' });
+const PendingCapture = z
+  .strictObject({
+    ...captured,
+    status: z.literal('pending').describe('The payment is under way. Repeat the call'),
+    tx_hash: txHashOrNull,
+  })
+  .meta({ id: 'PendingCapture' });
 
 const presented = CompactToken.describe('The settlement token, as the payer gave it');
 const params = z.strictObject({ settlement_id: SettlementId });
@@ -148,19 +171,7 @@ export const authorizationOperations = {
       .meta({ id: 'CaptureRequest' }),
     bodyOptional: true,
     repeatable: true,
-    output: z
-      .strictObject({
-        settlement_id: SettlementId,
-        status: z
-          .enum(['confirmed', 'pending'])
-          .describe('confirmed: the payment is on chain. pending: it is under way. Repeat the call'),
-        tx_hash: txHashOrNull,
-        captured_amount: MicroUsdc.meta({ description: 'What the payer pays', examples: ['480000'] }),
-        fee_amount: feeAmount,
-        net_amount: netAmount,
-        max_amount: maxAmount,
-      })
-      .meta({ id: 'Capture' }),
+    output: z.discriminatedUnion('status', [ConfirmedCapture, PendingCapture]),
     errors: [
       'not_found',
       'conflict',
@@ -195,7 +206,7 @@ export const authorizationOperations = {
     output: z
       .strictObject({
         settlement_id: SettlementId,
-        status: z.literal('voided'),
+        status: z.literal('voided').describe('It has ended without a payment'),
         voided_at: Timestamp.describe('When it ended'),
         used: used.describe('What was reported as used and is not paid'),
       })

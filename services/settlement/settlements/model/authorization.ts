@@ -49,7 +49,7 @@ export const usageRefusal = (authorization: Authorization, wantedMicro: bigint):
 };
 
 /** The fee rule that a quote fixed for its capture. */
-export const captureRule = ({ fee }: Pick<CaptureTerms, 'fee'>): FeeRule => ({
+const captureRule = ({ fee }: Pick<CaptureTerms, 'fee'>): FeeRule => ({
   bps: BigInt(fee.bps),
   minMicro: parseMicro(fee.min),
 });

@@ -1,4 +1,5 @@
 import {
+  conflict,
   ERRORS,
   type ErrorCode,
   isErrorCode,
@@ -24,9 +25,9 @@ const hasEndedUnpaid = ({ status }: Pick<SettlementState, 'status'>): boolean =>
   status === 'failed' || status === 'voided';
 
 /**
- * Whether a payment's money has moved, by its settlement: `unknown` while it is pending, authorized,
- * forked away or reversed for good, unless the settlement failed or is void. The refusals of every rail have their
- * `money_moved` from here (docs/adr/0034).
+ * Whether a payment's money has moved, by its settlement: `unknown` while it is pending,
+ * authorized, forked away or reversed for good, unless the settlement failed or is void. The
+ * refusals of every rail have their `money_moved` from here (docs/adr/0034).
  * @param row null: nothing was ever accepted
  */
 export const moneyMovedBy = (row: Pick<SettlementState, 'status' | 'chain_status'> | null): MoneyMoved => {
@@ -59,7 +60,7 @@ export const failedError = (
 
 /** The error of a repeat whose authorization has ended without a payment. */
 export const voidedError = ({ settlement_id }: { settlement_id: string }): ServiceError =>
-  new ServiceError('conflict', 'the authorization was voided, and nothing was paid; get a new quote', {
+  conflict('the authorization was voided, and nothing was paid; get a new quote', {
     money_moved: 'no',
     safe_action: 'new_quote',
     settlement_id,

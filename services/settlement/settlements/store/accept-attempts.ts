@@ -14,7 +14,6 @@ import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-t
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
-import type { TabCaps } from '../../terms.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
 import {
   type ComparedLimit,
@@ -60,6 +59,9 @@ const Row = z.object({
   cap_micro: z.bigint().nullable(),
   ...comparedShape,
 });
+
+/** The bounds of what is authorized and not paid, in micro-units. */
+type TabCaps = { readonly amountMicro: bigint; readonly newPayerMicro: bigint; readonly vendorMicro: bigint };
 
 /** What an attempt is accepted with whose quote has a ceiling. Times are epoch milliseconds. */
 export type NewAuthorization = {

@@ -41,7 +41,7 @@ const withPayer = sql.fragment`
     (select authority from payers where payers.wallet_id = settlements.wallet_id) as authority
   from settlements`;
 
-/** The authorization of a service. Null: the service has no settlement of this id with a ceiling. */
+/** The authorization of a service. Null: it has no settlement of this id with a ceiling. */
 export const findAuthorization = (
   db: Db,
   { settlement_id, service_id }: { settlement_id: string; service_id: string },

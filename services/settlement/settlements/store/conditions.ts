@@ -36,8 +36,8 @@ export const isRedeemable = sql.fragment`refund_reserved < quote_amount - fee_am
 export const isUnreserved = sql.fragment`refund_reserved = 0`;
 
 /**
- * Whether a settlement can still be redeemed or captured, or has prepaid units that can be consumed.
- * One of another rail has no window, so a refund of the whole net ends it.
+ * Whether a settlement can still be redeemed or captured, or has prepaid units that can be
+ * consumed. One of another rail has no window, so a refund of the whole net ends it.
  */
 export const isOpenSale = sql.fragment`(${state.is('authorized')} or ${state.is('issued')} and not ${windowElapsed}
     and (redeem_expires_at is not null or ${isRedeemable})

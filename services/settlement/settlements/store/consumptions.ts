@@ -57,7 +57,7 @@ const usesWithEarlier = (ids: readonly string[]) => sql.fragment`
     where c.settlement_id = input.settlement_id and c.request_id = use.request_id limit 1
   ) as earlier on true`;
 
-/** CTE `wanted`: what each settlement is to consume besides what it has. Repeats consume nothing. */
+/** CTE `wanted`: what each settlement is to consume besides what it has, without repeats. */
 const wantedOf = sql.fragment`
   select settlement_id, sum(units) filter (where earlier is null) as wanted from use
   group by settlement_id

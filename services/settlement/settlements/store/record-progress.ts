@@ -16,7 +16,6 @@ import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-t
 import { countedIn, updateDelegateCounters } from '../../delegates/store.ts';
 import { addPaidFees, returnFees, subtractPaidFees } from '../../fee-accounts/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
-import type { ConfirmedEvents } from '../events.ts';
 import { statuses } from '../model/status.ts';
 import { allows, chainState, state } from './conditions.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
@@ -87,6 +86,13 @@ const Confirmed = z.object({
   outbox: insertedColumn,
 });
 export type ConfirmedRow = Omit<z.infer<typeof Confirmed>, 'outbox'> & { outbox: OutboxRow[] };
+
+export type ConfirmedEvents = {
+  issued: Message;
+  finalized: Message;
+  /** Null: not the payment of an authorization. */
+  captured: { redeemed: Message; captured: Message } | null;
+};
 
 /** The progress of a payment whose transaction the chain has included. */
 export type Included = Progress & { tx_hash: string; slot: number };

@@ -4,11 +4,13 @@ import { OUTGOING_REFUSALS } from './outgoing-refusals.ts';
 import { firstOf, namesOf, SETTLE_REFUSALS } from './refusals.ts';
 
 const CAPS = ['over_per_payment', 'over_daily', 'over_monthly', 'over_total'];
-const LAST = ['payer_unknown', 'balance_short', 'allowance_short', 'approval_required', 'over_hourly_cap'];
+const WALLET = ['payer_unknown', 'balance_short', 'allowance_short'];
+const TABS = ['over_tab_amount', 'over_tab_new_payer', 'over_tab_vendor'];
+const LAST = ['approval_required', 'over_hourly_cap'];
 
 test('the rank of the refusals of a settle', () => {
   const first = ['quote_expired', 'delegate_unknown', 'delegate_paused', 'service_not_allowed'];
-  expect(namesOf(SETTLE_REFUSALS)).toEqual([...first, ...CAPS, ...LAST]);
+  expect(namesOf(SETTLE_REFUSALS)).toEqual([...first, ...CAPS, ...WALLET, ...TABS, ...LAST]);
 });
 
 test('the rank of the refusals of a payment to another vendor', () => {
@@ -17,6 +19,7 @@ test('the rank of the refusals of a payment to another vendor', () => {
     ...['payee_not_allowed', 'origin_not_allowed'],
     ...CAPS,
     ...['too_many_open', 'too_many_open_of_payee', 'payee_paused'],
+    ...WALLET,
     ...LAST,
   ]);
 });

@@ -89,7 +89,7 @@ const tabRefusal =
     );
 
 /** What is authorized and not paid is bounded, because a payer can empty its wallet. */
-export const OF_TABS = {
+const OF_TABS = {
   over_tab_amount: {
     when: sql.fragment`candidate.max_amount > candidate.amount_cap`,
     error: tabRefusal('tab_amount', 'by one quote'),

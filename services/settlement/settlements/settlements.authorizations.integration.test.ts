@@ -358,16 +358,16 @@ describe('void', () => {
 
 describe('the risk of a vendor', () => {
   const ALL_LANES = new Set(Array.from({ length: 16 }, (_, lane) => lane));
-  const look = () => watchAuthorizations({ ...deps, ownedLanes: () => ALL_LANES })();
+  const observeAll = () => watchAuthorizations({ ...deps, ownedLanes: () => ALL_LANES })();
 
   test('rule 23: a wallet that no longer covers its ceilings closes them, and what was used is captured', async () => {
     const payer = consumer();
     const [one, unused] = [await authorize({}, payer), await authorize({}, payer)];
     await use(one, { usage_id: 'a', amount: '60000' });
-    await look();
+    await observeAll();
     expect(await record(one.id)).toMatchObject({ status: 'authorized' });
     snapshots.set(payer.owner, { balance: 2n * CEILING - 1n, allowance: 10n ** 9n, slot: 200 });
-    await look();
+    await observeAll();
     expect(await record(one.id)).toMatchObject({ status: 'capturing', amount: '60000' });
     expect(await record(unused.id)).toMatchObject({ status: 'voided' });
     expect(await outcome(use(one, { usage_id: 'b', amount: '1' }))).toBe('authorization_closed');
@@ -380,7 +380,7 @@ describe('the risk of a vendor', () => {
     const payer = consumer();
     const one = await authorize({}, payer);
     snapshots.set(payer.owner, { balance: 0n, allowance: 0n, slot: 99 });
-    await look();
+    await observeAll();
     expect(await record(one.id)).toMatchObject({ status: 'authorized' });
   });
 
