@@ -261,6 +261,8 @@ export const startSettlement = (
     accepted: createAcceptedEvents(),
     // A decline is no record of money, and no other statement reads it.
     recordDecline: async () => {},
+    // No run authorizes as much.
+    tabCaps: { amountMicro: 10n ** 12n, newPayerMicro: 10n ** 12n, vendorMicro: 10n ** 12n },
     caps: {
       reserve: async () => ({ release: () => {} }),
       refillsInSeconds: () => 3600,

@@ -16,6 +16,7 @@ import type { Bus } from '../../shared/bus/connect.ts';
 import { loginWith } from '../../shared/bus/nkey.ts';
 import { publish } from '../../shared/bus/publish.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import type { CaptureTerms } from '../../shared/contract/quote/capture.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
@@ -44,6 +45,8 @@ type Again = Partial<{
   payment_attempt_id: string;
   authority: string;
   generation: number;
+  /** Of a quote with a ceiling. */
+  capture_amount: string;
 }>;
 
 /**
@@ -182,6 +185,7 @@ export const startSubmitterFixture = async ({
     vendor = newId('acct'),
     mint = keys.mint,
     kid = keys.signing.quote.kid,
+    capture = null as CaptureTerms | null,
   } = {}): Quote => {
     const now = Date.now();
     const quote_id = newId('q');
@@ -203,6 +207,7 @@ export const startSubmitterFixture = async ({
         expires_at: isoTime(now + expiresInMs),
         redeem_window_seconds: 900,
         scope: null,
+        ...(capture !== null && { capture }),
       },
       { kid, key: privateKeyFromSeed(Buffer.from(seed, 'base64url')) },
     );
@@ -223,6 +228,7 @@ export const startSubmitterFixture = async ({
     accepted_at: isoTime(Date.now()),
     generation: again.generation ?? 0,
     quote_token,
+    ...(again.capture_amount !== undefined && { capture_amount: again.capture_amount }),
     payer: {
       wallet_id: from.wallet_id,
       owner: from.owner.publicKey.toBase58(),

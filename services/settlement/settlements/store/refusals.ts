@@ -17,8 +17,8 @@ type Fragment = ReturnType<typeof sql.fragment>;
 type Evaluated = {
   compared: ComparedLimit | null;
   /** What is authorized already where that is the reason, and the cap. */
-  open_micro?: bigint | null;
-  cap_micro?: bigint | null;
+  open_micro?: bigint | null | undefined;
+  cap_micro?: bigint | null | undefined;
   /** How long an outgoing payment's payee stays paused. */
   paused_seconds?: number | null;
 };
