@@ -36,13 +36,13 @@ export const postgresStore = (pool: Pool): PaywallStore => ({
     );
     return written.rowCount === 1;
   },
-  countDown: async (counter, entries) => {
+  take: async (counter, amount, entries) => {
     const client = await pool.connect();
     try {
       await client.query('begin');
       // The row of the number is locked first, so that others with the same entries wait here.
       const { rows } = await client.query(
-        'select value::bigint - 1 as left from paywall where key = $1 and ends_at > now() for update',
+        'select value::bigint as number from paywall where key = $1 and ends_at > now() for update',
         [counter],
       );
       const written = await client.query(
@@ -52,11 +52,13 @@ export const postgresStore = (pool: Pool): PaywallStore => ({
            where paywall.ends_at <= now()`,
         [entries.map(({ key }) => key), entries.map(({ value }) => value), entries.map(({ ttlMs }) => ttlMs)],
       );
-      const left = Number(rows[0]?.left ?? -1);
-      if (written.rowCount !== entries.length || left < 0) {
+      const number = BigInt(rows[0]?.number ?? -1);
+      const isEnough = number >= 0n && number >= amount;
+      if (written.rowCount !== entries.length || !isEnough) {
         await client.query('rollback');
-        return left < 0 && written.rowCount === entries.length ? 'empty' : 'held';
+        return written.rowCount === entries.length ? 'empty' : 'held';
       }
+      const left = number - amount;
       await client.query('update paywall set value = $2 where key = $1', [counter, left]);
       await client.query('commit');
       return left;

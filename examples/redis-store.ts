@@ -8,17 +8,17 @@ if ARGV[2] == '' then redis.call('DEL', KEYS[1])
 else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
-const COUNT_DOWN = `
-if redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return 'held' end
-local left = tonumber(redis.call('GET', KEYS[1]) or '0') - 1
-if left < 0 then return 'empty' end
-redis.call('DECR', KEYS[1])
-for i = 2, #KEYS do redis.call('SET', KEYS[i], ARGV[2 * i - 3], 'PX', ARGV[2 * i - 2]) end
-return left`;
+const TAKE = `
+if #KEYS > 1 and redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return 'held' end
+local number = tonumber(redis.call('GET', KEYS[1]) or '-1')
+if number < 0 or number < tonumber(ARGV[1]) then return 'empty' end
+redis.call('DECRBY', KEYS[1], ARGV[1])
+for i = 2, #KEYS do redis.call('SET', KEYS[i], ARGV[2 * i - 2], 'PX', ARGV[2 * i - 1]) end
+return redis.call('GET', KEYS[1])`;
 
 type Commands = {
   compareAndSetValue: (key: string, expected: string, next: string, ttlMs: number) => Promise<number>;
-  countDownWith: (keys: number, ...keysAndValues: (string | number)[]) => Promise<number | 'held' | 'empty'>;
+  takeWith: (keys: number, ...keysAndValues: (string | number)[]) => Promise<string>;
 };
 
 /**
@@ -35,19 +35,22 @@ export const redisStore = (url: string): PaywallStore & { close: () => void } =>
   });
   redis.on('error', ({ message }) => console.error(`redis: ${message}`));
   redis.defineCommand('compareAndSetValue', { numberOfKeys: 1, lua: COMPARE_AND_SET });
-  redis.defineCommand('countDownWith', { lua: COUNT_DOWN });
+  redis.defineCommand('takeWith', { lua: TAKE });
   const commands = redis as unknown as Commands;
   return {
     get: (key) => redis.get(key),
     compareAndSet: async (key, expected, next, ttlMs) =>
       (await commands.compareAndSetValue(key, expected ?? '', next ?? '', Math.ceil(ttlMs))) === 1,
-    countDown: (counter, entries) =>
-      commands.countDownWith(
+    take: async (counter, amount, entries) => {
+      const left = await commands.takeWith(
         entries.length + 1,
         counter,
         ...entries.map(({ key }) => key),
+        String(amount),
         ...entries.flatMap(({ value, ttlMs }) => [value, Math.ceil(ttlMs)]),
-      ),
+      );
+      return left === 'held' || left === 'empty' ? left : BigInt(left);
+    },
     close: () => redis.disconnect(),
   };
 };

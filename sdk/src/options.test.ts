@@ -185,6 +185,24 @@ describe('createPaywall', () => {
     [{ price: '1', prepaid: { units: 5, ahead: 6 } }, /^prepaid\.ahead: use at most prepaid\.units$/],
     [{ price: '1', prepaid: { units: 5, ahead: 5, replay: 'no' } }, /^prepaid\.replay: use false/],
     [{ price: '1', prepaid: { units: 5, replay: false } }, /^prepaid\.replay: .* set prepaid\.ahead/],
+    [{ max: '0.5' }, /^max: name the unit: '\$0\.50'/],
+    [{ max: '$1', prise: '1' }, /^route: unknown option "prise"\. Did you mean "price"\?/],
+    [{ max: '$1', price: '$1.01' }, /^price: use at most max$/],
+    [{ max: '$1', price: 5 }, /^price: use micro-units as a string, not a number/],
+    [{ max: '$1', unitPrice: '0' }, /^unitPrice: must be more than 0/],
+    [{ max: '$1', windowSeconds: 59 }, /^windowSeconds: use a whole number of seconds, at least 60$/],
+    [{ max: '$1', windowSeconds: 604_801 }, /^windowSeconds: use at most 604800 seconds$/],
+    [{ max: '$9007199255' }, /^max: use at most '9007199254740991' micro-units$/],
+    [{ max: '$1', tab: true }, /^tab\.perCall is missing/],
+    [{ max: '$1', tab: false, price: '1' }, /^tab: pass an object with options/],
+    [
+      { max: '$1', tab: { percall: '1' }, price: '1' },
+      /^tab: unknown option "percall"\. Did you mean "perCall"/,
+    ],
+    [{ max: '$1', tab: { perCall: '$2' } }, /^tab\.perCall: use at most max$/],
+    [{ max: '$1', tab: { perCall: '$0.01' }, price: '$0.02' }, /^tab\.perCall: use at least price$/],
+    [{ max: '$1', tab: { threshold: '$2' }, price: '1' }, /^tab\.threshold: use at most max$/],
+    [{ max: '$1', tab: { replay: 'no' }, price: '1' }, /^tab\.replay: use false/],
   ])('a route %j is refused by every adapter where it is declared', (route, message) => {
     const paywall = createPaywall(SELLING);
     const handler = () => new Response();
@@ -202,9 +220,9 @@ describe('createPaywall', () => {
     const { get, compareAndSet } = memoryStore();
     const paywall = createPaywall({ ...SELLING, store: { get, compareAndSet } });
     const route = { price: '1', prepaid: { units: 5, ahead: 5 } };
-    expect(messageOf(() => forExpress.paid(paywall, route))).toMatch(
-      /^prepaid\.ahead: the store .* countDown/,
-    );
+    expect(messageOf(() => forExpress.paid(paywall, route))).toMatch(/^prepaid\.ahead: the store .* take/);
+    const tab = { max: '$1', price: '1', tab: true } as const;
+    expect(messageOf(() => forExpress.paid(paywall, tab))).toMatch(/^tab: the store .* take/);
   });
 
   test('exchanged arguments, and options of the dialects', () => {

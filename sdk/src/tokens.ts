@@ -28,7 +28,14 @@ export type QuoteClaims = {
   expires_at: string;
   redeem_window_seconds: number;
   scope: Record<string, unknown> | null;
+  /**
+   * How a part of the amount is captured, which is a ceiling then. Absent: the whole amount is paid
+   * when the quote is settled.
+   */
+  capture?: CaptureTerms;
 };
+/** What a metered quote says about its captures. */
+export type CaptureTerms = NonNullable<Output<'quote.create'>['capture']>;
 export type SettlementClaims = {
   typ: 'settlement';
   kid: string;

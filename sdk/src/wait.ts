@@ -22,3 +22,12 @@ export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     }, ms);
     signal?.addEventListener('abort', abort, { once: true });
   });
+
+/** Runs something later. In Node the timer does not keep the process alive. */
+export const later = (ms: number, run: () => void): void => {
+  const timer: unknown = setTimeout(run, ms);
+  (timer as { unref?: () => void }).unref?.();
+};
+
+/** A pause in the background, which does not keep the process alive. */
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => later(ms, resolve));

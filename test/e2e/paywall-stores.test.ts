@@ -3,6 +3,7 @@ import pg from 'pg';
 import { postgresStore, TABLE } from '../../examples/postgres-store.ts';
 import { redisStore } from '../../examples/redis-store.ts';
 import { memoryStore, type PaywallStore } from '../../sdk/src/vendor/main.ts';
+import type { StoreEntry } from '../../sdk/src/vendor/store.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
 /** The stores of the paywall have the same guarantees, on the servers that they are for. */
@@ -62,24 +63,38 @@ describe.each(stores)('%s', (_, store) => {
 
   test('a number is counted down and entries are written at once, or neither', async () => {
     const [counter, one, two, three] = [key(), key(), key(), key()];
-    const countDown = store.countDown!;
-    expect(await countDown(counter, entries(one, two))).toBe('empty');
+    const take = (at: string, written: StoreEntry[]) => store.take!(at, 1n, written);
+    expect(await take(counter, entries(one, two))).toBe('empty');
     expect(await store.get(one)).toBeNull();
     expect(await store.compareAndSet(counter, null, '2', 60_000)).toBe(true);
-    expect(await countDown(counter, entries(one, two))).toBe(1);
+    expect(await take(counter, entries(one, two))).toBe(1n);
     expect([await store.get(one), await store.get(two)]).toEqual([`value of ${one}`, `value of ${two}`]);
-    expect(await countDown(counter, entries(three, two))).toBe('held');
+    expect(await take(counter, entries(three, two))).toBe('held');
     expect([await store.get(three), await store.get(counter)]).toEqual([null, '1']);
-    expect(await countDown(counter, entries(three))).toBe(0);
-    expect(await countDown(counter, entries(key()))).toBe('empty');
-    expect(await countDown(counter, entries(one))).toBe('held');
+    expect(await take(counter, entries(three))).toBe(0n);
+    expect(await take(counter, entries(key()))).toBe('empty');
+    expect(await take(counter, entries(one))).toBe('held');
     // An expired entry counts as absent, and the number keeps its expiry.
     const brief = key();
     expect(await store.compareAndSet(counter, '0', '1', 60_000)).toBe(true);
     expect(await store.compareAndSet(brief, null, 'old', 1)).toBe(true);
     while ((await store.get(brief)) !== null) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await countDown(counter, entries(brief))).toBe(0);
+    expect(await take(counter, entries(brief))).toBe(0n);
     expect(await store.get(brief)).toBe(`value of ${brief}`);
+  });
+
+  test('an amount is taken or given back, and a number below 0 stays closed', async () => {
+    const [counter, one] = [key(), key()];
+    expect(await store.take!(counter, -5n, [])).toBe('empty');
+    expect(await store.get(counter)).toBeNull();
+    await store.compareAndSet(counter, null, '9007199254740991', 60_000);
+    expect(await store.take!(counter, 9_007_199_254_740_000n, entries(one))).toBe(991n);
+    expect(await store.take!(counter, 992n, [])).toBe('empty');
+    expect(await store.take!(counter, -9n, [])).toBe(1000n);
+    expect(await store.take!(counter, 1000n, [])).toBe(0n);
+    expect(await store.compareAndSet(counter, '0', '-1', 60_000)).toBe(true);
+    for (const amount of [-5n, 0n, 1n]) expect(await store.take!(counter, amount, [])).toBe('empty');
+    expect(await store.get(counter)).toBe('-1');
   });
 
   test('of 32 concurrent counts of 10 units 10 succeed, with one key of an entry each', async () => {
@@ -87,10 +102,9 @@ describe.each(stores)('%s', (_, store) => {
     await store.compareAndSet(counter, null, '10', 60_000);
     // Each key is asked for twice.
     const keys = Array.from({ length: 16 }, key);
-    const counted = await atOnce(32, async (i) => store.countDown!(counter, entries(keys[i % 16]!)));
-    expect(counted.filter((left) => typeof left === 'number').sort((one, other) => one - other)).toEqual([
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
-    ]);
+    const counted = await atOnce(32, async (i) => store.take!(counter, 1n, entries(keys[i % 16]!)));
+    const lefts = counted.filter((left) => typeof left === 'bigint').map(Number);
+    expect(lefts.sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const written = await Promise.all(keys.map(async (at) => store.get(at)));
     expect(written.filter((value) => value !== null)).toHaveLength(10);
     expect(await store.get(counter)).toBe('0');

@@ -18,7 +18,10 @@ const KINDS = [
   { method: 'solana', intent: 'charge' },
 ];
 const SECRET = 'a secret of the vendor, 32 or more';
-const BILL: Bill = { resource: RESOURCE, amount: '50000', units: null, ahead: 1, replays: true, route: {} };
+const BILL: Bill = {
+  ...{ resource: RESOURCE, amount: '50000', units: null, ahead: 1 },
+  ...{ replays: true, metered: null, route: {} },
+};
 const context: PaywallContext = {
   serviceId: newServiceId(),
   publicUrl: PUBLIC_URL,

@@ -10,6 +10,7 @@ import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { SERVICE_KEY } from './keys.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
+import { type Held, onAuthorization } from './vendor-authorizations.ts';
 
 /**
  * The part of the API that a vendor uses, over HTTP and with real signatures. A test can replace or
@@ -27,7 +28,7 @@ const keyPair = (kid: string, fill: number) => {
 const quoteKey = keyPair('test.quote.1', 1);
 const settlementKey = keyPair('test.settlement.1', 2);
 
-type Scope = { resource: string; units?: number };
+type Scope = { resource: string; units?: number; tab?: true };
 type Settled = {
   service_id: string;
   scope: Scope;
@@ -54,6 +55,7 @@ const IN_A_WHILE = new Date(Date.now() + 600_000).toISOString();
 export const startVendorApi = async () => {
   const serviceId = newServiceId();
   const settlements = new Map<string, Settled>();
+  const authorizations = new Map<string, Held>();
   const faults: ((asked: Asked) => Scripted | null)[] = [];
 
   /** What happened to the quotes that were created. */
@@ -79,8 +81,24 @@ export const startVendorApi = async () => {
     return { status: 200, body };
   };
 
-  type QuoteBody = { quote_amount: string; scope: Scope; expires_in_seconds: number };
-  const quote = ({ quote_amount, scope, expires_in_seconds }: QuoteBody): Scripted => {
+  type QuoteBody = {
+    quote_amount: string;
+    scope: Scope;
+    expires_in_seconds: number;
+    capture?: 'usage';
+    max_amount?: string;
+    capture_window_seconds?: number;
+  };
+  const quote = (body: QuoteBody): Scripted => {
+    const { scope, expires_in_seconds, max_amount } = body;
+    const quote_amount = max_amount ?? body.quote_amount;
+    const capture = body.capture && {
+      mode: body.capture,
+      window_seconds: body.capture_window_seconds!,
+      unit_price: null,
+      threshold: null,
+      fee: { bps: 50, min: '10000' },
+    };
     const claims = {
       env: 'test' as const,
       quote_id: newId('q'),
@@ -96,15 +114,18 @@ export const startVendorApi = async () => {
       expires_at: new Date(Date.now() + expires_in_seconds * 1000).toISOString(),
       redeem_window_seconds: 900,
       scope,
+      ...(capture && { capture }),
     };
     quotes.set(claims.quote_id, 'pending');
     const quote_token = signToken('quote', claims, quoteKey.signing);
     const { quote_id, fee_amount, currency, expires_at } = claims;
-    const body = { quote_id, quote_token, quote_amount, fee_amount, currency, expires_at, status: 'pending' };
-    return { status: 201, body };
+    const said = { quote_id, quote_token, quote_amount, fee_amount, currency, expires_at, status: 'pending' };
+    return { status: 201, body: { ...said, ...(capture && { capture, max_amount }) } };
   };
 
   const onSettlement = (id: string, action: string, body: Record<string, unknown>): Scripted => {
+    const held = authorizations.get(id);
+    if (held !== undefined) return onAuthorization(held, action, body);
     const found = settlements.get(id);
     if (found === undefined) return refusal(404, 'not_found');
     const { scope, quote_amount, service_id } = found;
@@ -150,6 +171,9 @@ export const startVendorApi = async () => {
       const status = quotes.get(quoteId);
       return status === undefined ? refusal(404, 'not_found') : { status: 200, body: { status } };
     }
+    if (call === 'POST /v1/settle') return settle(body as { quote_token: string });
+    const [, read] = /^GET \/v1\/settlements\/(\w+)$/.exec(call) ?? [];
+    if (read !== undefined) return onSettlement(read, 'verify', {});
     const [, id, action] = /^POST \/v1\/settlements\/(\w+)\/(\w+)$/.exec(call)!;
     return onSettlement(id!, action!, body ?? {});
   });
@@ -181,8 +205,35 @@ export const startVendorApi = async () => {
     return { 'x-settlement-id': settlement_id, 'x-settlement-token': token };
   };
 
+  /** An authorization as a buyer presents it. */
+  const authorize = (scope: Held['scope'], max: bigint, quote_id = newId('q')) => {
+    const headers = pay(scope, { amount: String(max), quote_id });
+    const id = headers['x-settlement-id']!;
+    settlements.delete(id);
+    const fresh = { used: 0n, usages: new Map(), status: 'authorized', isAtRisk: false } as const;
+    const held: Held = { service_id: serviceId, scope, max, endsAt: Date.now() + 3_600_000, ...fresh };
+    authorizations.set(id, held);
+    return { headers, held };
+  };
+
+  /** Settles a quote with `capture`: its ceiling is authorized. */
+  const settle = ({ quote_token }: { quote_token: string }): Scripted => {
+    const claims = JSON.parse(Buffer.from(quote_token.split('.')[0]!, 'base64url').toString());
+    if (quotes.get(claims.quote_id) !== 'pending') return refusal(409, 'quote_already_settled');
+    quotes.set(claims.quote_id, 'settled');
+    const { headers, held } = authorize(claims.scope, BigInt(claims.quote_amount), claims.quote_id);
+    const body = {
+      ...{ settlement_id: headers['x-settlement-id'], settlement_token: headers['x-settlement-token'] },
+      ...{ status: 'authorized', tx_hash: null, max_amount: claims.quote_amount },
+      capture_ends_at: new Date(held.endsAt).toISOString(),
+    };
+    return { status: 200, body };
+  };
+
   const log: PaywallEvent[] = [];
   return {
+    authorizations,
+    authorize,
     /** Headers of the answers to created quotes, as the gateway reports a limit. */
     set quoteHeaders(headers: Record<string, string>) {
       limits.quoteHeaders = headers;
@@ -211,6 +262,7 @@ export const startVendorApi = async () => {
         log: (event) => log.push(event),
         ...options,
       }),
+    baseUrl: running.baseUrl,
     stop: running.stop,
   };
 };

@@ -49,12 +49,15 @@ export const REQUEST_ID_HEADER = 'x-payment-request-id';
  * quote.
  */
 export const REFUSED_HEADER = 'x-quote-refused';
+/** Asks a vendor to end the tab that a request presents. The request is not served. */
+export const CLOSE_TAB_HEADER = 'x-tab-close';
 /** The headers that this module sets. They are removed from the caller's request. */
 export const PAYMENT_HEADERS = [
   REQUEST_ID_HEADER,
   'x-settlement-id',
   'x-settlement-token',
   REFUSED_HEADER,
+  CLOSE_TAB_HEADER,
   'payment-signature',
   'x-payment',
   'payment-authorization',

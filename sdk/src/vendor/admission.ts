@@ -1,5 +1,6 @@
 import { ACCEPT_PAYMENT_HEADER, acceptedOf } from '../accept-payment.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
+import { CLOSE_TAB_HEADER } from '../pay/dialects.ts';
 import {
   answer,
   failed,
@@ -15,6 +16,8 @@ import { type Begun, createDeliveries, type Finish } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 import { ConsumedBodyError, type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
+import type { Metering } from './meter.ts';
+import { createMetered } from './metered.ts';
 import type { PaywallPayment } from './payment.ts';
 import { billOf, type PaidRoute } from './route.ts';
 import { isInMemory, type PaywallStore, UnsharedStoreError } from './store.ts';
@@ -29,6 +32,8 @@ export type Admission =
       headers: Record<string, string>;
       /** The answer is not stored, so its body need not be copied. */
       isRepeatable: boolean;
+      /** What the answer costs, if its route is metered. */
+      metering: Metering | null;
       finish: Finish;
     };
 
@@ -151,7 +156,7 @@ const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Delive
   log({ event: 'opened', ...about });
   return async (outcome) => {
     if (outcome === 'left') log({ event: 'handler_failed', ...about, reason: 'disconnected' });
-    else if (outcome === 'failed') log({ event: 'handler_failed', ...about });
+    else if (outcome === 'failed' || outcome === 'undone') log({ event: 'handler_failed', ...about });
     else log({ event: 'delivered', ...about, ...(outcome === null ? {} : { status: outcome.status }) });
     await finish(outcome);
   };
@@ -171,10 +176,12 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
   const { store, log, logError } = deps;
   const { refuseTo } = answers;
   const deliveries = createDeliveries(store, (error) => logError(error));
-  const begin = createUnitsAhead(store, deliveries, (error) => logError(error));
+  const onError = (error: unknown): void => logError(error);
+  const begin = createUnitsAhead(store, deliveries, onError);
+  const metered = createMetered({ store, deliveries, onError });
 
   /** Delivers for a payment, or answers why not. */
-  return async (
+  const redeem = async (
     payment: Payment,
     bill: Bill,
     incoming: Incoming,
@@ -182,10 +189,15 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
   ): Promise<Admission> => {
     const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
     const hash = await requestHash(incoming, requestId, body);
-    // A prepaid settlement pays for many requests, so each request has its own record.
-    const isShared = bill.units !== null && payment.isWhole !== true;
-    const key = isShared ? `${payment.key}:${hash}` : payment.key;
-    const begun = await begin(payment, bill, { key, hash }).catch((error: unknown) => {
+    // Such a payment is for many requests, so each request has its own record.
+    const isForMany = bill.units !== null || bill.metered?.isTab === true;
+    const key = isForMany && payment.isWhole !== true ? `${payment.key}:${hash}` : payment.key;
+    const request = { key, hash };
+    const beginning =
+      bill.metered === null
+        ? begin(payment, bill, request)
+        : metered.begin(payment, bill, bill.metered, request);
+    const begun = await beginning.catch((error: unknown) => {
       logError(error, about);
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
@@ -197,12 +209,17 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
         log({ event: 'replayed', status: begun.answer.status, ...about });
         return { kind: 'answer', response: restore(begun.answer) };
       case 'deliver': {
-        const { id: deliveryId, receipt } = begun;
+        const { id: deliveryId, receipt, metering = null } = begun;
         const paymentId = receipt?.paymentId ?? payment.id;
-        const paid = { paymentId, deliveryId, amount: bill.amount, requestId };
-        const finish = logged(log, { ...about, payment_id: paymentId }, begun);
-        const isRepeatable = begun.isRepeatable === true;
-        return { kind: 'deliver', payment: paid, headers: receipt?.headers ?? {}, isRepeatable, finish };
+        const meter = metering === null ? {} : { meter: metering.meter };
+        return {
+          kind: 'deliver',
+          payment: { paymentId, deliveryId, amount: bill.amount, requestId, ...meter },
+          headers: receipt?.headers ?? {},
+          isRepeatable: begun.isRepeatable === true,
+          metering,
+          finish: logged(log, { ...about, payment_id: paymentId }, begun),
+        };
       }
       default:
         if (begun.kind === 'spent' && begun.isUnknown === true && isInMemory(store))
@@ -210,6 +227,20 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
         return refuseTo(bill, incoming, { dialect, refusal: UNDELIVERABLE[begun.kind], about });
     }
   };
+
+  /** Ends the tab of a request, whose handler does not run. */
+  const endTab = async (payment: Payment, bill: Bill, incoming: Incoming): Promise<Admission> => {
+    const about = { resource: bill.resource, payment_id: payment.id };
+    const refusal = await metered.end(payment, bill).catch((error: unknown) => {
+      logError(error, about);
+      return unavailable('store');
+    });
+    if (refusal !== null && !isUsedUp(refusal))
+      return refuseTo(bill, incoming, { dialect: payment.dialect, refusal, about });
+    log({ event: 'closed', status: 202, ...about });
+    return { kind: 'answer', response: answer(202, { status: 'closing' }) };
+  };
+  return { redeem, endTab };
 };
 
 /** Decides about the requests of one paywall. */
@@ -217,7 +248,7 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
   const { dialects, publicUrl, maxBodyBytes, log, logError } = deps;
   const answers = createAnswers(dialects, log, logError);
   const { refused, charge, refuseTo } = answers;
-  const redeem = createRedeem(deps, answers);
+  const { redeem, endTab } = createRedeem(deps, answers);
   const checkAddress = createAddressCheck(publicUrl, logError);
 
   return async (incoming, request, route) => {
@@ -244,8 +275,8 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       checkAddress(read, resource);
       return charge(bill, read);
     }
-    return 'take' in presented
-      ? redeem(presented, bill, read, { requestId, body })
-      : refuseTo(bill, read, presented);
+    if (!('take' in presented)) return refuseTo(bill, incoming, presented);
+    const isEnd = bill.metered?.isTab === true && incoming.header(CLOSE_TAB_HEADER) !== null;
+    return isEnd ? endTab(presented, bill, incoming) : redeem(presented, bill, incoming, { requestId, body });
   };
 };

@@ -35,8 +35,15 @@ export const IN_PROGRESS: Refusal = {
   retryAfterSeconds: 1,
 };
 
-/** Nothing is left of a prepaid payment. The answer offers another one. */
-export const usedUp = (reason: 'settlement_exhausted' | 'settlement_expired'): Refusal => ({
+type UsedUp =
+  | 'settlement_exhausted'
+  | 'settlement_expired'
+  | 'authorization_used_up'
+  | 'authorization_at_risk'
+  | 'authorization_closed';
+
+/** Nothing is left of a prepaid payment or an authorization. The answer offers another one. */
+export const usedUp = (reason: UsedUp): Refusal => ({
   status: 402,
   error: 'payment_required',
   reason,

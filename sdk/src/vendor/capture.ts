@@ -1,40 +1,16 @@
+import { type Admitted, createCopy, deliveredHeaders } from './admitted.ts';
 import { isDelivered, store } from './answers.ts';
-import type { Finish } from './deliveries.ts';
-
-/** How an admitted request ends, and the headers that its answer must have. */
-export type Admitted = { headers: Record<string, string>; isRepeatable: boolean; finish: Finish };
-
-/** Copies the bytes of a delivery up to a limit. */
-export const createCopy = (limit: number) => {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  return {
-    add: (chunk: Uint8Array) => {
-      size += chunk.length;
-      if (size > limit) chunks.length = 0;
-      else chunks.push(chunk);
-    },
-    /** Marks the answer as not storable. */
-    giveUp: () => {
-      size = Number.POSITIVE_INFINITY;
-      chunks.length = 0;
-    },
-    chunks,
-    tooLong: () => size > limit,
-  };
-};
+import { captureMetered } from './metered-capture.ts';
 
 /**
  * Passes a handler's answer to the buyer, and ends the delivery after its last byte. Streams stay
  * streams.
  */
 export const capture = async (response: Response, admitted: Admitted, limit: number): Promise<Response> => {
-  const { finish } = admitted;
+  const { finish, metering } = admitted;
+  if (metering !== null) return captureMetered(response, { ...admitted, metering }, limit);
   const { status, body } = response;
-  const headers = new Headers(response.headers);
-  // A cache would deliver paid content for free.
-  if (!headers.has('cache-control')) headers.set('cache-control', 'private, no-store');
-  for (const [name, value] of Object.entries(admitted.headers)) headers.set(name, value);
+  const headers = deliveredHeaders(response, admitted);
   const like = (content: ReadableStream<Uint8Array> | null) =>
     new Response(content, { status, statusText: response.statusText, headers });
   if (admitted.isRepeatable || !isDelivered(status)) {

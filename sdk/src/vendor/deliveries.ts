@@ -1,6 +1,7 @@
 import { isUsedUp, type Refusal, type StoredAnswer } from './answers.ts';
 import { createLeases, type Lock } from './leases.ts';
-import type { Counted, PaywallStore } from './store.ts';
+import type { Metering } from './meter.ts';
+import type { PaywallStore, Taken } from './store.ts';
 
 /**
  * One delivery per payment, over crashes, replicas and repeats (docs/adr/0021). A record per
@@ -53,6 +54,8 @@ export type Begun =
       finish: Finish;
       /** The request may run again, so its answer is not stored. */
       isRepeatable?: true;
+      /** What the delivery costs, if its route is metered. */
+      metering?: Metering;
     }
   | { kind: 'replay'; answer: StoredAnswer }
   | {
@@ -64,11 +67,11 @@ export type Begun =
   | { kind: 'refused'; refusal: Refusal };
 /**
  * Ends a delivery: with its answer, with null if it was made but not stored, or with `failed`, so
- * that it can be requested again. Only the first of these counts. `left` comes before them: the
- * buyer disconnected, and the run has not ended for a while. Once for a payment, another request
- * may run the handler then. Never throws.
+ * that it can be requested again, or with `undone`, as if it had not been requested. Only the first
+ * of these counts. `left` comes before them: the buyer disconnected, and the run has not ended for
+ * a while. Once for a payment, another request may run the handler then. Never throws.
  */
-export type Finish = (outcome: StoredAnswer | null | 'failed' | 'left') => Promise<void>;
+export type Finish = (outcome: StoredAnswer | null | 'failed' | 'undone' | 'left') => Promise<void>;
 /** The result of redeem or consume. `spent` is final; a refusal consumed nothing. */
 export type Opening = 'open' | 'spent' | Receipt | Refusal;
 
@@ -181,8 +184,9 @@ const deliverFor = (
     over = true;
     await leaving;
     try {
+      if (outcome === 'undone') await stored.remove();
       // Who finds the record of a delivery that was made does not ask for the lock.
-      if (outcome !== 'failed' && (await stored.write({ ...known, done: outcome }))) return lock.leave();
+      else if (outcome !== 'failed' && (await stored.write({ ...known, done: outcome }))) return lock.leave();
     } catch (error) {
       onError(error);
     }
@@ -191,28 +195,42 @@ const deliverFor = (
   return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
 };
 
+type CountedDelivery = { begun: Begun; left: bigint } | Exclude<Taken, bigint>;
+
 /** A delivery that leaves no answer: neither its end nor its failure changes the store. */
-const repeatable = (id: string): Begun => ({
+const repeatable = (id: string, undo = async (): Promise<void> => {}): Begun => ({
   kind: 'deliver',
   id,
   receipt: null,
   isRepeatable: true,
-  finish: async () => {},
+  finish: async (outcome) => {
+    if (outcome === 'undone') await undo();
+  },
 });
 
 /**
  * Deliveries of requests that may run again. The record of a request is its number of runs and its
  * id for the handler.
  */
-const createRepeatable = (store: PaywallStore) => ({
+const createRepeatable = (store: PaywallStore, onError: (error: unknown) => void) => ({
   /** As `counted`, without a lock. */
   countedOnce: async (
     counter: string,
+    amount: bigint,
     { key }: Pick<Payment, 'key'>,
-  ): Promise<{ begun: Begun; left: number } | Exclude<Counted, number>> => {
+  ): Promise<CountedDelivery> => {
     const id = crypto.randomUUID();
-    const left = await store.countDown!(counter, [{ key: runsOf(key), value: `1 ${id}`, ttlMs: WINDOW_MS }]);
-    return typeof left === 'number' ? { begun: repeatable(id), left } : left;
+    const record = { key: runsOf(key), value: `1 ${id}`, ttlMs: WINDOW_MS };
+    const left = await store.take!(counter, amount, [record]);
+    if (typeof left !== 'bigint') return left;
+    const undo = async (): Promise<void> => {
+      try {
+        await store.compareAndSet(record.key, record.value, null, 0);
+      } catch (error) {
+        onError(error);
+      }
+    };
+    return { begun: repeatable(id, undo), left };
   },
 
   /** The delivery of a request that was counted before; null: it was not. */
@@ -264,24 +282,26 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     },
 
     /**
-     * Begins the delivery of one of the units that were consumed ahead, in one step of the store.
-     * @param counter the key of their number
-     * @returns the delivery and the number of units left, or why nothing was counted
+     * Begins a delivery for an amount that the store counts, in one step of it: a unit that was
+     * consumed ahead, or money of an authorization.
+     * @param counter the key of the number
+     * @returns the delivery and what is left, or why nothing was taken
      * @throws errors of the store
      */
     counted: async (
       counter: string,
+      amount: bigint,
       { key, hash }: Pick<Payment, 'key' | 'hash'>,
-    ): Promise<{ begun: Begun; left: number } | Exclude<Counted, number>> => {
+    ): Promise<CountedDelivery> => {
       const record: PaymentRecord = { hash, id: crypto.randomUUID(), since: Date.now(), opened: true };
       const value = JSON.stringify(record);
       const lease = locks.leaseOf(lockOf(key));
-      const left = await store.countDown!(counter, [{ key, value, ttlMs: WINDOW_MS }, lease]);
-      if (typeof left !== 'number') return left;
+      const left = await store.take!(counter, amount, [{ key, value, ttlMs: WINDOW_MS }, lease]);
+      if (typeof left !== 'bigint') return left;
       const stored = recordOf(store, key, value);
       return { begun: deliverFor(record, { stored, lock: locks.hold(lease), onError }), left };
     },
-    ...createRepeatable(store),
+    ...createRepeatable(store, onError),
   };
 };
 export type Deliveries = ReturnType<typeof createDeliveries>;

@@ -1,11 +1,16 @@
 import type { PaymentKind } from '../accept-payment.ts';
 import type { Refusal } from './answers.ts';
+import type { Authorization } from './authorizations.ts';
 import type { Opening, Order, Taking } from './deliveries.ts';
 import type { Incoming } from './incoming.ts';
 import type { AcceptForeign } from './incoming-payments.ts';
 import type { IncomingTerms } from './incoming-terms.ts';
+import type { MeteredBill } from './metered-route.ts';
 
-/** The price of a request in USDC micro-units. With units it buys that many requests. */
+/**
+ * The price of a request in USDC micro-units. With units it buys that many requests. On a metered
+ * route it is the ceiling of what is captured.
+ */
 export type Bill = {
   resource: string;
   amount: string;
@@ -14,9 +19,25 @@ export type Bill = {
   ahead: number;
   /** Whether a repeat gets the stored answer. Otherwise it runs the handler again. */
   replays: boolean;
+  /** How the use of a metered route is paid. Null: the whole amount is paid. */
+  metered: MeteredBill | null;
   /** The same object for all requests of a route. */
   route: object;
 };
+
+/** What a quote of a bill is for. */
+export const scopeOf = ({
+  resource,
+  units,
+  metered,
+}: Bill): { resource: string; units?: number; tab?: true } => ({
+  resource,
+  ...(units !== null && { units }),
+  ...(metered?.isTab === true && { tab: true }),
+});
+
+/** True if a payment of exactly this amount buys one request, as other protocols need it. */
+export const isFixedPrice = ({ units, metered }: Bill): boolean => units === null && metered === null;
 
 /**
  * The part of the 402 of one dialect. Its field and header names must not collide with another
@@ -51,6 +72,15 @@ export type Presented = {
     /** Consumes `bill.ahead` units or fewer. The same id consumes nothing more and succeeds. */
     consume: (bill: Bill, units: number, id: string) => Promise<Consumed>;
   };
+  /** The authorization that metered routes use. */
+  authorization?: {
+    /** As this process serves it. */
+    known: () => Authorization | undefined;
+    /** Reads it. */
+    open: () => Promise<Authorization | Refusal>;
+    /** What the API says is left of it now. */
+    read: () => Promise<{ left: string } | Refusal>;
+  };
 };
 
 /** `left`: nothing was consumed, because fewer units are left. */
@@ -74,6 +104,8 @@ export type Dialect = {
    * dialect is tried.
    */
   read: (incoming: Incoming, bill: Bill) => Promise<Presented | Refusal | null>;
+  /** Reports what the API does not know yet, before the process ends. */
+  close?: () => Promise<void>;
 };
 
 /** What a dialect that settles at this API uses of its paywall. */

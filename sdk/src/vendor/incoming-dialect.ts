@@ -1,7 +1,7 @@
 import { hexHash } from '../encoding.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Receipt } from './deliveries.ts';
-import type { Bill, PaywallContext, Presented } from './dialect.ts';
+import { type Bill, isFixedPrice, type PaywallContext, type Presented } from './dialect.ts';
 import type { IncomingPayment, IncomingSettlement } from './incoming-payments.ts';
 import type { PresentedOffer } from './offers.ts';
 import { readTransaction, type Transaction, type Transfers, wrongIn } from './transaction.ts';
@@ -37,10 +37,11 @@ const termsOf = ({ transfers, offer }: Asked, resource: string): Terms => ({
 const mismatch = async (
   { transfers, offer }: Asked,
   transaction: Transaction,
-  { resource, amount, units }: Bill,
+  bill: Bill,
 ): Promise<Refusal | null> => {
+  const { resource, amount } = bill;
   // A settlement of these protocols is redeemed as a whole, so it cannot buy several requests.
-  if (units !== null) return failed('other_resource');
+  if (!isFixedPrice(bill)) return failed('other_resource');
   if (offer !== null && !(await offer.isFor(resource))) return failed('other_resource');
   if (amountOf(transfers) < BigInt(amount)) return failed('amount_too_small');
   if (offer?.isExpired()) return failed('offer_expired');

@@ -4,7 +4,7 @@ import { WaitingError } from './throttle.ts';
 
 /** An event for the vendor's log: ids, codes and sentences, never a token, key or body. */
 export type PaywallEvent = {
-  event: 'quoted' | 'refused' | 'opened' | 'replayed' | 'delivered' | 'handler_failed' | 'error';
+  event: 'quoted' | 'refused' | 'opened' | 'replayed' | 'delivered' | 'handler_failed' | 'closed' | 'error';
   resource: string | null;
   payment_id?: string;
   request_id?: string | null;

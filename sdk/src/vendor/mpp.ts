@@ -11,7 +11,14 @@ import {
 import type { OptionNames } from '../options.ts';
 import { memoTextOf } from '../payment-memo.ts';
 import { failed, type Refusal } from './answers.ts';
-import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
+import {
+  type Bill,
+  type Dialect,
+  type DialectFactory,
+  isFixedPrice,
+  type Offer,
+  type PaywallContext,
+} from './dialect.ts';
 import type { Incoming } from './incoming.ts';
 import { type Asked, presentIncoming } from './incoming-dialect.ts';
 import type { IncomingSettlement } from './incoming-payments.ts';
@@ -209,7 +216,7 @@ const createDialect = (paywall: PaywallContext, options: MppOptions): Dialect =>
     offersAgain: true,
     offer: async (bill, incoming, refused): Promise<Offer> => {
       // A settlement of MPP is redeemed as a whole, so it cannot buy several requests.
-      const terms = bill.units === null ? await paywall.findTerms() : null;
+      const terms = isFixedPrice(bill) ? await findTerms() : null;
       if (terms === null) return {};
       const transfers = transfersOf(terms, bill);
       if (transfers === null) return {};

@@ -35,7 +35,7 @@ const shop = () => {
     const answer = response();
     captureNode(
       answer as unknown as NodeResponse,
-      { headers: {}, isRepeatable: false, finish: begun.finish },
+      { headers: {}, isRepeatable: false, metering: null, finish: begun.finish },
       1000,
     );
     return { kind: begun.kind, answer };

@@ -1,6 +1,8 @@
+import type { Admitted } from './admitted.ts';
 import { isDelivered, type StoredAnswer, store } from './answers.ts';
-import { type Admitted, createCopy } from './capture.ts';
 import { announcesMore, ConsumedBodyError } from './incoming.ts';
+import { meterNode } from './metered-node.ts';
+import { createNodeCopy, innerOf } from './node-copy.ts';
 
 /**
  * Structural types for frameworks on Node's server, so that the SDK needs no type of Node.
@@ -98,24 +100,6 @@ export const parsedBytes = (body: unknown): Uint8Array => {
  */
 const GRACE_MS = 30_000;
 
-/** Converts each header format that writeHead accepts into pairs. */
-const pairs = (headers: unknown): [string, string][] => {
-  if (typeof headers !== 'object' || headers === null) return [];
-  const flat = Array.isArray(headers) && !Array.isArray(headers[0]);
-  const entries: [string, unknown][] = flat
-    ? headers.flatMap((name, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]]] : []))
-    : Array.isArray(headers)
-      ? headers
-      : Object.entries(headers);
-  return entries.flatMap(([name, value]) =>
-    value === undefined
-      ? []
-      : Array.isArray(value)
-        ? value.map((each): [string, string] => [name, String(each)])
-        : [[name, String(value)] as [string, string]],
-  );
-};
-
 const setHeaders = (response: NodeResponse, headers: Record<string, string>): void => {
   // A cache would deliver paid content for free. A handler may override this.
   if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
@@ -125,7 +109,9 @@ const setHeaders = (response: NodeResponse, headers: Record<string, string>): vo
 /** Adds the headers of a delivery, and ends it with what the handler sends. */
 export const captureNode = (response: NodeResponse, admitted: Admitted, limit: number): void => {
   setHeaders(response, admitted.headers);
-  if (!admitted.isRepeatable) copyNode(response, admitted, limit);
+  const { metering } = admitted;
+  if (metering !== null) meterNode(response, { ...admitted, metering }, limit);
+  else if (!admitted.isRepeatable) copyNode(response, admitted, limit);
   else
     response.once('close', () => {
       const isWhole = response.writableFinished && isDelivered(response.statusCode);
@@ -139,46 +125,21 @@ export const captureNode = (response: NodeResponse, admitted: Admitted, limit: n
  * same middleware.
  */
 const copyNode = (response: NodeResponse, { finish }: Admitted, limit: number): void => {
-  const inner = response as unknown as Record<
-    'writeHead' | 'write' | 'end' | 'destroy',
-    (...args: unknown[]) => unknown
-  >;
-  const [writeHead, write, end, destroy] = [
-    inner.writeHead.bind(response),
-    inner.write.bind(response),
-    inner.end.bind(response),
-    inner.destroy.bind(response),
-  ];
-  const copy = createCopy(limit);
-  let head: { status: number; headers: [string, string][] } | null = null;
+  const { inner, original } = innerOf(response);
+  const { writeHead, write, end, destroy } = original;
+  const { copy, keepHead, keep, head } = createNodeCopy(response, limit);
   let ended = false;
   let brokenOff = false;
 
-  const keepHead = (status: number, given: unknown) => {
-    const over = pairs(given);
-    const named = new Set(over.map(([name]) => name.toLowerCase()));
-    const set = pairs(response.getHeaders()).filter(([name]) => !named.has(name.toLowerCase()));
-    head ??= { status, headers: [...set, ...over] };
-  };
-  const keep = (chunk: unknown, encoding: unknown) => {
-    keepHead(response.statusCode, null);
-    if (typeof chunk === 'string') {
-      const utf8 = typeof encoding !== 'string' || /^utf-?8$/i.test(encoding);
-      if (utf8) copy.add(new TextEncoder().encode(chunk));
-      else copy.giveUp();
-    } else if (ArrayBuffer.isView(chunk)) {
-      // Copied, because the handler may reuse its buffer.
-      copy.add(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice());
-    }
-  };
   const outcome = (whole: boolean): StoredAnswer | null | 'failed' => {
-    if (head === null || !isDelivered(head.status)) return 'failed';
+    const kept = head();
+    if (kept === null || !isDelivered(kept.status)) return 'failed';
     if (copy.tooLong()) return null;
-    return whole ? store(head.status, head.headers, copy.chunks) : 'failed';
+    return whole ? store(kept.status, kept.headers, copy.chunks) : 'failed';
   };
 
   inner.writeHead = (...args) => {
-    keepHead(args[0] as number, typeof args[1] === 'string' ? args[2] : args[1]);
+    keepHead(args);
     return writeHead(...args);
   };
   inner.write = (...args) => {

@@ -81,7 +81,12 @@ const ownAnswer = (admission: Admission): Response | null =>
     ? admission.response
     : null;
 
-type OfferBody = { quote_token?: unknown; display_amount?: unknown; details?: { reason?: unknown } };
+type OfferBody = {
+  quote_token?: unknown;
+  display_amount?: unknown;
+  capture?: unknown;
+  details?: { reason?: unknown };
+};
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
@@ -145,7 +150,8 @@ const pageFor = async (
   if (said.status !== 402) return null;
   const asked = (await said.clone().json()) as OfferBody;
   const quote = textOf(asked.quote_token);
-  if (quote === null) return null;
+  // A person pays a price, and not a ceiling of what a program will use.
+  if (quote === null || asked.capture !== undefined) return null;
   const order = orderOf(quote, said, { back: `${publicUrl}${target}`, reason });
   const body = pageOf({
     address: paymentPageOf(baseUrl, order),

@@ -1,4 +1,5 @@
 import { sharedMap } from '../shared-map.ts';
+import type { Meter } from './meter.ts';
 
 /** The payment of the request that a handler serves. */
 export type PaywallPayment = {
@@ -9,15 +10,28 @@ export type PaywallPayment = {
    * id to make its side effects idempotent.
    */
   deliveryId: string;
-  /** The price, USDC micro-units. */
+  /** The price, or on a metered route the ceiling of the authorization, USDC micro-units. */
   amount: string;
   requestId: string | null;
+  /** What the request costs. Only on a metered route. */
+  meter?: Meter;
 };
 
 const payments = sharedMap<object, PaywallPayment>('payments');
 
 /** The payment of a framework's request object inside its handler. Undefined elsewhere. */
 export const paymentOf = (request: object): PaywallPayment | undefined => payments.get(request);
+
+/**
+ * The meter of a framework's request object inside its handler.
+ * @throws TypeError if its route is not metered
+ */
+export const meterOf = (request: object): Meter => {
+  const meter = payments.get(request)?.meter;
+  if (meter === undefined)
+    throw new TypeError('meterOf: the request is of no metered route; give its route a max, as in the guide');
+  return meter;
+};
 
 export const setPayment = (request: object, payment: PaywallPayment): void => {
   payments.set(request, payment);

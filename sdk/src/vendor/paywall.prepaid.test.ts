@@ -234,10 +234,10 @@ test('repeatable: one step of the store for each request, which keeps no answer 
       steps.push('compareAndSet');
       return inner.compareAndSet(...args);
     },
-    countDown: (counter, entries) => {
-      steps.push('countDown');
+    take: (counter, amount, entries) => {
+      steps.push('take');
       values.push(...entries.map(({ value }) => value));
-      return inner.countDown!(counter, entries);
+      return inner.take!(counter, amount, entries);
     },
   };
   const { ask } = sell({ store }, [200], { units: 100, ahead: 100, replay: false });
@@ -245,7 +245,7 @@ test('repeatable: one step of the store for each request, which keeps no answer 
   await ask(headers, 'first');
   steps.length = 0;
   for (let nth = 0; nth < 20; nth += 1) expect((await ask(headers, `r${nth}`)).status).toBe(200);
-  expect(steps).toEqual(Array(20).fill('countDown'));
+  expect(steps).toEqual(Array(20).fill('take'));
   expect(values.every((value) => value.length < 50)).toBe(true);
 });
 

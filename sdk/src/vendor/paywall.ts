@@ -20,6 +20,7 @@ import { incomingOf } from './incoming.ts';
 import { createAcceptIncoming } from './incoming-payments.ts';
 import { createTerms } from './incoming-terms.ts';
 import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf } from './log.ts';
+import type { MeteredRoute } from './metered-route.ts';
 import { withPages } from './pages.ts';
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
@@ -75,9 +76,18 @@ export type Paywall = {
   /** Wraps a handler, which runs once the request is paid. */
   protect: <R extends Request, Rest extends unknown[]>(
     route: PaidRoute<R>,
-    handler: (request: R, ...rest: Rest) => Response | Promise<Response>,
-  ) => (request: R, ...rest: Rest) => Promise<Response>;
+    handler: Handler<R, Rest>,
+  ) => Protected<R, Rest>;
+  /** Wraps a handler whose buyers pay for what it used. */
+  metered: <R extends Request, Rest extends unknown[]>(
+    route: MeteredRoute<R>,
+    handler: Handler<R, Rest>,
+  ) => Protected<R, Rest>;
+  /** Reports what was used of tabs. Call it before the process ends. Tabs stay open. */
+  close: () => Promise<void>;
 };
+type Handler<R, Rest extends unknown[]> = (request: R, ...rest: Rest) => Response | Promise<Response>;
+type Protected<R, Rest extends unknown[]> = (request: R, ...rest: Rest) => Promise<Response>;
 
 const OPTIONS = {
   baseUrl: true,
@@ -208,24 +218,29 @@ const createChecked = (given: PaywallOptions): Paywall => {
   const dialects = [ownDialect(options, client, { store, shares }, logError), ...further];
   const forPrograms = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
   const admit = withPages(forPrograms, { baseUrl, publicUrl });
-  const countsUnits = store.countDown !== undefined;
+  const countsUnits = store.take !== undefined;
+  const protect: Paywall['protect'] = (route, handler) => {
+    checkRoute({ admit, countsUnits }, route);
+    return async (request, ...rest) => {
+      const admission = await admit(incomingOf(request), request, route);
+      if (admission.kind === 'answer') return admission.response;
+      setPayment(request, admission.payment);
+      try {
+        return await capture(await handler(request, ...rest), admission, maxStoredBytes);
+      } catch (error) {
+        await admission.finish('failed');
+        throw error;
+      }
+    };
+  };
   return {
     maxStoredBytes,
     countsUnits,
     admit,
-    protect: (route, handler) => {
-      checkRoute({ admit, countsUnits }, route);
-      return async (request, ...rest) => {
-        const admission = await admit(incomingOf(request), request, route);
-        if (admission.kind === 'answer') return admission.response;
-        setPayment(request, admission.payment);
-        try {
-          return await capture(await handler(request, ...rest), admission, maxStoredBytes);
-        } catch (error) {
-          await admission.finish('failed');
-          throw error;
-        }
-      };
+    protect,
+    metered: protect,
+    close: async () => {
+      await Promise.all(dialects.map((dialect) => dialect.close?.()));
     },
   };
 };
@@ -236,16 +251,12 @@ const createRefusing = (
   refuse: () => never,
 ): Paywall => {
   const admit = async () => refuse();
-  const countsUnits = store === undefined || store.countDown !== undefined;
-  return {
-    maxStoredBytes,
-    countsUnits,
-    admit,
-    protect: (route) => {
-      checkRoute({ admit, countsUnits }, route);
-      return admit;
-    },
+  const countsUnits = store === undefined || store.take !== undefined;
+  const protect: Paywall['protect'] = (route) => {
+    checkRoute({ admit, countsUnits }, route);
+    return admit;
   };
+  return { maxStoredBytes, countsUnits, admit, protect, metered: protect, close: async () => {} };
 };
 
 /**

@@ -5,9 +5,11 @@ import { RateLimitedError } from '../generated/errors.ts';
 import { displayUsdc } from '../generated/usdc.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type SettlementClaims, type TokenVerifier } from '../tokens.ts';
+import type { Input } from '../types.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
+import { createAuthorizations } from './authorizations.ts';
 import { faultOfQuote } from './configuration.ts';
-import type { Bill, Dialect, Presented } from './dialect.ts';
+import { type Bill, type Dialect, isFixedPrice, type Presented, scopeOf } from './dialect.ts';
 import type { Incoming } from './incoming.ts';
 import { CONFIGURATION } from './log.ts';
 import { createQuotes } from './quotes.ts';
@@ -52,23 +54,40 @@ type QuittanceSettings = {
   onError: (error: unknown) => void;
 };
 
+/** The price of a quote, or the ceiling and the terms of what is captured of it. */
+const amountsOf = ({ amount, metered }: Bill): Omit<Input<'quote.create'>, 'service_id'> => {
+  if (metered === null) return { quote_amount: amount };
+  const { unitPrice, windowSeconds } = metered;
+  return {
+    capture: 'usage',
+    max_amount: amount,
+    capture_window_seconds: windowSeconds,
+    ...(unitPrice !== null && { unit_price: String(unitPrice) }),
+  };
+};
+
+/** What distinguishes the quotes of a bill from others. */
+const termsOf = ({ resource, amount, units, metered }: Bill): unknown[] =>
+  metered === null
+    ? [resource, amount, units]
+    : [resource, amount, metered.isTab, String(metered.unitPrice), metered.windowSeconds];
+
 /** Creates the quotes of this vendor, within the API's limit of quotes per minute. */
 const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettings) => {
   const quoteCreates = createThrottle();
   /** @param isEarned true if it replaces a quote that is being paid */
   return async (bill: Bill, isEarned: boolean): Promise<SharedQuote> => {
-    const { resource, amount, units, route } = bill;
+    const { resource, amount, route } = bill;
     if (!isEarned && !shares.admits(route)) throw new WaitingError(SHARE_MS);
-    const scope = units === null ? { resource } : { resource, units };
-    const expires_in_seconds = QUOTE_LIFE_SECONDS;
+    const priced = { ...amountsOf(bill), scope: scopeOf(bill), expires_in_seconds: QUOTE_LIFE_SECONDS };
     const end = shares.begin(route);
-    const quote = await quoteCreates(() =>
-      client.quote.create({ service_id: serviceId, quote_amount: amount, expires_in_seconds, scope }),
-    ).catch((error: unknown) => {
-      end(false);
-      if (error instanceof RateLimitedError && !(error instanceof WaitingError)) shares.learn();
-      throw faultOfQuote(error, serviceId, amount);
-    });
+    const quote = await quoteCreates(() => client.quote.create({ service_id: serviceId, ...priced })).catch(
+      (error: unknown) => {
+        end(false);
+        if (error instanceof RateLimitedError && !(error instanceof WaitingError)) shares.learn();
+        throw faultOfQuote(error, serviceId, amount);
+      },
+    );
     end(true);
     // A buyer would refuse a quote of another environment or service, so the vendor reports it
     // first.
@@ -76,7 +95,8 @@ const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettin
     if (
       claims.service_id !== serviceId ||
       claims.quote_amount !== amount ||
-      claims.scope?.resource !== resource
+      claims.scope?.resource !== resource ||
+      (claims.capture !== undefined) !== (bill.metered !== null)
     )
       throw new BadTokenError('The API returned a quote for something else.');
     return quote;
@@ -111,10 +131,10 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
   const readSettlement = createReader(settings);
   const statusReads = createThrottle();
   const settlementOf = createSettlements(client, serviceId);
+  const authorizations = createAuthorizations({ client, onError });
   const quotes = createQuotes({
     // A hash, because an address can be longer than a store's key.
-    nameOf: ({ resource, amount, units }) =>
-      hexHash(utf8(JSON.stringify([serviceId, resource, amount, units]))),
+    nameOf: (bill) => hexHash(utf8(JSON.stringify([serviceId, ...termsOf(bill)]))),
     create: createQuoteMaker(settings),
     readStatus: async (quote_id) => (await statusReads(() => client.quote.get({ quote_id }))).status,
     store,
@@ -123,6 +143,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
 
   return {
     name: 'quittance',
+    close: authorizations.close,
     offer: async (bill, incoming) => {
       const refused = incoming.header(REFUSED_HEADER);
       const quote = await quotes.offer(bill, refused !== null && QUOTE_ID.test(refused) ? refused : null);
@@ -136,6 +157,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           currency: quote.currency,
           expires_at: quote.expires_at,
           settle_url: settleUrl,
+          ...(quote.capture !== undefined && { max_amount: quote.max_amount, capture: quote.capture }),
           ...(!bill.replays && { repeatable: true }),
         },
       };
@@ -146,25 +168,28 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       if (found === null || 'status' in found) return found;
       const { claims, token: settlement_token } = found;
       const { settlement_id } = claims;
+      const ids = { settlement_id, settlement_token };
       const isOwnQuote = () =>
         quotes.paid(bill, claims.quote_id).catch((error: unknown) => {
           onError(error);
           return false;
         });
-      const { take, mismatch, consume, refusal } = settlementOf(
-        { settlement_id, settlement_token },
-        isOwnQuote,
-      );
+      const { take, mismatch, consume, refusal } = settlementOf(ids, isOwnQuote);
       return {
         id: settlement_id,
         mismatch: async (asked) =>
-          asked.units === null && BigInt(claims.quote_amount) < BigInt(asked.amount)
+          isFixedPrice(asked) && BigInt(claims.quote_amount) < BigInt(asked.amount)
             ? failed('amount_too_small')
             : mismatch(asked).catch(refusalOf),
         take: (asked, taking) => take(asked, taking).catch(refusalOf),
         ahead: {
           refusal,
           consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf),
+        },
+        authorization: {
+          known: () => authorizations.known(settlement_id),
+          open: () => authorizations.open(ids).catch(refusalOf),
+          read: () => authorizations.read(ids).catch(refusalOf),
         },
       };
     },

@@ -1,10 +1,11 @@
 import { amountFault, microOf } from '../amounts.ts';
 import { checkCount, checkNames, type OptionNames, refuseFault } from '../options.ts';
 import type { Bill } from './dialect.ts';
+import { checkMeteredRoute, isMetered, type MeteredRoute, meteredBillOf } from './metered-route.ts';
 
 /** The price of a route, more than the fee: `'$0.05'`, `'0.05 USDC'`, or micro-units, `'50000'`. */
 export type Price<R> = string | ((request: R) => string | Promise<string>);
-export type PaidRoute<R> = {
+export type FixedRoute<R> = {
   price: Price<R>;
   /** The price buys this many requests to the address with one on-chain payment. */
   prepaid?: {
@@ -12,7 +13,7 @@ export type PaidRoute<R> = {
     /**
      * How many units one call of the API consumes in advance. The store counts them, so most
      * requests call only the store. Default 1: each request is a call. It needs a store with
-     * `countDown`.
+     * `take`.
      */
     ahead?: number;
     /**
@@ -24,9 +25,12 @@ export type PaidRoute<R> = {
   };
 };
 
-const OPTIONS = { price: true, prepaid: true } satisfies OptionNames<PaidRoute<never>>;
+/** A route with a price for each request, or one whose buyers pay for what they used. */
+export type PaidRoute<R> = FixedRoute<R> | MeteredRoute<R>;
+
+const OPTIONS = { price: true, prepaid: true } satisfies OptionNames<FixedRoute<never>>;
 const PREPAID = { units: true, ahead: true, replay: true } satisfies OptionNames<
-  NonNullable<PaidRoute<never>['prepaid']>
+  NonNullable<FixedRoute<never>['prepaid']>
 >;
 /** The API's limit for the units of a settlement. */
 const MOST_UNITS = 1_000_000_000;
@@ -41,6 +45,11 @@ export const checkRoute = <R>(
 ): void => {
   if (typeof (paywall as { admit?: unknown } | undefined)?.admit !== 'function')
     throw new TypeError('paid: the first argument must be the paywall that createPaywall has returned');
+  if (isMetered<R>(route)) checkMeteredRoute(route, paywall);
+  else checkFixedRoute(route, paywall);
+};
+
+const checkFixedRoute = <R>(route: FixedRoute<R>, paywall: { countsUnits: boolean }): void => {
   checkNames('route', route, OPTIONS);
   const { price, prepaid } = route;
   if (typeof price !== 'function') refuseFault('price', amountFault(price));
@@ -59,9 +68,19 @@ export const checkRoute = <R>(
     );
   if (ahead > 1 && !paywall.countsUnits)
     throw new TypeError(
-      'prepaid.ahead: the store of the paywall counts these units, so it must have countDown, as memoryStore() and the stores of the examples have',
+      'prepaid.ahead: the store of the paywall counts these units, so it must have take, as memoryStore() and the stores of the examples have',
     );
 };
+
+const meteredBill = <R>(resource: string, request: R, route: MeteredRoute<R>): Bill => ({
+  resource,
+  amount: String(microOf(route.max)),
+  units: null,
+  ahead: 1,
+  replays: typeof route.tab === 'object' ? (route.tab.replay ?? true) : true,
+  metered: meteredBillOf(route, request),
+  route,
+});
 
 /** The bill of a request, or the fault of what a price function has returned. */
 export const billOf = async <R>(
@@ -69,6 +88,7 @@ export const billOf = async <R>(
   request: R,
   route: PaidRoute<R>,
 ): Promise<Bill | { fault: TypeError }> => {
+  if (isMetered<R>(route)) return meteredBill(resource, request, route);
   const { price, prepaid } = route;
   const amount = typeof price === 'function' ? await price(request) : price;
   const fault = amountFault(amount);
@@ -80,6 +100,7 @@ export const billOf = async <R>(
     units: prepaid?.units ?? null,
     ahead: prepaid?.ahead ?? 1,
     replays: prepaid?.replay ?? true,
+    metered: null,
     route,
   };
 };

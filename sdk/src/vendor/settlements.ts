@@ -4,7 +4,8 @@ import { ApiError } from '../errors.ts';
 import type { Output } from '../types.ts';
 import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
 import type { Opening, Taking } from './deliveries.ts';
-import type { Bill, Consumed } from './dialect.ts';
+import { type Bill, type Consumed, scopeOf } from './dialect.ts';
+import type { MeteredBill } from './metered-route.ts';
 import { createThrottle } from './throttle.ts';
 
 /** A payment that a fork rolled back is made again within seconds. */
@@ -13,7 +14,8 @@ const FORK_MS = 5000;
 const CONFLICT_MS = 10_000;
 const MAX_SETTLEMENTS = 1000;
 
-type SettlementTerms = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
+type Verified = Output<'settlement.verify'>;
+type SettlementTerms = Pick<Verified, 'service_id' | 'scope' | 'quote_amount'> & { isAuthorization: boolean };
 type No = { said: Refusal; until: number };
 /**
  * A settlement's terms once they were read, and a refusal that holds until a time, so that repeated
@@ -23,17 +25,26 @@ type No = { said: Refusal; until: number };
 type KnownSettlement = { terms: SettlementTerms | null; no: (No & { id: string }) | null };
 type Ids = { settlement_id: string; settlement_token: string };
 
+/** Why an authorization does not serve a metered bill, or null. A tab needs enough for one call. */
+const mismatchOfMetered = (
+  { scope, quote_amount, isAuthorization }: SettlementTerms,
+  { amount }: Bill,
+  { isTab, perCall }: MeteredBill,
+): Refusal | null => {
+  if (!isAuthorization || (scope?.tab === true) !== isTab) return failed('other_resource');
+  return BigInt(quote_amount) < (isTab ? perCall : BigInt(amount)) ? failed('amount_too_small') : null;
+};
+
 /**
  * Null if the settlement matches this bill. A settlement must not pay a higher price or another
  * address.
  */
-const mismatch = (
-  { service_id, scope, quote_amount }: SettlementTerms,
-  bill: Bill,
-  serviceId: string,
-): Refusal | null => {
+const mismatch = (terms: SettlementTerms, bill: Bill, serviceId: string): Refusal | null => {
+  const { service_id, scope, quote_amount, isAuthorization } = terms;
   if (service_id !== serviceId) return failed('other_service');
   if (scope?.resource !== bill.resource) return failed('other_resource');
+  if (bill.metered !== null) return mismatchOfMetered(terms, bill, bill.metered);
+  if (isAuthorization) return failed('other_resource');
   const units = Number.isInteger(scope.units) ? (scope.units as number) : null;
   // A prepaid settlement is not redeemed as a whole, and the reverse. Otherwise it would count
   // twice.
@@ -44,14 +55,22 @@ const mismatch = (
 };
 
 /** The terms of a quote of this bill. */
-const termsOf = ({ resource, amount, units }: Bill, service_id: string): SettlementTerms => ({
+const termsOf = (bill: Bill, service_id: string): SettlementTerms => ({
   service_id,
-  scope: units === null ? { resource } : { resource, units },
-  quote_amount: amount,
+  scope: scopeOf(bill),
+  quote_amount: bill.amount,
+  isAuthorization: bill.metered !== null,
+});
+
+const shownTerms = ({ service_id, scope, quote_amount, authorization }: Verified): SettlementTerms => ({
+  service_id,
+  scope,
+  quote_amount,
+  isAuthorization: authorization !== undefined,
 });
 
 /** What a settlement that is in conflict with a redeem refuses, and how long that holds. */
-const noOfConflict = (chainStatus: Output<'settlement.verify'>['chain_status']): No =>
+const noOfConflict = (chainStatus: Verified['chain_status']): No =>
   chainStatus === 'pending'
     ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
     : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
@@ -59,11 +78,7 @@ const noOfConflict = (chainStatus: Output<'settlement.verify'>['chain_status']):
 const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : null);
 
 /** The meaning of a refusal of redeem or consume, and how long it holds. Null: call again. */
-const noOf = async (
-  error: unknown,
-  { units }: Bill,
-  read: () => Promise<Output<'settlement.verify'>>,
-): Promise<No | null> => {
+const noOf = async (error: unknown, { units }: Bill, read: () => Promise<Verified>): Promise<No | null> => {
   const forEver = Number.POSITIVE_INFINITY;
   switch (codeOf(error)) {
     case 'settlement_exhausted':
@@ -151,9 +166,9 @@ export const createSettlements = (client: Client, serviceId: string) => {
       mismatch: async (bill: Bill): Promise<Refusal | null> => {
         const known = knownOf(settlement_id);
         if (known.terms === null) {
-          const terms = (await isOwnQuote()) ? termsOf(bill, serviceId) : await verify(settlement_id);
-          const { service_id, scope, quote_amount } = terms;
-          known.terms = { service_id, scope, quote_amount };
+          known.terms = (await isOwnQuote())
+            ? termsOf(bill, serviceId)
+            : shownTerms(await verify(settlement_id));
         }
         return mismatch(known.terms, bill, serviceId);
       },

@@ -20,15 +20,18 @@ export type PaywallStore = {
     ttlMs: number,
   ) => Promise<boolean> | boolean;
   /**
-   * Optional. Routes with `prepaid.ahead` need it. One atomic step: provided that no key of
-   * `entries` has a value and that the decimal number at `counter` is at least 1, lowers the number
-   * by 1, keeps its expiry, and writes the entries.
+   * Optional. Routes with `prepaid.ahead` and with `tab` need it. One atomic step: provided that no
+   * key of `entries` has a value and that the decimal number at `counter` is at least `amount` and
+   * not negative, lowers the number by `amount`, keeps its expiry, and writes the entries. A
+   * negative amount raises the number.
    * @returns the number that is left, or why nothing was written: `held` if a key has a value, else
    * `empty`
    */
-  countDown?: (counter: string, entries: readonly StoreEntry[]) => Promise<Counted> | Counted;
+  take?: (counter: string, amount: bigint, entries: readonly StoreEntry[]) => Promise<Taken> | Taken;
 };
-export type Counted = number | 'held' | 'empty';
+export type Taken = bigint | 'held' | 'empty';
+/** The largest number that every store counts exactly. */
+export const MOST_COUNTED = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** A payment was redeemed, and this process has no record of it. */
 export class UnsharedStoreError extends Error {
@@ -85,10 +88,11 @@ export const memoryStore = (): PaywallStore => {
       makeRoom();
       return true;
     },
-    countDown: (counter, entries) => {
+    take: (counter, amount, entries) => {
       if (entries.some(({ key }) => get(key) !== null)) return 'held';
-      const left = Number(get(counter)) - 1;
-      if (left < 0) return 'empty';
+      const number = BigInt(get(counter) ?? -1);
+      if (number < 0n || number < amount) return 'empty';
+      const left = number - amount;
       set(counter, String(left), held.get(counter)!.endsAt);
       for (const { key, value, ttlMs } of entries) set(key, value, Date.now() + ttlMs);
       makeRoom();

@@ -22,7 +22,7 @@ const TERMS = {
 };
 const BILL: Bill = {
   ...{ resource: TERMS.scope.resource, amount: '1000000', units: UNITS },
-  ...{ ahead: 4, replays: true, route: {} },
+  ...{ ahead: 4, replays: true, metered: null, route: {} },
 };
 
 /**
@@ -55,7 +55,7 @@ const campaign = async (seed: number) => {
   const store: PaywallStore = {
     get: (key) => lossy(() => shared.get(key)) as Promise<string | null>,
     compareAndSet: (...args) => lossy(() => shared.compareAndSet(...args)) as Promise<boolean>,
-    countDown: (...args) => lossy(() => shared.countDown!(...args)) as never,
+    take: (...args) => lossy(() => shared.take!(...args)) as never,
   };
   const consumed = new Map<string, number>();
   const consumedUnits = () => [...consumed.values()].reduce((sum, units) => sum + units, 0);

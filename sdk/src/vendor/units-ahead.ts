@@ -169,11 +169,11 @@ const createCounting = (store: PaywallStore, deliveries: Deliveries, onError: (e
         continue;
       }
       const count = bill.replays ? deliveries.counted : deliveries.countedOnce;
-      const counted = await count(counterOf(key, block), request);
+      const counted = await count(counterOf(key, block), 1n, request);
       if (counted === 'held') return { kind: 'refused', refusal: IN_PROGRESS };
       if (counted === 'empty') known.blocks = known.blocks.filter((id) => id !== block);
       else {
-        const isLow = known.blocks.length === 1 && counted.left <= units * LOW;
+        const isLow = known.blocks.length === 1 && Number(counted.left) <= units * LOW;
         if (isLow) filling.early(key, known, units, source);
         return counted.begun;
       }

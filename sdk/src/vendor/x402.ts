@@ -2,8 +2,15 @@ import { jsonBase64, objectOfBase64, objectOr } from '../encoding.ts';
 import type { OptionNames } from '../options.ts';
 import { memoTextOf } from '../payment-memo.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
-import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
-import { type Incoming, isNavigation } from './incoming.ts';
+import {
+  type Bill,
+  type Dialect,
+  type DialectFactory,
+  isFixedPrice,
+  type Offer,
+  type PaywallContext,
+} from './dialect.ts';
+import type { Incoming } from './incoming.ts';
 import { type Asked, presentIncoming } from './incoming-dialect.ts';
 import type { IncomingSettlement } from './incoming-payments.ts';
 import type { IncomingTerms } from './incoming-terms.ts';
@@ -145,7 +152,7 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
     offersAgain: true,
     offer: async (bill, incoming, refused): Promise<Offer> => {
       // A settlement of x402 is redeemed as a whole, so it cannot buy several requests.
-      const terms = bill.units === null ? await findTerms() : null;
+      const terms = isFixedPrice(bill) ? await findTerms() : null;
       if (terms === null) return {};
       const version = refused === null ? null : versionOf(incoming);
       const outcome =

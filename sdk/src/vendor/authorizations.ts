@@ -1,0 +1,271 @@
+import { boundedMap } from '../bounded-map.ts';
+import type { Client } from '../client.ts';
+import { ApiError, NoAnswerError } from '../errors.ts';
+import type { Output } from '../types.ts';
+import { pause } from '../wait.ts';
+import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
+import type { StopReason } from './meter.ts';
+import { createThrottle } from './throttle.ts';
+import { createUsageReports } from './usage-reports.ts';
+
+/** Authorizations of buyers, as this process uses and ends them (docs/guides/metered.md). */
+
+type Ids = { settlement_id: string; settlement_token: string };
+type Verified = Output<'settlement.verify'>;
+
+/** The last part of a window is left for reports and the capture. */
+const MARGIN_MS = 30_000;
+const MAX_KNOWN = 10_000;
+/** How long what was read of an authorization is taken for what is left of it. */
+const FRESH_MS = 2000;
+const PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+/** How long the end of a process waits for its reports. */
+const CLOSING_MS = 10_000;
+
+const marginOf = (windowMs: number): number => Math.min(MARGIN_MS, windowMs / 10);
+
+/** Why an authorization serves no request, or null. */
+const refusalOf = ({ authorization, status }: Verified): Refusal | null => {
+  if (authorization === undefined) return failed('other_resource');
+  if (authorization.at_risk_at !== null) return usedUp('authorization_at_risk');
+  if (status !== 'authorized') return usedUp('authorization_closed');
+  return authorization.left === '0' ? usedUp('authorization_used_up') : null;
+};
+
+const REFUSALS = {
+  used_up: usedUp('authorization_used_up'),
+  at_risk: usedUp('authorization_at_risk'),
+  closed: usedUp('authorization_closed'),
+  gone: usedUp('authorization_closed'),
+} satisfies Record<StopReason, Refusal>;
+
+/** Calls that one process serves on an authorization. */
+const createCalls = () => {
+  const running = new Map<symbol, { stop: (reason: StopReason) => void; since: number }>();
+  let waiting: (() => void)[] = [];
+  return {
+    /** @returns ends the call */
+    enter: (stop: (reason: StopReason) => void): (() => void) => {
+      const id = Symbol();
+      running.set(id, { stop, since: Date.now() });
+      return () => {
+        if (!running.delete(id)) return;
+        const woken = waiting;
+        waiting = [];
+        for (const wake of woken) wake();
+      };
+    },
+    stopAll: (reason: StopReason): void => {
+      for (const { stop } of running.values()) stop(reason);
+    },
+    count: (): number => running.size,
+    /** Since when the oldest of them runs. Null: there is none. */
+    oldest: (): number | null => running.values().next().value?.since ?? null,
+    /** Resolves when a call ends, at once if there is none. */
+    next: (): Promise<void> =>
+      running.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+  };
+};
+
+type Deps = { client: Client; onError: (error: unknown) => void };
+
+/** Calls of the API about authorizations, within its limits. */
+const createApi = ({ client }: Pick<Deps, 'client'>) => {
+  const [verifies, usages, captures] = [createThrottle(), createThrottle(), createThrottle()];
+  const { settlement } = client;
+  return {
+    verify: (settlement_id: string) => verifies(() => settlement.verify({ settlement_id })),
+    usage: (input: Parameters<typeof settlement.usage>[0]) => usages(() => settlement.usage(input)),
+    capture: (settlement_id: string) => captures(() => settlement.capture({ settlement_id })),
+    void: (settlement_id: string, discard_usage: boolean) =>
+      captures(() => settlement.void({ settlement_id, ...(discard_usage && { discard_usage }) })),
+  };
+};
+type Api = ReturnType<typeof createApi>;
+
+const codeOf = (error: unknown): string | null => (error instanceof ApiError ? error.code : null);
+
+/**
+ * Captures what was reported, or releases what is held if that is nothing or below the fee.
+ * @param isUnused nothing was used, as far as this process knows
+ */
+const endOnce = async (api: Api, id: string, isUnused: boolean): Promise<void> => {
+  if (isUnused) {
+    try {
+      await api.void(id, false);
+      return;
+    } catch (error) {
+      // Another process has reported use.
+      if (codeOf(error) !== 'conflict') throw error;
+    }
+  }
+  try {
+    await api.capture(id);
+  } catch (error) {
+    // Another process has ended it, or its window.
+    if (codeOf(error) === 'authorization_closed') return;
+    // Nobody gets what does not exceed the fee, so the buyer's money need not wait for the window.
+    if (codeOf(error) !== 'capture_below_fee') throw error;
+    await api.void(id, true);
+  }
+};
+
+/** Repeats `endOnce` until the API has decided, or its own job ends the authorization. */
+const end = async (api: Api, id: string, isUnused: boolean, endsAt: number): Promise<void> => {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await endOnce(api, id, isUnused);
+    } catch (error) {
+      const isTemporary = error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
+      const waitMs = (isTemporary && error.retryAfterMs) || PAUSE_MS * 2 ** Math.min(tries, 6);
+      if (!isTemporary || Date.now() + waitMs > endsAt) throw error;
+      await pause(Math.min(waitMs, LONGEST_PAUSE_MS));
+    }
+  }
+};
+
+type Ending = { before?: () => Promise<void>; others?: () => Promise<void> };
+
+/** Repeats a step until it succeeds or the window has ended. */
+const until = async (endsAt: number, step: () => Promise<void>, onError: (error: unknown) => void) => {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      onError(error);
+      if (Date.now() > endsAt) return;
+      await pause(PAUSE_MS);
+    }
+  }
+};
+
+type Context = {
+  api: Api;
+  /** The flushes of those with use that is not reported yet. */
+  unreported: Map<string, () => Promise<boolean>>;
+  onError: (error: unknown) => void;
+};
+
+const createAuthorization = (
+  { settlement_id, settlement_token }: Ids,
+  authorization: NonNullable<Verified['authorization']>,
+  { api, unreported, onError }: Context,
+) => {
+  const endsAt = Date.parse(authorization.capture_ends_at);
+  const servesUntil = endsAt - marginOf(endsAt - Date.now());
+  const calls = createCalls();
+  const openedAt = Date.now();
+  let used = BigInt(authorization.used);
+  let stopped: StopReason | null = null;
+  let ending: Promise<void> | null = null;
+
+  /** Stops its calls, with the reason that only a read of it shows. */
+  const stopAfter = async (error: ApiError): Promise<void> => {
+    stopped ??= 'closed';
+    if (error.code !== 'authorization_closed') onError(error);
+    const found = await api.verify(settlement_id).catch(() => null);
+    if ((found?.authorization?.at_risk_at ?? null) !== null) stopped = 'at_risk';
+    calls.stopAll(stopped);
+  };
+  const reports = createUsageReports({
+    report: async (usages) => {
+      const recorded = await api.usage({ settlement_id, settlement_token, usages });
+      used = BigInt(recorded.used);
+    },
+    onReported: () => unreported.delete(settlement_id),
+    onRefused: (error) => {
+      unreported.delete(settlement_id);
+      void stopAfter(error);
+    },
+    onError,
+  });
+
+  return {
+    id: settlement_id,
+    ceiling: BigInt(authorization.max_amount),
+    endsAt,
+    /** What was left when it was opened. Null: that is too long ago. */
+    leftAtOpening: (): string | null => (Date.now() - openedAt < FRESH_MS ? authorization.left : null),
+    /** What the API has recorded as used, when it last answered. */
+    used: (): bigint => used,
+    /** Adds to what is reported as used. */
+    add: (amountMicro: bigint): void => {
+      unreported.set(settlement_id, reports.flush);
+      reports.add(amountMicro);
+    },
+    calls,
+    /** No further call begins on it. Those under way go on. */
+    retire: (): void => {
+      stopped ??= 'closed';
+    },
+    isEnding: (): boolean => ending !== null,
+    /** Why it serves no further request, or null. */
+    refusal: (): Refusal | null => {
+      if (stopped === null && Date.now() >= servesUntil) stopped = 'closed';
+      if (stopped !== null) return REFUSALS[stopped];
+      return reports.isStale() ? unavailable('usage_unreported') : null;
+    },
+    /**
+     * Ends it once its calls have ended: captures what was used.
+     * @param before keeps other processes from beginning calls on it
+     * @param others waits for calls of other processes
+     */
+    end: (reason: StopReason, { before, others }: Ending = {}): Promise<void> => {
+      stopped ??= reason;
+      ending ??= (async () => {
+        if (before !== undefined) await until(endsAt, before, onError);
+        while (calls.count() > 0) await calls.next();
+        await others?.();
+        while (!(await reports.flush())) await pause(PAUSE_MS);
+        await end(api, settlement_id, used === 0n, endsAt);
+      })().catch(onError);
+      return ending;
+    },
+  };
+};
+export type Authorization = ReturnType<typeof createAuthorization>;
+
+/** The authorizations that this process serves. */
+export const createAuthorizations = ({ client, onError }: Deps) => {
+  const api = createApi({ client });
+  const known = boundedMap<Authorization>(MAX_KNOWN);
+  const unreported: Context['unreported'] = new Map();
+  const opening = new Map<string, Promise<Authorization | Refusal>>();
+
+  const open = async (ids: Ids): Promise<Authorization | Refusal> => {
+    const verified = await api.verify(ids.settlement_id);
+    const refusal = refusalOf(verified);
+    if (refusal !== null) return refusal;
+    const authorization = createAuthorization(ids, verified.authorization!, { api, unreported, onError });
+    known.set(ids.settlement_id, authorization);
+    return authorization;
+  };
+
+  return {
+    /** One that this process serves, or has served. */
+    known: (settlementId: string): Authorization | undefined => known.get(settlementId),
+    /** Reads an authorization of the API. Concurrent requests share the call. */
+    open: (ids: Ids): Promise<Authorization | Refusal> => {
+      const under = opening.get(ids.settlement_id);
+      if (under !== undefined) return under;
+      const opened = open(ids).finally(() => opening.delete(ids.settlement_id));
+      opening.set(ids.settlement_id, opened);
+      return opened;
+    },
+    /** Reports what is not reported yet, while the API answers. */
+    close: async (): Promise<void> => {
+      const endsAt = Date.now() + CLOSING_MS;
+      const report = async (flush: () => Promise<boolean>): Promise<void> => {
+        while (!(await flush()) && Date.now() < endsAt) await pause(PAUSE_MS);
+      };
+      await Promise.all([...unreported.values()].map(report));
+    },
+    /** Reads what the API says is left of it now. */
+    read: async ({ settlement_id }: Ids): Promise<{ left: string } | Refusal> => {
+      const verified = await api.verify(settlement_id);
+      return refusalOf(verified) ?? { left: verified.authorization!.left };
+    },
+  };
+};
+export type Authorizations = ReturnType<typeof createAuthorizations>;

@@ -1,0 +1,165 @@
+import type { Authorization } from './authorizations.ts';
+import { type MeteredAmount, type MeteredBill, type MeteredResult, microOfMetered } from './metered-route.ts';
+
+/**
+ * Why no more can be charged. used_up: the call has reached what it may cost. at_risk: the buyer's
+ * wallet no longer covers the authorization. closed: it has ended. gone: the buyer has disconnected.
+ */
+export type StopReason = 'used_up' | 'at_risk' | 'closed' | 'gone';
+
+/** The call cannot be charged for more, so nothing more must be delivered for it. */
+export class MeterStoppedError extends Error {
+  override readonly name: string = 'MeterStoppedError';
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason) {
+    super(`The call cannot be charged for more (${reason}), so deliver nothing more for it.`);
+    this.reason = reason;
+  }
+}
+
+/** What a call of a metered route costs, for its handler. */
+export type Meter = {
+  /**
+   * Adds to what the call costs. Charge before you deliver.
+   * @throws MeterStoppedError if it is more than is left, or the authorization has ended. Nothing
+   *   is charged then
+   */
+  charge: (amount: MeteredAmount) => void;
+  /** What was charged, in micro-units. */
+  readonly charged: bigint;
+  /** What can still be charged for this call, in micro-units. */
+  readonly left: bigint;
+  /** Aborted with a MeterStoppedError when no more can be charged. */
+  readonly signal: AbortSignal;
+};
+
+/** The header that shows what a call has cost. */
+export const USAGE_HEADER = 'quittance-usage';
+
+/** What a paywall does with the meter of a call. */
+export type Metering = {
+  meter: Meter;
+  /** False: the price is known only at the end. */
+  isFixed: boolean;
+  /** The first byte of a delivery goes out. From here on what is charged is owed. */
+  begin: () => void;
+  hasBegun: () => boolean;
+  /** Asks the price of the finished answer. Only the first call counts. Never throws. */
+  conclude: (result: MeteredResult) => Promise<void>;
+  /** The buyer has left after the first byte: a fixed price is owed. */
+  leave: () => void;
+  /** The call costs nothing. */
+  drop: () => void;
+  stop: (reason: StopReason) => void;
+  stopped: () => StopReason | null;
+  /** What the header says, as far as it is known. */
+  usage: () => string;
+  /** What the call did not use of what it had taken. */
+  unused: () => bigint;
+};
+
+export type MeteringInput = {
+  authorization: Pick<Authorization, 'add'>;
+  bill: MeteredBill;
+  /** What this call can cost. */
+  most: bigint;
+  /** What was reported for an earlier run of this call, which is not reported again. */
+  credit: bigint;
+  /** What is left of the authorization besides. Null: it serves one call. */
+  leftBesides: bigint | null;
+  onFault: (error: unknown) => void;
+};
+
+/** Measures one call. */
+export const createMetering = (input: MeteringInput): Metering => {
+  const { authorization, bill, most, credit, leftBesides, onFault } = input;
+  const controller = new AbortController();
+  let charged = 0n;
+  let reported = 0n;
+  let hasBegun = false;
+  let isConcluded = false;
+  let stopped: StopReason | null = null;
+
+  const report = (): void => {
+    const owed = charged > credit ? charged - credit : 0n;
+    if (!hasBegun || owed === reported) return;
+    authorization.add(owed - reported);
+    reported = owed;
+  };
+  const begin = (): void => {
+    hasBegun = true;
+    report();
+  };
+  const stop = (reason: StopReason): void => {
+    if (stopped !== null || isConcluded) return;
+    stopped = reason;
+    controller.abort(new MeterStoppedError(reason));
+  };
+  /** Adds a price that is asked when everything is delivered, so it is cut to what is left. */
+  const addLast = (micro: bigint): void => {
+    const left = most - charged;
+    if (micro > left)
+      onFault(
+        new TypeError(`price: a call costs ${micro} micro-units, and ${left} are left of what it may cost`),
+      );
+    charged += micro > left ? left : micro;
+    report();
+  };
+
+  return {
+    meter: {
+      charge: (amount) => {
+        const micro = microOfMetered(amount, bill.unitPrice);
+        if (bill.fixed !== null && micro > 0n)
+          throw new TypeError(
+            'charge: the route has a fixed price; set tab.perCall to charge more than that',
+          );
+        if (stopped === null && charged + micro > most) stop('used_up');
+        if (stopped !== null) throw new MeterStoppedError(stopped);
+        if (isConcluded) throw new MeterStoppedError('closed');
+        charged += micro;
+        report();
+      },
+      get charged() {
+        return charged;
+      },
+      get left() {
+        return most - charged;
+      },
+      signal: controller.signal,
+    },
+    isFixed: bill.fixed !== null,
+    begin,
+    hasBegun: () => hasBegun,
+    conclude: async (result) => {
+      if (isConcluded) return;
+      isConcluded = true;
+      try {
+        const price = bill.fixed ?? microOfMetered(await bill.priceOf(result), bill.unitPrice);
+        addLast(price);
+      } catch (error) {
+        onFault(error);
+      }
+    },
+    leave: () => {
+      if (isConcluded) return;
+      isConcluded = true;
+      if (bill.fixed !== null) addLast(bill.fixed);
+    },
+    drop: () => {
+      isConcluded = true;
+      charged = 0n;
+    },
+    stop,
+    stopped: () => stopped,
+    usage: () => {
+      const known = isConcluded || stopped !== null ? charged : bill.fixed;
+      const parts: string[] = [];
+      if (known !== null) parts.push(`charged=${known > credit ? known - credit : 0n}`);
+      if (leftBesides !== null) parts.push(`left=${leftBesides + most - (known ?? most)}`);
+      return parts.join(', ');
+    },
+    unused: () => most - charged,
+  };
+};

@@ -1,0 +1,79 @@
+import { refusal, type Scripted } from './scripted-server.ts';
+
+/** Authorizations of the scripted API of a vendor: use, capture and void, as the real one decides. */
+export type Held = {
+  service_id: string;
+  scope: { resource: string; tab?: true };
+  max: bigint;
+  used: bigint;
+  usages: Map<string, string>;
+  status: 'authorized' | 'captured' | 'voided';
+  /** The wallet no longer covers it. */
+  isAtRisk: boolean;
+  endsAt: number;
+};
+
+const FEE = 10_000n;
+
+const shown = ({ max, used, status, isAtRisk, endsAt }: Held) => ({
+  mode: 'usage',
+  max_amount: String(max),
+  used: String(used),
+  left: String(status === 'authorized' && !isAtRisk ? max - used : 0n),
+  unit_price: null,
+  capture_ends_at: new Date(endsAt).toISOString(),
+  at_risk_at: isAtRisk ? new Date().toISOString() : null,
+  voided_at: null,
+});
+
+type Use = { usage_id: string; amount: string };
+
+const use = (held: Held, usages: readonly Use[]): Scripted => {
+  const fresh = usages.filter(({ usage_id }) => !held.usages.has(usage_id));
+  const isChanged = usages.some(
+    ({ usage_id, amount }) => held.usages.has(usage_id) && held.usages.get(usage_id) !== amount,
+  );
+  if (isChanged) return refusal(409, 'conflict');
+  if (fresh.length > 0 && (held.status !== 'authorized' || held.isAtRisk))
+    return refusal(409, 'authorization_closed');
+  const more = fresh.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  if (held.used + more > held.max) return refusal(409, 'usage_exceeds_authorization');
+  for (const { usage_id, amount } of fresh) held.usages.set(usage_id, amount);
+  held.used += more;
+  return { status: 200, body: { used: String(held.used), left: String(held.max - held.used) } };
+};
+
+const capture = (held: Held): Scripted => {
+  if (held.status === 'voided') return refusal(409, 'authorization_closed');
+  if (held.used <= FEE) return refusal(409, 'capture_below_fee');
+  held.status = 'captured';
+  return { status: 200, body: { status: 'confirmed', captured_amount: String(held.used) } };
+};
+
+const voided = (held: Held, discard: unknown): Scripted => {
+  if (held.status === 'captured' || (held.used > 0n && discard !== true)) return refusal(409, 'conflict');
+  held.status = 'voided';
+  return { status: 200, body: { status: 'voided', used: String(held.used) } };
+};
+
+/** The answer of an action on an authorization. */
+export const onAuthorization = (held: Held, action: string, body: Record<string, unknown>): Scripted => {
+  switch (action) {
+    case 'verify':
+      return {
+        status: 200,
+        body: {
+          ...{ service_id: held.service_id, scope: held.scope, quote_amount: String(held.max) },
+          ...{ status: held.status, chain_status: 'none', authorization: shown(held) },
+        },
+      };
+    case 'usage':
+      return use(held, body.usages as Use[]);
+    case 'capture':
+      return capture(held);
+    case 'void':
+      return voided(held, body.discard_usage);
+    default:
+      return refusal(409, 'conflict');
+  }
+};
