@@ -30,10 +30,10 @@ export type SettleOptions = CallOptions & {
   patienceMs?: number;
 };
 /**
- * A payment that is confirmed on chain, with the id of its attempt. The id differs from the sent
- * one if the account had paid before.
+ * A payment that is confirmed on chain, or of a quote with `capture` an authorization, with the id
+ * of its attempt. The id differs from the sent one if the account had paid before.
  */
-export type Paid = Extract<Output<'settlement.settle'>, { status: 'confirmed' }> & {
+export type Paid = Extract<Output<'settlement.settle'>, { status: 'confirmed' | 'authorized' }> & {
   payment_attempt_id: string;
 };
 export type Settle = (input: SettleInput, options?: SettleOptions) => Promise<Paid>;
@@ -81,8 +81,13 @@ const readPayment = async (
   options: CallOptions,
 ): Promise<Paid | null> => {
   const found = await read({ settlement_id }, options);
-  const { settlement_token, payment_attempt_id, tx_hash, redeem_expires_at } = found;
+  const { settlement_token, payment_attempt_id, tx_hash, redeem_expires_at, authorization } = found;
   if (settlement_token === undefined || payment_attempt_id === undefined) return null;
+  if (found.status === 'authorized' && authorization !== undefined) {
+    const { max_amount, capture_ends_at } = authorization;
+    const open = { status: 'authorized', tx_hash: null, max_amount, capture_ends_at } as const;
+    return { settlement_id, settlement_token, payment_attempt_id, ...open };
+  }
   if (tx_hash === null || redeem_expires_at === null) return null;
   return {
     settlement_id,
@@ -97,7 +102,8 @@ const readPayment = async (
 
 /**
  * Settles a quote. The attempt's id is generated and stored before anything is sent. Every repeat
- * carries it, until the payment is confirmed or finally refused. Another call with the same quote
+ * carries it, until the payment is confirmed or finally refused, or authorized if the quote has
+ * `capture`. Another call with the same quote
  * continues the same attempt. If the account has paid the quote by another attempt, that settlement
  * is returned.
  * @throws ApiError of its code if the attempt is refused; see `moneyMoved` and `safeAction`
@@ -119,7 +125,7 @@ export const createSettle =
       try {
         const received = await call(OPERATIONS.settlement.settle, body, options);
         const settled = received.body as Output<'settlement.settle'>;
-        const paid = settled.status === 'confirmed' ? { ...settled, payment_attempt_id: id } : null;
+        const paid = settled.status === 'pending' ? null : { ...settled, payment_attempt_id: id };
         return { paid, waitMs: received.retryAfterMs ?? PENDING_MS };
       } catch (error) {
         if (error instanceof ApiError) error.paymentAttemptId = id;

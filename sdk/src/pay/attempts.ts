@@ -7,9 +7,10 @@ import { QuoteTakenError } from './errors.ts';
 import type { Payers } from './payers.ts';
 import type { Prepaid } from './prepaid.ts';
 import { type Receipt, receiptIn } from './receipt.ts';
-import { isPrepaid } from './rules.ts';
+import { isAuthorization, isForMany } from './rules.ts';
 import type { SettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
+import type { Tabs } from './tabs.ts';
 
 /** The error code of a quote that another attempt pays or has paid. */
 export const TAKEN = 'quote_already_settled';
@@ -40,16 +41,22 @@ type AttemptsDeps = {
   ledger: Ledger;
   payers: Payers;
   prepaid: Prepaid;
+  tabs: Tabs;
   store: PaymentStore;
   paid: (receipt: Receipt) => void;
 };
 
+const transactionOf = ({ tx_hash }: Paid): { txHash?: string } =>
+  tx_hash === null ? {} : { txHash: tx_hash };
+
 /** Settles the quotes of stored records. Names are those of the store. */
-export const createAttempts = ({ settlements, ledger, payers, prepaid, store, ...deps }: AttemptsDeps) => {
+export const createAttempts = (deps: AttemptsDeps) => {
+  const { settlements, ledger, payers, prepaid, tabs, store } = deps;
   /** Ends the hold of a record that has not paid the quote, and removes it unless it continues. */
   const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims, continues = false) => {
     payers.delete(quote, id);
     ledger.release(id);
+    tabs.cancel(id);
     if (!continues) await store.remove(name, id);
   };
 
@@ -59,7 +66,7 @@ export const createAttempts = ({ settlements, ledger, payers, prepaid, store, ..
    */
   const adopt = async (record: PaymentRecord, call: Call, paid: Paid): Promise<PaymentRecord> => {
     const { settlement_id, settlement_token, payment_attempt_id } = paid;
-    const isBundle = isPrepaid(storedClaims(record.quoteToken!));
+    const isBundle = isForMany(storedClaims(record.quoteToken!));
     // If the payer is alive, it presents the payment within moments. Using it here would leave the
     // payer without a delivery.
     if (!isBundle) await settlements.untilRedeemed(settlement_id, call.signal);
@@ -68,12 +75,11 @@ export const createAttempts = ({ settlements, ledger, payers, prepaid, store, ..
     // used for this call.
     const isRead = call.method === 'GET' || call.method === 'HEAD';
     const adopted = { requestId: isRead && !isBundle ? payment_attempt_id : record.id };
-    const { tx_hash: txHash } = paid;
     return {
       ...record,
       settlement: { settlement_id, settlement_token },
       paidAt: Date.now(),
-      txHash,
+      ...transactionOf(paid),
       adopted,
     };
   };
@@ -98,12 +104,15 @@ export const createAttempts = ({ settlements, ledger, payers, prepaid, store, ..
           ...record,
           settlement: { settlement_id, settlement_token },
           paidAt: Date.now(),
-          txHash: paid.tx_hash,
+          ...transactionOf(paid),
+          ...(isAuthorization(quote) && { method: call.method }),
         };
-        if (paid.payment_attempt_id === record.id) ledger.spend(record.id);
-        else settled = await adopt(record, call, paid);
+        if (paid.payment_attempt_id !== record.id) settled = await adopt(record, call, paid);
+        // The ceiling of an authorization stays reserved until it is known what was captured.
+        else if (!isAuthorization(quote)) ledger.spend(record.id);
         await store.save(name, settled);
-        if (isPrepaid(quote)) await prepaid.save(settled);
+        if (isForMany(quote)) await prepaid.save(settled);
+        if (isAuthorization(quote)) await tabs.opened(settled);
         if (settled.adopted === undefined) deps.paid(receiptIn(settled)!);
         return settled;
       } catch (error) {

@@ -54,9 +54,11 @@ export const createLedger = ({ total: inTotal, perOrigin: ofOrigin, periodMs }: 
     release: (id: string): void => {
       entries.delete(id);
     },
-    spend: (id: string): void => {
-      const entry = entries.get(id);
-      if (entry === undefined) return;
+    /** @param micro what was paid, if it is less than what was reserved */
+    spend: (id: string, micro?: bigint): void => {
+      const reserved = entries.get(id);
+      if (reserved === undefined) return;
+      const entry = { ...reserved, amountMicro: micro ?? reserved.amountMicro };
       if (periodMs !== undefined) {
         entries.set(id, { ...entry, endsAt: Date.now() + periodMs });
         return;

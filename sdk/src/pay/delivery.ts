@@ -1,3 +1,4 @@
+import { storedClaims } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { sleep } from '../wait.ts';
 import { type Call, sendCall } from './call.ts';
@@ -5,7 +6,9 @@ import { readWait } from './dialects.ts';
 import { NotDeliveredError, PaidRedirectError } from './errors.ts';
 import type { Payments } from './payments.ts';
 import { receiptIn, withReceipt } from './receipt.ts';
+import { isAuthorization } from './rules.ts';
 import type { PaymentRecord } from './store.ts';
+import { readUsage, withUsage } from './usage.ts';
 
 /** How long a vendor delivers a settlement again to the request that redeemed it. */
 export const REDELIVERY_MS = 600_000;
@@ -48,6 +51,8 @@ const isRefusal = async (
   response: Response,
 ): Promise<boolean | null> => {
   if (response.status < 400 || !isFinal(response) || quoteToken === null) return false;
+  // It is captured after the delivery, or never. Its ceiling is released in both cases.
+  if (isAuthorization(storedClaims(quoteToken))) return false;
   const isUntouched = await payments.isUntouched(settlement!.settlement_id);
   if (isUntouched) discard(response);
   return isUntouched;
@@ -94,7 +99,9 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     if (isUntouched)
       return notDelivered(name, record, `The vendor refused the request with status ${response.status}.`);
     await payments.conclude(name, record, isFinal(response));
-    return withReceipt(response, receiptIn(record));
+    const usage = readUsage(record, response);
+    if (usage?.chargedMicro != null) await payments.cost(record, BigInt(usage.chargedMicro));
+    return withUsage(withReceipt(response, receiptIn(record)), usage);
   };
 
   /**
@@ -118,6 +125,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     if (response.status !== 402) return conclude(name, record, call, response);
     discard(response);
     if (isAdopted && !(await payments.hasUnits(record))) return payments.disown(name, record);
+    if (await payments.isReleased(record)) return payments.disown(name, record);
     return notDelivered(name, record, refusedPayment(record));
   };
 

@@ -23,19 +23,24 @@ export class ResourceMismatchError extends PaymentDeclinedError {
   override readonly name: string = 'ResourceMismatchError';
 }
 
+type Cap = 'maxAmount' | 'tabs' | 'total' | 'perOrigin';
+
+const ABOVE: Record<Cap, string> = {
+  maxAmount: 'is above maxAmount',
+  tabs: 'would exceed maxAmount with the ceilings that are open',
+  total: 'would exceed budget.total',
+  perOrigin: 'would exceed budget.perOrigin',
+};
+
 /** The price exceeds `maxAmount` or the rest of the budget. */
 export class PriceAboveCapError extends PaymentDeclinedError {
   override readonly name: string = 'PriceAboveCapError';
-  readonly cap: 'maxAmount' | 'total' | 'perOrigin';
+  /** `tabs`: `maxAmount`, by the ceilings that are open together. */
+  readonly cap: Cap;
 
   /** @param most the cap, in micro-units */
-  constructor(cap: 'maxAmount' | 'total' | 'perOrigin', quote: Price, most: bigint) {
-    const price = displayUsdc(quote.quote_amount);
-    const isOne = cap === 'maxAmount';
-    super(
-      `${price} ${isOne ? 'is above maxAmount' : `would exceed budget.${cap}`} (${displayUsdc(most)}).`,
-      quote,
-    );
+  constructor(cap: Cap, quote: Price, most: bigint) {
+    super(`${displayUsdc(quote.quote_amount)} ${ABOVE[cap]} (${displayUsdc(most)}).`, quote);
     this.cap = cap;
   }
 }

@@ -12,10 +12,12 @@ import type { Network } from './offer-dialect.ts';
 import { checked, type PayOptions } from './options.ts';
 import { createOutgoingPayments } from './outgoing-payments.ts';
 import { createPayments } from './payments.ts';
+import { createPrepaid } from './prepaid.ts';
 import { receiptOf, withReceipt } from './receipt.ts';
 import { createReports } from './reports.ts';
 import { createRules } from './rules.ts';
 import { memoryStore } from './store.ts';
+import { createTabs } from './tabs.ts';
 
 export type { Amount, NamedUsdc } from '../amounts.ts';
 export { isResourceOf, resourceOf } from '../resource.ts';
@@ -37,6 +39,7 @@ export type { VendorProblem } from './problem.ts';
 export { type Receipt, receiptOf } from './receipt.ts';
 export type { Rules } from './rules.ts';
 export { memoryStore, type PaymentRecord, type PaymentStore } from './store.ts';
+export { type Usage, usageOf } from './usage.ts';
 
 export type PayInit = CallInit & {
   /**
@@ -47,7 +50,14 @@ export type PayInit = CallInit & {
    */
   paymentKey?: string;
 };
-export type PayingFetch = (input: string | URL | Request, init?: PayInit) => Promise<Response>;
+export type PayingFetch = {
+  (input: string | URL | Request, init?: PayInit): Promise<Response>;
+  /**
+   * Ends the tabs that are open at vendors, so that they are captured now and the rest of their
+   * ceilings is released.
+   */
+  closeTabs: () => Promise<void>;
+};
 
 const MAX_BODY_BYTES = 1_048_576;
 
@@ -74,12 +84,17 @@ const createBuyer = (
   const { paid, refused } = createCallbacks(rest);
   const approve = rest.approve ?? (() => true);
   const report = client.settlement.reportExternal;
+  const read = client.settlement.get;
+  const prepaid = createPrepaid(store);
+  const tabs = createTabs({ fetch, read, ledger, store, prepaid, maxAmount: rest.maxAmount });
   const exchange = createExchange({
     fetch,
     verify: createTokenVerifier(environment, async () => (await client.gateway.jwks({ environment })).keys),
     payments: createPayments({
       settle: client.settlement.settle,
-      read: client.settlement.get,
+      read,
+      prepaid,
+      tabs,
       check: checkQuote,
       ledger,
       approve,
@@ -99,7 +114,7 @@ const createBuyer = (
       paid,
     }),
   });
-  return async (call: Call, name: string): Promise<Response> => {
+  const buy = async (call: Call, name: string): Promise<Response> => {
     try {
       return await exchange(call, name);
     } catch (error) {
@@ -107,10 +122,11 @@ const createBuyer = (
       throw error;
     }
   };
+  return { buy, closeTabs: tabs.closeAll };
 };
 
 const createPaying = (fetch: Fetch, options: ReturnType<typeof checked>): PayingFetch => {
-  const buy = createBuyer(fetch, options);
+  const { buy, closeTabs } = createBuyer(fetch, options);
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
 
   /**
@@ -118,7 +134,7 @@ const createPaying = (fetch: Fetch, options: ReturnType<typeof checked>): Paying
    */
   const inFlight = new Map<string, { fingerprint: string; answer: Promise<Response> }>();
 
-  return async (input, { paymentKey, ...more } = {}) => {
+  const pay = async (input: string | URL | Request, { paymentKey, ...more }: PayInit = {}) => {
     const { maxAmount: _max, approve: _approve, ...init } = more;
     const plain = () =>
       fetch(typeof input === 'object' && 'headers' in input ? input.url : String(input), init);
@@ -142,6 +158,7 @@ const createPaying = (fetch: Fetch, options: ReturnType<typeof checked>): Paying
     inFlight.set(paymentKey, { fingerprint: call.fingerprint, answer });
     return answer;
   };
+  return Object.assign(pay, { closeTabs });
 };
 
 /**
@@ -168,6 +185,6 @@ export const payingFetch = (fetch: Fetch, options: PayOptions): PayingFetch => {
   return unlessMissing(
     'payingFetch',
     () => createPaying(fetch, checked(options)),
-    (refuse) => async () => refuse(),
+    (refuse) => Object.assign(async () => refuse(), { closeTabs: async () => refuse() }),
   );
 };

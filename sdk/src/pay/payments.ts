@@ -7,12 +7,13 @@ import type { Call } from './call.ts';
 import type { AskedPayment } from './dialects.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { createPayers } from './payers.ts';
-import { createPrepaid } from './prepaid.ts';
+import type { Prepaid } from './prepaid.ts';
 import type { Approve } from './price.ts';
 import type { Receipt } from './receipt.ts';
-import { isPrepaid } from './rules.ts';
+import { isAuthorization, isForMany } from './rules.ts';
 import { createSettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
+import type { Tabs } from './tabs.ts';
 
 type PaymentsDeps = {
   settle: Settle;
@@ -22,6 +23,8 @@ type PaymentsDeps = {
   ledger: Ledger;
   approve: Approve;
   store: PaymentStore;
+  prepaid: Prepaid;
+  tabs: Tabs;
   /** Called after each payment. */
   paid: (receipt: Receipt) => void;
 };
@@ -75,11 +78,10 @@ const createRecords = (store: PaymentStore) => {
 
 /** Buys, and stores what was bought. Names are those of the store. */
 export const createPayments = (deps: PaymentsDeps) => {
-  const { settle, read, check, ledger, approve, store, paid } = deps;
+  const { settle, read, check, ledger, approve, store, prepaid, tabs, paid } = deps;
   const settlements = createSettlementReader(read);
   const payers = createPayers();
-  const prepaid = createPrepaid(store);
-  const { pay, giveUp } = createAttempts({ settle, settlements, ledger, payers, prepaid, store, paid });
+  const { pay, giveUp } = createAttempts({ settle, settlements, ledger, payers, prepaid, tabs, store, paid });
 
   /** Reserves the amount and stores the record that pays, before anything is sent. */
   const begin = async (
@@ -96,6 +98,7 @@ export const createPayments = (deps: PaymentsDeps) => {
     const unpaid = { url, quoteToken, settlement: null, paidAt: null };
     const begun = { ...own, ...unpaid, ...(isRepeatable && { repeatable: true as const }) };
     try {
+      if (isAuthorization(quote)) await tabs.makeRoom(own.id, quote, call);
       ledger.reserve(own.id, new URL(url).origin, quote);
       if (!(await (call.approve ?? approve)(quote, { method: call.method, url })))
         throw new NotAllowedError('the payment was not approved', quote);
@@ -104,6 +107,7 @@ export const createPayments = (deps: PaymentsDeps) => {
       return begun;
     } catch (error) {
       ledger.release(own.id);
+      tabs.cancel(own.id);
       payers.delete(quote, own.id);
       throw error;
     }
@@ -155,12 +159,22 @@ export const createPayments = (deps: PaymentsDeps) => {
 
     /** True if it has units left. The API answers, because a vendor would profit from a "no". */
     hasUnits: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean> => {
-      if (quoteToken !== null && !isPrepaid(storedClaims(quoteToken))) return false;
+      if (quoteToken !== null && !isForMany(storedClaims(quoteToken))) return false;
       return settlements.hasUnits(settlement!.settlement_id);
     },
     isUntouched: settlements.isUntouched,
+    /** True if the vendor has released the authorization of a request, so that it may buy again. */
+    isReleased: async (record: PaymentRecord): Promise<boolean> => {
+      const { quoteToken, settlement } = record;
+      if (quoteToken === null || !isAuthorization(storedClaims(quoteToken))) return false;
+      if (!(await settlements.isVoid(settlement!.settlement_id))) return false;
+      await tabs.leave(record);
+      return true;
+    },
+    cost: tabs.cost,
     prepaid: prepaid.find,
     dropPrepaid: prepaid.drop,
+    leaveTab: tabs.leave,
   };
 };
 export type Payments = ReturnType<typeof createPayments>;

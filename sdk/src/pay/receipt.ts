@@ -1,6 +1,7 @@
 import { sharedMap } from '../shared-map.ts';
 import { storedClaims } from '../tokens.ts';
 import type { Price } from './price.ts';
+import { isAuthorization } from './rules.ts';
 import type { PaymentRecord } from './store.ts';
 
 /** What was paid, as plain JSON. */
@@ -8,8 +9,10 @@ export type Receipt = {
   settlementId: string;
   /** `quittance`, or the protocol of a vendor that does not use Quittance. */
   rail: 'quittance' | 'x402_out' | 'mpp_out';
-  /** The gross amount, USDC micro-units. */
+  /** The gross amount, USDC micro-units. With `authorized` it is a ceiling. */
   amountMicro: string;
+  /** Set if nothing is paid yet: the vendor captures what is used. `usageOf` shows what it is. */
+  authorized?: true;
   /** Null for a vendor that does not use Quittance, as is the service. */
   quoteId: string | null;
   serviceId: string | null;
@@ -24,7 +27,7 @@ export type Receipt = {
    */
   confirmed: boolean;
 };
-type Outcome = Pick<Receipt, 'settlementId' | 'rail' | 'transaction' | 'confirmed'>;
+type Outcome = Pick<Receipt, 'settlementId' | 'rail' | 'transaction' | 'confirmed' | 'authorized'>;
 
 const receipts = sharedMap<Response, Receipt>('receipts');
 
@@ -38,15 +41,18 @@ export const receiptFrom = (price: Price, outcome: Outcome): Receipt => ({
 });
 
 /** The receipt of a quote that a record has paid. Null if it uses what another request has paid. */
-export const receiptIn = ({ quoteToken, settlement, txHash }: PaymentRecord): Receipt | null =>
-  quoteToken === null || settlement === null
-    ? null
-    : receiptFrom(storedClaims(quoteToken), {
-        settlementId: settlement.settlement_id,
-        rail: 'quittance',
-        transaction: txHash ?? null,
-        confirmed: true,
-      });
+export const receiptIn = ({ quoteToken, settlement, txHash }: PaymentRecord): Receipt | null => {
+  if (quoteToken === null || settlement === null) return null;
+  const quote = storedClaims(quoteToken);
+  const isOpen = isAuthorization(quote);
+  return receiptFrom(quote, {
+    settlementId: settlement.settlement_id,
+    rail: 'quittance',
+    transaction: txHash ?? null,
+    confirmed: !isOpen,
+    ...(isOpen && { authorized: true }),
+  });
+};
 
 /** Attaches a receipt to the answer that the payment was presented for. */
 export const withReceipt = (response: Response, receipt: Receipt | null): Response => {

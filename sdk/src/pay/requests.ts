@@ -1,5 +1,5 @@
 import { resourceOf } from '../resource.ts';
-import type { QuoteClaims, TokenVerifier } from '../tokens.ts';
+import { type QuoteClaims, storedClaims, type TokenVerifier } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { type Call, sendCall, tryHeaders } from './call.ts';
 import { type Delivery, discard } from './delivery.ts';
@@ -10,7 +10,7 @@ import type { OutgoingOffer } from './outgoing-offers.ts';
 import { isRefusedOffer, type Offers, type OutgoingPayments } from './outgoing-payments.ts';
 import type { Bill, Payments } from './payments.ts';
 import type { Purchases } from './purchase.ts';
-import { addressOf, isPrepaid } from './rules.ts';
+import { addressOf, isForMany, isTab } from './rules.ts';
 import type { PaymentRecord } from './store.ts';
 
 type RequestsDeps = {
@@ -36,6 +36,13 @@ const repeatable = (call: Call): Call => {
   return call;
 };
 
+/** The record of a request without what it has presented. */
+const unpaidOf = ({ unsaved: _, tab: _tab, ...record }: PaymentRecord): PaymentRecord => ({
+  ...record,
+  settlement: null,
+  paidAt: null,
+});
+
 /** Refuses to pay a vendor that a page cannot present the payment to. */
 const createBlockedCheck = (fetch: Fetch) => {
   /** The origins whose CORS allows the headers of a payment. */
@@ -59,8 +66,9 @@ const createWithPrepaid =
   async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
     const prepaid = await payments.prepaid(url);
     if (prepaid === null) return record;
-    const { settlement, paidAt, repeatable } = prepaid;
-    const prepaying = { ...record, url, settlement, paidAt };
+    const { settlement, paidAt, repeatable, quoteToken } = prepaid;
+    const isOfTab = quoteToken !== null && isTab(storedClaims(quoteToken));
+    const prepaying = { ...record, url, settlement, paidAt, ...(isOfTab && { tab: true as const }) };
     // Nothing is lost with the record of a request that may run again, except a unit.
     if (repeatable === true) return { ...prepaying, repeatable, unsaved: true };
     await payments.keep(name, prepaying);
@@ -101,9 +109,10 @@ const createBuyCheaper =
     response: Response,
     quote: QuoteClaims,
   ): Promise<Response | null> => {
-    const cheaper = isPrepaid(quote)
-      ? []
-      : await outgoing.readOffers(response, call, BigInt(quote.quote_amount));
+    const cheaper =
+      isForMany(quote) || quote.capture !== undefined
+        ? []
+        : await outgoing.readOffers(response, call, BigInt(quote.quote_amount));
     if (!hasOffer(cheaper)) {
       discard(response);
       return null;
@@ -127,7 +136,9 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
    * @throws NotDeliveredError if it has units left
    */
   const dropUsedUp = async (name: string, record: PaymentRecord): Promise<void> => {
-    if (await payments.hasUnits(record))
+    // A vendor who ends a tab early gets no more than was used of it.
+    if (record.tab === true) await payments.leaveTab(record);
+    else if (await payments.hasUnits(record))
       await delivery.notDelivered(
         name,
         record,
@@ -146,14 +157,14 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
    */
   const pay = async (
     name: string,
-    { unsaved: _, ...record }: PaymentRecord,
+    record: PaymentRecord,
     call: Call,
     bill: Bill,
   ): Promise<Response | PaymentRecord> => {
-    const unpaid: PaymentRecord = { ...record, settlement: null, paidAt: null };
+    const unpaid = unpaidOf(record);
     const purchase = () =>
       purchases.orAnother(name, unpaid, call, () => purchases.buy(name, unpaid, call, bill));
-    if (!isPrepaid(bill.quote)) return purchase();
+    if (!isForMany(bill.quote)) return purchase();
     return inTurn(resourceOf(bill.url), call.signal, async () => {
       const prepaying = await withPrepaid(name, unpaid, bill.url);
       return prepaying.settlement === null ? purchase() : prepaying;
@@ -174,6 +185,10 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     if (!isPrepaying && !isPayable)
       return asked === null ? buyOffered(name, record, call, response) : response;
     if (isPrepaying) discard(response);
+    if (!isPayable && record.tab === true) {
+      await dropUsedUp(name, record);
+      return unpaidOf(record);
+    }
     if (!isPayable)
       return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
     if (isPrepaying) await dropUsedUp(name, record);

@@ -10,7 +10,10 @@ import type { Price } from './price.ts';
  * x402.
  */
 export type Rules = {
-  /** The maximum of one payment: `'$0.05'`, `'0.05 USDC'`, or micro-units, `50_000n`. */
+  /**
+   * The maximum of one payment: `'$0.05'`, `'0.05 USDC'`, or micro-units, `50_000n`. Of vendors who
+   * are paid for what was used, it is the maximum of all ceilings together that are open.
+   */
   maxAmount: Amount;
   /**
    * A missing list allows any value. Plain http to another machine is paid only if its origin is
@@ -31,6 +34,16 @@ const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
  */
 export const isPrepaid = ({ scope }: QuoteClaims): boolean =>
   Number.isInteger(scope?.units) && Number(scope?.units) >= 1;
+
+/** True if the vendor captures a part of the amount, which is a ceiling. */
+export const isAuthorization = ({ capture }: QuoteClaims): boolean => capture !== undefined;
+
+/** True if it is an authorization that serves several calls. */
+export const isTab = ({ capture, scope }: QuoteClaims): boolean =>
+  capture !== undefined && scope?.tab === true;
+
+/** True if what is paid serves several calls. */
+export const isForMany = (quote: QuoteClaims): boolean => isPrepaid(quote) || isTab(quote);
 
 /**
  * The address that a 402 belongs to: the target of redirects within the origin.

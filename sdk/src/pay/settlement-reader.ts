@@ -4,7 +4,10 @@ import type { ReadSettlement } from '../settle.ts';
 import type { Output } from '../types.ts';
 import { sleep } from '../wait.ts';
 
-type Shown = Pick<Output<'settlement.get'>, 'status' | 'chain_status' | 'units_remaining' | 'redeemed_at'>;
+type Shown = Pick<
+  Output<'settlement.get'>,
+  'status' | 'chain_status' | 'units_remaining' | 'redeemed_at' | 'authorization'
+>;
 
 /** How long units can be consumed after the first one. */
 const CONSUMABLE_MS = 30 * 86_400_000;
@@ -15,7 +18,8 @@ const PAYER_PRESENTS_MS = 5000;
 const POLL_MS = 1000;
 const MAX_CLOSED = 1000;
 
-const isOpen = ({ status, chain_status, units_remaining, redeemed_at }: Shown): boolean => {
+const isOpen = ({ status, chain_status, units_remaining, redeemed_at, authorization }: Shown): boolean => {
+  if (authorization !== undefined) return status === 'authorized' && authorization.left !== '0';
   if (chain_status === 'failed' || units_remaining === 0) return false;
   if (status === 'issued' || status === 'pending') return true;
   return (
@@ -60,6 +64,15 @@ export const createSettlementReader = (read: ReadSettlement) => {
         return (await read({ settlement_id }, {})).redeemed_at == null;
       } catch {
         return null;
+      }
+    },
+
+    /** True if an authorization has ended without a payment. */
+    isVoid: async (settlement_id: string): Promise<boolean> => {
+      try {
+        return (await read({ settlement_id }, {})).status === 'voided';
+      } catch {
+        return false;
       }
     },
 

@@ -22,6 +22,10 @@ export type PaymentRecord = {
    * The vendor may have delivered it to another request.
    */
   adopted?: { requestId: string };
+  /** Set if it uses a tab that another request has opened. */
+  tab?: true;
+  /** The method of the request that has opened a tab, with which it is closed. */
+  method?: string;
   /** Set if the vendor runs a prepaid request again for the same unit. */
   repeatable?: true;
   /** Set while such a request is sent. Its record is stored if it fails. */

@@ -1,0 +1,160 @@
+import type { Amount } from '../amounts.ts';
+import { microOf } from '../amounts.ts';
+import { NotFoundError } from '../generated/errors.ts';
+import type { ReadSettlement } from '../settle.ts';
+import { type QuoteClaims, storedClaims } from '../tokens.ts';
+import type { Fetch } from '../transport.ts';
+import { sleep } from '../wait.ts';
+import type { Ledger } from './budget.ts';
+import { CLOSE_TAB_HEADER, paymentHeaders } from './dialects.ts';
+import { PriceAboveCapError } from './errors.ts';
+import type { Prepaid } from './prepaid.ts';
+import { isAuthorization, isTab } from './rules.ts';
+import type { PaymentRecord, PaymentStore } from './store.ts';
+
+/** The name of authorizations that are open, in the store of payments. */
+const NAME = 'authorizations';
+/** How long a purchase waits for the end of a tab that it needs the room of. */
+const ENDING_MS = 10_000;
+const POLL_MS = 250;
+
+type TabsDeps = {
+  fetch: Fetch;
+  read: ReadSettlement;
+  ledger: Ledger;
+  store: PaymentStore;
+  prepaid: Prepaid;
+  maxAmount: Amount;
+};
+
+/**
+ * The authorizations of one `payingFetch`. The sum of the ceilings that are open is at most
+ * `maxAmount`.
+ */
+export const createTabs = ({ fetch, read, ledger, store, prepaid, maxAmount }: TabsDeps) => {
+  const mostOfAll = microOf(maxAmount);
+  /** The ceilings that this process opens or has opened. */
+  const ceilings = new Map<string, bigint>();
+  /** Settlements that their vendor no longer accepts, or was asked to end. */
+  const leaving = new Set<string>();
+
+  const ceilingOf = ({ quoteToken }: PaymentRecord): bigint => BigInt(storedClaims(quoteToken!).quote_amount);
+
+  const forget = async ({ id, settlement }: PaymentRecord, usedMicro: bigint | null): Promise<void> => {
+    ceilings.delete(id);
+    leaving.delete(settlement!.settlement_id);
+    if (usedMicro === null || usedMicro === 0n) ledger.release(id);
+    else ledger.spend(id, usedMicro);
+    await store.remove(NAME, id);
+  };
+
+  /** Reads whether an authorization has ended, and if so, counts what it has cost. */
+  const hasEnded = async (record: PaymentRecord): Promise<boolean> => {
+    const { settlement_id } = record.settlement!;
+    try {
+      const { status, authorization } = await read({ settlement_id }, {});
+      if (status === 'authorized') return false;
+      const isPaid = status === 'capturing' || status === 'redeemed';
+      await forget(record, isPaid && authorization !== undefined ? BigInt(authorization.used) : 0n);
+      return true;
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) return false;
+      await forget(record, 0n);
+      return true;
+    }
+  };
+  const untilEnded = async (record: PaymentRecord, signal: AbortSignal | undefined): Promise<boolean> => {
+    const until = Date.now() + ENDING_MS;
+    while (!(await hasEnded(record))) {
+      if (Date.now() > until) return false;
+      await sleep(POLL_MS, signal);
+    }
+    return true;
+  };
+
+  /** Asks a vendor to end a tab. What is under way on it ends first. */
+  const requestEnd = async (record: PaymentRecord): Promise<void> => {
+    const { url, settlement, method = 'GET', quoteToken } = record;
+    leaving.add(settlement!.settlement_id);
+    await prepaid.drop(url, settlement!.settlement_id);
+    if (!isTab(storedClaims(quoteToken!))) return;
+    const headers = { ...paymentHeaders(settlement!), [CLOSE_TAB_HEADER]: 'true' };
+    // A vendor that does not answer ends it when its window ends.
+    const response = await fetch(url, { method, headers, redirect: 'manual' }).catch(() => null);
+    response?.body?.cancel().catch(() => undefined);
+  };
+
+  /** Ends one of the open tabs: one that is ending anyway, or the oldest. */
+  const endOne = async (
+    open: readonly PaymentRecord[],
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> => {
+    const isLeaving = ({ settlement }: PaymentRecord) => leaving.has(settlement!.settlement_id);
+    const next = open.find(isLeaving) ?? open[0];
+    if (next === undefined) return false;
+    if (!isLeaving(next)) await requestEnd(next);
+    return untilEnded(next, signal);
+  };
+
+  return {
+    /**
+     * Counts the ceiling of an authorization before it is opened. Tabs that are in the way are
+     * ended.
+     * @throws PriceAboveCapError if the open ceilings would exceed the maximum
+     */
+    makeRoom: async (
+      id: string,
+      quote: QuoteClaims,
+      {
+        maxAmount: ofCall = mostOfAll,
+        signal,
+      }: { maxAmount?: bigint | undefined; signal?: AbortSignal | undefined },
+    ): Promise<void> => {
+      const most = ofCall < mostOfAll ? ofCall : mostOfAll;
+      for (;;) {
+        const open = (await store.load(NAME)).filter((record) => record.id !== id);
+        const elsewhere = open.filter((record) => !ceilings.has(record.id));
+        let sum = BigInt(quote.quote_amount);
+        for (const [each, ceiling] of ceilings) if (each !== id) sum += ceiling;
+        for (const record of elsewhere) sum += ceilingOf(record);
+        if (sum <= most) {
+          ceilings.set(id, BigInt(quote.quote_amount));
+          return;
+        }
+        if (!(await endOne(open, signal))) throw new PriceAboveCapError('tabs', quote, most);
+      }
+    },
+    /** It was not opened. */
+    cancel: (id: string): void => {
+      ceilings.delete(id);
+    },
+    /** It is open. */
+    opened: async (record: PaymentRecord): Promise<void> => store.save(NAME, record),
+    /** A vendor accepts a tab no longer. Its ceiling counts until the API says that it has ended. */
+    leave: async (record: PaymentRecord): Promise<void> => {
+      const { settlement_id } = record.settlement!;
+      leaving.add(settlement_id);
+      await prepaid.drop(record.url, settlement_id);
+      const open = (await store.load(NAME)).find((each) => each.settlement?.settlement_id === settlement_id);
+      if (open !== undefined) await hasEnded(open);
+    },
+    /** What the only call of an authorization has cost, as its vendor says. */
+    cost: async (record: PaymentRecord, chargedMicro: bigint): Promise<void> => {
+      const { quoteToken } = record;
+      if (
+        quoteToken === null ||
+        !isAuthorization(storedClaims(quoteToken)) ||
+        isTab(storedClaims(quoteToken))
+      )
+        return;
+      await forget(record, chargedMicro);
+    },
+    /** Ends all tabs. */
+    closeAll: async (): Promise<void> => {
+      const open = await store.load(NAME);
+      await Promise.all(open.map(requestEnd));
+      await Promise.all(open.map((record) => untilEnded(record, undefined)));
+    },
+  };
+};
+export type Tabs = ReturnType<typeof createTabs>;
