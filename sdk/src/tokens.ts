@@ -35,7 +35,7 @@ export type QuoteClaims = {
   capture?: CaptureTerms;
 };
 /** What a metered quote says about its captures. */
-export type CaptureTerms = NonNullable<Output<'quote.create'>['capture']>;
+type CaptureTerms = NonNullable<Output<'quote.create'>['capture']>;
 export type SettlementClaims = {
   typ: 'settlement';
   kid: string;

@@ -1,6 +1,6 @@
 import { refusal, type Scripted } from './scripted-server.ts';
 
-/** Authorizations of the scripted API of a vendor: use, capture and void, as the real one decides. */
+/** Authorizations of a vendor's scripted API: use, capture and void, as the real one decides. */
 export type Held = {
   service_id: string;
   scope: { resource: string; tab?: true };
@@ -64,7 +64,9 @@ export const onAuthorization = (held: Held, action: string, body: Record<string,
         status: 200,
         body: {
           ...{ service_id: held.service_id, scope: held.scope, quote_amount: String(held.max) },
-          ...{ status: held.status, chain_status: 'none', authorization: shown(held) },
+          status: held.status === 'captured' ? 'redeemed' : held.status,
+          chain_status: 'none',
+          authorization: shown(held),
         },
       };
     case 'usage':

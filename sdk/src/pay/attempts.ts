@@ -49,22 +49,13 @@ type AttemptsDeps = {
 const transactionOf = ({ tx_hash }: Paid): { txHash?: string } =>
   tx_hash === null ? {} : { txHash: tx_hash };
 
-/** Settles the quotes of stored records. Names are those of the store. */
-export const createAttempts = (deps: AttemptsDeps) => {
-  const { settlements, ledger, payers, prepaid, tabs, store } = deps;
-  /** Ends the hold of a record that has not paid the quote, and removes it unless it continues. */
-  const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims, continues = false) => {
-    payers.delete(quote, id);
-    ledger.release(id);
-    tabs.cancel(id);
-    if (!continues) await store.remove(name, id);
-  };
-
-  /**
-   * Adopts the payment of another attempt of the account for this quote, perhaps of a process that
-   * died.
-   */
-  const adopt = async (record: PaymentRecord, call: Call, paid: Paid): Promise<PaymentRecord> => {
+/**
+ * Adopts the payment of another attempt of the account for this quote, perhaps of a process that
+ * died.
+ */
+const createAdopt =
+  ({ settlements, ledger }: AttemptsDeps) =>
+  async (record: PaymentRecord, call: Call, paid: Paid): Promise<PaymentRecord> => {
     const { settlement_id, settlement_token, payment_attempt_id } = paid;
     const isBundle = isForMany(storedClaims(record.quoteToken!));
     // If the payer is alive, it presents the payment within moments. Using it here would leave the
@@ -82,6 +73,18 @@ export const createAttempts = (deps: AttemptsDeps) => {
       ...transactionOf(paid),
       adopted,
     };
+  };
+
+/** Settles the quotes of stored records. Names are those of the store. */
+export const createAttempts = (deps: AttemptsDeps) => {
+  const { ledger, payers, prepaid, tabs, store } = deps;
+  const adopt = createAdopt(deps);
+  /** Ends the hold of a record that has not paid the quote, and removes it unless it continues. */
+  const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims, continues = false) => {
+    payers.delete(quote, id);
+    ledger.release(id);
+    tabs.cancel(id);
+    if (!continues) await store.remove(name, id);
   };
 
   return {

@@ -38,6 +38,9 @@ const refuseRedirect = ({ settlement, id }: PaymentRecord, call: Call, response:
   throw new PaidRedirectError(response.headers.get('location'), settlement!.settlement_id, id);
 };
 
+/** The vendor has released what was authorized for a request. It buys again, by another attempt. */
+export class ReleasedError extends Error {}
+
 type DeliveryDeps = { fetch: Fetch; payments: Payments };
 
 /**
@@ -100,7 +103,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
       return notDelivered(name, record, `The vendor refused the request with status ${response.status}.`);
     await payments.conclude(name, record, isFinal(response));
     const usage = readUsage(record, response);
-    if (usage?.chargedMicro != null) await payments.cost(record, BigInt(usage.chargedMicro));
+    if (isFinal(response)) await payments.answered(record);
     return withUsage(withReceipt(response, receiptIn(record)), usage);
   };
 
@@ -125,7 +128,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     if (response.status !== 402) return conclude(name, record, call, response);
     discard(response);
     if (isAdopted && !(await payments.hasUnits(record))) return payments.disown(name, record);
-    if (await payments.isReleased(record)) return payments.disown(name, record);
+    if (await payments.endReleased(name, record)) throw new ReleasedError();
     return notDelivered(name, record, refusedPayment(record));
   };
 

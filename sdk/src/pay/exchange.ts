@@ -1,13 +1,15 @@
 import type { TokenVerifier } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import type { Call } from './call.ts';
-import { createDelivery } from './delivery.ts';
-import { PaymentKeyReusedError } from './errors.ts';
+import { createDelivery, ReleasedError } from './delivery.ts';
+import { NotDeliveredError, PaymentKeyReusedError } from './errors.ts';
 import { isOutgoing, type OutgoingPayments } from './outgoing-payments.ts';
 import type { Payments } from './payments.ts';
 import { createPurchases } from './purchase.ts';
 import { createRequests } from './requests.ts';
 import type { PaymentRecord } from './store.ts';
+
+const RELEASED = 'The vendor releases each authorization and does not deliver. Nothing was paid.';
 
 type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Payments; outgoing: OutgoingPayments };
 
@@ -40,15 +42,19 @@ export const createExchange = ({ fetch, verify, payments, outgoing }: ExchangeDe
     return (await purchases.orAnother(name, record, call, resume)) ?? take(name, call);
   };
 
-  const take = async (name: string, call: Call): Promise<Response> => {
+  const take = async (name: string, call: Call, isAgain = false): Promise<Response> => {
     const record = await payments.claim(name, call);
     try {
       if (record.fingerprint !== call.fingerprint)
         throw new PaymentKeyReusedError('The key belongs to another request that is not delivered yet.');
       return await proceed(name, record, call);
+    } catch (error) {
+      if (!(error instanceof ReleasedError)) throw error;
+      if (isAgain) throw new NotDeliveredError(RELEASED, record.settlement?.settlement_id ?? '', record.id);
     } finally {
       payments.unclaim(record.id);
     }
+    return take(name, call, true);
   };
 
   /** @param name the name of the request in the store: its key, or its fingerprint */

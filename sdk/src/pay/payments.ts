@@ -6,12 +6,12 @@ import type { Ledger } from './budget.ts';
 import type { Call } from './call.ts';
 import type { AskedPayment } from './dialects.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
-import { createPayers } from './payers.ts';
+import { createPayers, type Payers } from './payers.ts';
 import type { Prepaid } from './prepaid.ts';
 import type { Approve } from './price.ts';
 import type { Receipt } from './receipt.ts';
 import { isAuthorization, isForMany } from './rules.ts';
-import { createSettlementReader } from './settlement-reader.ts';
+import { createSettlementReader, type SettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
 import type { Tabs } from './tabs.ts';
 
@@ -76,15 +76,23 @@ const createRecords = (store: PaymentStore) => {
   };
 };
 
-/** Buys, and stores what was bought. Names are those of the store. */
-export const createPayments = (deps: PaymentsDeps) => {
-  const { settle, read, check, ledger, approve, store, prepaid, tabs, paid } = deps;
-  const settlements = createSettlementReader(read);
-  const payers = createPayers();
-  const { pay, giveUp } = createAttempts({ settle, settlements, ledger, payers, prepaid, tabs, store, paid });
+/** Reserves an amount, of the budget that is left when what has ended is counted. */
+const createReserve =
+  ({ ledger, tabs }: PaymentsDeps) =>
+  async (...held: Parameters<Ledger['reserve']>): Promise<void> => {
+    try {
+      ledger.reserve(...held);
+    } catch (error) {
+      if (!(await tabs.refresh())) throw error;
+      ledger.reserve(...held);
+    }
+  };
 
-  /** Reserves the amount and stores the record that pays, before anything is sent. */
-  const begin = async (
+/** Reserves the amount and stores the record that pays, before anything is sent. */
+const createBegin = (deps: PaymentsDeps, payers: Payers) => {
+  const { check, ledger, approve, store, tabs } = deps;
+  const reserve = createReserve(deps);
+  return async (
     name: string,
     { adopted: _, ...own }: PaymentRecord,
     call: Call,
@@ -99,7 +107,7 @@ export const createPayments = (deps: PaymentsDeps) => {
     const begun = { ...own, ...unpaid, ...(isRepeatable && { repeatable: true as const }) };
     try {
       if (isAuthorization(quote)) await tabs.makeRoom(own.id, quote, call);
-      ledger.reserve(own.id, new URL(url).origin, quote);
+      await reserve(own.id, new URL(url).origin, quote);
       if (!(await (call.approve ?? approve)(quote, { method: call.method, url })))
         throw new NotAllowedError('the payment was not approved', quote);
       call.signal?.throwIfAborted();
@@ -112,6 +120,25 @@ export const createPayments = (deps: PaymentsDeps) => {
       throw error;
     }
   };
+};
+
+/** What is left of a payment. The API answers, because a vendor would profit from a "no". */
+const createStates = (settlements: SettlementReader) => ({
+  /** True if it has units left. */
+  hasUnits: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean> => {
+    if (quoteToken !== null && !isForMany(storedClaims(quoteToken))) return false;
+    return settlements.hasUnits(settlement!.settlement_id);
+  },
+  isUntouched: settlements.isUntouched,
+});
+
+/** Buys, and stores what was bought. Names are those of the store. */
+export const createPayments = (deps: PaymentsDeps) => {
+  const { settle, read, check, ledger, store, prepaid, tabs, paid } = deps;
+  const settlements = createSettlementReader(read);
+  const payers = createPayers();
+  const begin = createBegin(deps, payers);
+  const { pay, giveUp } = createAttempts({ settle, settlements, ledger, payers, prepaid, tabs, store, paid });
 
   return {
     ...createClaims(store),
@@ -156,22 +183,21 @@ export const createPayments = (deps: PaymentsDeps) => {
         throw error;
       }
     },
-
-    /** True if it has units left. The API answers, because a vendor would profit from a "no". */
-    hasUnits: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean> => {
-      if (quoteToken !== null && !isForMany(storedClaims(quoteToken))) return false;
-      return settlements.hasUnits(settlement!.settlement_id);
-    },
-    isUntouched: settlements.isUntouched,
-    /** True if the vendor has released the authorization of a request, so that it may buy again. */
-    isReleased: async (record: PaymentRecord): Promise<boolean> => {
+    ...createStates(settlements),
+    /**
+     * Ends the record of a request whose vendor has released its authorization, for instance
+     * because the handler has failed.
+     * @returns false if it has not
+     */
+    endReleased: async (name: string, record: PaymentRecord): Promise<boolean> => {
       const { quoteToken, settlement } = record;
       if (quoteToken === null || !isAuthorization(storedClaims(quoteToken))) return false;
       if (!(await settlements.isVoid(settlement!.settlement_id))) return false;
       await tabs.leave(record);
+      await giveUp(name, record, storedClaims(quoteToken));
       return true;
     },
-    cost: tabs.cost,
+    answered: tabs.answered,
     prepaid: prepaid.find,
     dropPrepaid: prepaid.drop,
     leaveTab: tabs.leave,

@@ -125,17 +125,13 @@ const createBuyCheaper =
     }
   };
 
-/** Sends requests that have bought nothing yet. Names are those of the store. */
-export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
-  const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
-  const [buyOffered, buyCheaper] = [createBuyOffered(outgoing), createBuyCheaper(outgoing)];
-  const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
-
-  /**
-   * Removes the prepaid settlement that a vendor answered with 402, because it is used up.
-   * @throws NotDeliveredError if it has units left
-   */
-  const dropUsedUp = async (name: string, record: PaymentRecord): Promise<void> => {
+/**
+ * Removes the prepaid settlement that a vendor answered with 402, because it is used up.
+ * @throws NotDeliveredError if it has units left
+ */
+const createDropUsedUp =
+  ({ payments, delivery }: Pick<RequestsDeps, 'payments' | 'delivery'>) =>
+  async (name: string, record: PaymentRecord): Promise<void> => {
     // A vendor who ends a tab early gets no more than was used of it.
     if (record.tab === true) await payments.leaveTab(record);
     else if (await payments.hasUnits(record))
@@ -149,6 +145,13 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     await payments.dropPrepaid(record.url, record.settlement!.settlement_id);
     await payments.remove(name, record);
   };
+
+/** Sends requests that have bought nothing yet. Names are those of the store. */
+export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
+  const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
+  const [buyOffered, buyCheaper] = [createBuyOffered(outgoing), createBuyCheaper(outgoing)];
+  const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
+  const dropUsedUp = createDropUsedUp({ payments, delivery });
 
   /**
    * Pays a bill. Of many concurrent calls for a prepaid bill one buys and is served first. The

@@ -32,7 +32,7 @@ const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
  * True if the scope has `units`: the settlement serves several calls, whose price in units the
  * vendor sets.
  */
-export const isPrepaid = ({ scope }: QuoteClaims): boolean =>
+const isPrepaid = ({ scope }: QuoteClaims): boolean =>
   Number.isInteger(scope?.units) && Number(scope?.units) >= 1;
 
 /** True if the vendor captures a part of the amount, which is a ceiling. */

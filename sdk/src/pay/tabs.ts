@@ -27,27 +27,22 @@ type TabsDeps = {
   maxAmount: Amount;
 };
 
-/**
- * The authorizations of one `payingFetch`. The sum of the ceilings that are open is at most
- * `maxAmount`.
- */
-export const createTabs = ({ fetch, read, ledger, store, prepaid, maxAmount }: TabsDeps) => {
-  const mostOfAll = microOf(maxAmount);
+const ceilingOf = ({ quoteToken }: PaymentRecord): bigint => BigInt(storedClaims(quoteToken!).quote_amount);
+
+/** The ends of authorizations, which the API knows. */
+const createEnds = ({ fetch, read, ledger, store, prepaid }: TabsDeps) => {
   /** The ceilings that this process opens or has opened. */
   const ceilings = new Map<string, bigint>();
   /** Settlements that their vendor no longer accepts, or was asked to end. */
   const leaving = new Set<string>();
 
-  const ceilingOf = ({ quoteToken }: PaymentRecord): bigint => BigInt(storedClaims(quoteToken!).quote_amount);
-
-  const forget = async ({ id, settlement }: PaymentRecord, usedMicro: bigint | null): Promise<void> => {
+  const forget = async ({ id, settlement }: PaymentRecord, usedMicro: bigint): Promise<void> => {
     ceilings.delete(id);
     leaving.delete(settlement!.settlement_id);
-    if (usedMicro === null || usedMicro === 0n) ledger.release(id);
+    if (usedMicro === 0n) ledger.release(id);
     else ledger.spend(id, usedMicro);
     await store.remove(NAME, id);
   };
-
   /** Reads whether an authorization has ended, and if so, counts what it has cost. */
   const hasEnded = async (record: PaymentRecord): Promise<boolean> => {
     const { settlement_id } = record.settlement!;
@@ -63,38 +58,73 @@ export const createTabs = ({ fetch, read, ledger, store, prepaid, maxAmount }: T
       return true;
     }
   };
-  const untilEnded = async (record: PaymentRecord, signal: AbortSignal | undefined): Promise<boolean> => {
-    const until = Date.now() + ENDING_MS;
-    while (!(await hasEnded(record))) {
-      if (Date.now() > until) return false;
-      await sleep(POLL_MS, signal);
-    }
-    return true;
-  };
 
-  /** Asks a vendor to end a tab. What is under way on it ends first. */
-  const requestEnd = async (record: PaymentRecord): Promise<void> => {
-    const { url, settlement, method = 'GET', quoteToken } = record;
+  const isLeaving = ({ settlement }: PaymentRecord): boolean => leaving.has(settlement!.settlement_id);
+  /** No further call uses it. */
+  const leave = async ({ url, settlement }: PaymentRecord): Promise<void> => {
     leaving.add(settlement!.settlement_id);
     await prepaid.drop(url, settlement!.settlement_id);
-    if (!isTab(storedClaims(quoteToken!))) return;
-    const headers = { ...paymentHeaders(settlement!), [CLOSE_TAB_HEADER]: 'true' };
-    // A vendor that does not answer ends it when its window ends.
-    const response = await fetch(url, { method, headers, redirect: 'manual' }).catch(() => null);
-    response?.body?.cancel().catch(() => undefined);
   };
 
+  return {
+    ceilings,
+    hasEnded,
+    isLeaving,
+    leave,
+    /** Asks a vendor to end a tab. What is under way on it ends first. */
+    begin: async (record: PaymentRecord): Promise<void> => {
+      if (isLeaving(record)) return;
+      await leave(record);
+      const { url, settlement, method = 'GET', quoteToken } = record;
+      if (!isTab(storedClaims(quoteToken!))) return;
+      const headers = { ...paymentHeaders(settlement!), [CLOSE_TAB_HEADER]: 'true' };
+      // A vendor that does not answer ends it when its window ends.
+      const response = await fetch(url, { method, headers, redirect: 'manual' }).catch(() => null);
+      response?.body?.cancel().catch(() => undefined);
+    },
+    /** Waits a while for the end. @returns false if it has not come */
+    until: async (record: PaymentRecord, signal: AbortSignal | undefined): Promise<boolean> => {
+      const until = Date.now() + ENDING_MS;
+      while (!(await hasEnded(record))) {
+        if (Date.now() > until) return false;
+        await sleep(POLL_MS, signal);
+      }
+      return true;
+    },
+  };
+};
+
+type Room = { maxAmount?: bigint | undefined; signal?: AbortSignal | undefined };
+
+/** Ends authorizations that are in the way of others. */
+const createMaking = (ends: ReturnType<typeof createEnds>) => {
+  /** Counts those that are ending anyway. @returns false if none has ended */
+  const endLeaving = async (open: readonly PaymentRecord[]): Promise<boolean> =>
+    (await Promise.all(open.filter(ends.isLeaving).map(ends.hasEnded))).includes(true);
   /** Ends one of the open tabs: one that is ending anyway, or the oldest. */
   const endOne = async (
     open: readonly PaymentRecord[],
     signal: AbortSignal | undefined,
   ): Promise<boolean> => {
-    const isLeaving = ({ settlement }: PaymentRecord) => leaving.has(settlement!.settlement_id);
-    const next = open.find(isLeaving) ?? open[0];
+    if (await endLeaving(open)) return true;
+    const next = open.find(ends.isLeaving) ?? open[0];
     if (next === undefined) return false;
-    if (!isLeaving(next)) await requestEnd(next);
-    return untilEnded(next, signal);
+    await ends.begin(next);
+    return ends.until(next, signal);
   };
+  return { endLeaving, endOne };
+};
+
+/**
+ * The authorizations of one `payingFetch`. The sum of the ceilings that are open is at most
+ * `maxAmount`.
+ */
+export const createTabs = (deps: TabsDeps) => {
+  const { store } = deps;
+  const mostOfAll = microOf(deps.maxAmount);
+  const ends = createEnds(deps);
+  const { ceilings } = ends;
+  const { endLeaving, endOne } = createMaking(ends);
 
   return {
     /**
@@ -105,18 +135,14 @@ export const createTabs = ({ fetch, read, ledger, store, prepaid, maxAmount }: T
     makeRoom: async (
       id: string,
       quote: QuoteClaims,
-      {
-        maxAmount: ofCall = mostOfAll,
-        signal,
-      }: { maxAmount?: bigint | undefined; signal?: AbortSignal | undefined },
+      { maxAmount = mostOfAll, signal }: Room,
     ): Promise<void> => {
-      const most = ofCall < mostOfAll ? ofCall : mostOfAll;
+      const most = maxAmount < mostOfAll ? maxAmount : mostOfAll;
       for (;;) {
         const open = (await store.load(NAME)).filter((record) => record.id !== id);
-        const elsewhere = open.filter((record) => !ceilings.has(record.id));
         let sum = BigInt(quote.quote_amount);
         for (const [each, ceiling] of ceilings) if (each !== id) sum += ceiling;
-        for (const record of elsewhere) sum += ceilingOf(record);
+        for (const record of open) if (!ceilings.has(record.id)) sum += ceilingOf(record);
         if (sum <= most) {
           ceilings.set(id, BigInt(quote.quote_amount));
           return;
@@ -130,30 +156,28 @@ export const createTabs = ({ fetch, read, ledger, store, prepaid, maxAmount }: T
     },
     /** It is open. */
     opened: async (record: PaymentRecord): Promise<void> => store.save(NAME, record),
-    /** A vendor accepts a tab no longer. Its ceiling counts until the API says that it has ended. */
+    /** A vendor accepts a tab no longer. Its ceiling counts until the API says that it is over. */
     leave: async (record: PaymentRecord): Promise<void> => {
+      await ends.leave(record);
       const { settlement_id } = record.settlement!;
-      leaving.add(settlement_id);
-      await prepaid.drop(record.url, settlement_id);
       const open = (await store.load(NAME)).find((each) => each.settlement?.settlement_id === settlement_id);
-      if (open !== undefined) await hasEnded(open);
+      if (open !== undefined) await ends.hasEnded(open);
     },
-    /** What the only call of an authorization has cost, as its vendor says. */
-    cost: async (record: PaymentRecord, chargedMicro: bigint): Promise<void> => {
-      const { quoteToken } = record;
-      if (
-        quoteToken === null ||
-        !isAuthorization(storedClaims(quoteToken)) ||
-        isTab(storedClaims(quoteToken))
-      )
-        return;
-      await forget(record, chargedMicro);
+    /**
+     * The call of an authorization is answered. What it has cost counts when the API says so,
+     * because the vendor could say less than it captures.
+     */
+    answered: async (record: PaymentRecord): Promise<void> => {
+      const quote = record.quoteToken === null ? null : storedClaims(record.quoteToken);
+      if (quote !== null && isAuthorization(quote) && !isTab(quote)) await ends.leave(record);
     },
+    /** Reads what has ended. @returns true if something has */
+    refresh: async (): Promise<boolean> => endLeaving(await store.load(NAME)),
     /** Ends all tabs. */
     closeAll: async (): Promise<void> => {
       const open = await store.load(NAME);
-      await Promise.all(open.map(requestEnd));
-      await Promise.all(open.map((record) => untilEnded(record, undefined)));
+      await Promise.all(open.map(ends.begin));
+      await Promise.all(open.map((record) => ends.until(record, undefined)));
     },
   };
 };

@@ -125,7 +125,18 @@ const end = async (api: Api, id: string, isUnused: boolean, endsAt: number): Pro
   }
 };
 
-type Ending = { before?: () => Promise<void>; others?: () => Promise<void> };
+/** A value that is returned for a moment. */
+const ofMoment = (value: string): (() => string | null) => {
+  const readAt = Date.now();
+  return () => (Date.now() - readAt < FRESH_MS ? value : null);
+};
+
+type Ending = {
+  /** Keeps other processes from beginning calls on it. */
+  before?: () => Promise<void>;
+  /** Waits for calls of other processes. */
+  others?: () => Promise<void>;
+};
 
 /** Repeats a step until it succeeds or the window has ended. */
 const until = async (endsAt: number, step: () => Promise<void>, onError: (error: unknown) => void) => {
@@ -147,37 +158,46 @@ type Context = {
   onError: (error: unknown) => void;
 };
 
+const isAtRisk = async (api: Api, id: string): Promise<boolean> => {
+  const found = await api.verify(id).catch(() => null);
+  return (found?.authorization?.at_risk_at ?? null) !== null;
+};
+
 const createAuthorization = (
   { settlement_id, settlement_token }: Ids,
   authorization: NonNullable<Verified['authorization']>,
   { api, unreported, onError }: Context,
 ) => {
   const endsAt = Date.parse(authorization.capture_ends_at);
-  const servesUntil = endsAt - marginOf(endsAt - Date.now());
-  const calls = createCalls();
-  const openedAt = Date.now();
+  const [servesUntil, calls] = [endsAt - marginOf(endsAt - Date.now()), createCalls()];
   let used = BigInt(authorization.used);
   let stopped: StopReason | null = null;
   let ending: Promise<void> | null = null;
+  const retire = (): void => {
+    stopped ??= 'closed';
+  };
+  const finish = async ({ before = async () => {}, others }: Ending): Promise<void> => {
+    await until(endsAt, before, onError);
+    while (calls.count() > 0) await calls.next();
+    await others?.();
+    while (!(await reports.flush())) await pause(PAUSE_MS);
+    await end(api, settlement_id, used === 0n, endsAt);
+  };
 
   /** Stops its calls, with the reason that only a read of it shows. */
   const stopAfter = async (error: ApiError): Promise<void> => {
-    stopped ??= 'closed';
+    retire();
+    unreported.delete(settlement_id);
     if (error.code !== 'authorization_closed') onError(error);
-    const found = await api.verify(settlement_id).catch(() => null);
-    if ((found?.authorization?.at_risk_at ?? null) !== null) stopped = 'at_risk';
-    calls.stopAll(stopped);
+    if (await isAtRisk(api, settlement_id)) stopped = 'at_risk';
+    calls.stopAll(stopped ?? 'closed');
   };
   const reports = createUsageReports({
     report: async (usages) => {
-      const recorded = await api.usage({ settlement_id, settlement_token, usages });
-      used = BigInt(recorded.used);
+      used = BigInt((await api.usage({ settlement_id, settlement_token, usages })).used);
     },
     onReported: () => unreported.delete(settlement_id),
-    onRefused: (error) => {
-      unreported.delete(settlement_id);
-      void stopAfter(error);
-    },
+    onRefused: (error) => void stopAfter(error),
     onError,
   });
 
@@ -186,7 +206,7 @@ const createAuthorization = (
     ceiling: BigInt(authorization.max_amount),
     endsAt,
     /** What was left when it was opened. Null: that is too long ago. */
-    leftAtOpening: (): string | null => (Date.now() - openedAt < FRESH_MS ? authorization.left : null),
+    leftAtOpening: ofMoment(authorization.left),
     /** What the API has recorded as used, when it last answered. */
     used: (): bigint => used,
     /** Adds to what is reported as used. */
@@ -196,30 +216,17 @@ const createAuthorization = (
     },
     calls,
     /** No further call begins on it. Those under way go on. */
-    retire: (): void => {
-      stopped ??= 'closed';
-    },
-    isEnding: (): boolean => ending !== null,
+    retire,
     /** Why it serves no further request, or null. */
     refusal: (): Refusal | null => {
-      if (stopped === null && Date.now() >= servesUntil) stopped = 'closed';
+      if (Date.now() >= servesUntil) retire();
       if (stopped !== null) return REFUSALS[stopped];
       return reports.isStale() ? unavailable('usage_unreported') : null;
     },
-    /**
-     * Ends it once its calls have ended: captures what was used.
-     * @param before keeps other processes from beginning calls on it
-     * @param others waits for calls of other processes
-     */
-    end: (reason: StopReason, { before, others }: Ending = {}): Promise<void> => {
+    /** Ends it once its calls have ended: captures what was used. */
+    end: (reason: StopReason, steps: Ending = {}): Promise<void> => {
       stopped ??= reason;
-      ending ??= (async () => {
-        if (before !== undefined) await until(endsAt, before, onError);
-        while (calls.count() > 0) await calls.next();
-        await others?.();
-        while (!(await reports.flush())) await pause(PAUSE_MS);
-        await end(api, settlement_id, used === 0n, endsAt);
-      })().catch(onError);
+      ending ??= finish(steps).catch(onError);
       return ending;
     },
   };

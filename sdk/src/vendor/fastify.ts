@@ -1,5 +1,6 @@
 import type { Incoming } from './incoming.ts';
-import { captureNode, headerOf, isParsed, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
+import { captureNode, headerOf, type NodeHeaders, parsedBytes } from './node.ts';
+import type { NodeResponse } from './node-copy.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
 import { checkRoute, type PaidRoute } from './route.ts';

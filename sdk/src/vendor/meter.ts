@@ -1,9 +1,8 @@
-import type { Authorization } from './authorizations.ts';
 import { type MeteredAmount, type MeteredBill, type MeteredResult, microOfMetered } from './metered-route.ts';
 
 /**
  * Why no more can be charged. used_up: the call has reached what it may cost. at_risk: the buyer's
- * wallet no longer covers the authorization. closed: it has ended. gone: the buyer has disconnected.
+ * wallet no longer covers the authorization. closed: it has ended. gone: its buyer has left.
  */
 export type StopReason = 'used_up' | 'at_risk' | 'closed' | 'gone';
 
@@ -60,7 +59,7 @@ export type Metering = {
 };
 
 export type MeteringInput = {
-  authorization: Pick<Authorization, 'add'>;
+  authorization: { add: (amountMicro: bigint) => void };
   bill: MeteredBill;
   /** What this call can cost. */
   most: bigint;
@@ -71,73 +70,90 @@ export type MeteringInput = {
   onFault: (error: unknown) => void;
 };
 
-/** Measures one call. */
-export const createMetering = (input: MeteringInput): Metering => {
-  const { authorization, bill, most, credit, leftBesides, onFault } = input;
-  const controller = new AbortController();
+/** What a call costs, and what of it is reported. */
+const createCost = ({ authorization, bill, most, credit, onFault }: MeteringInput) => {
   let charged = 0n;
   let reported = 0n;
   let hasBegun = false;
-  let isConcluded = false;
-  let stopped: StopReason | null = null;
-
   const report = (): void => {
     const owed = charged > credit ? charged - credit : 0n;
     if (!hasBegun || owed === reported) return;
     authorization.add(owed - reported);
     reported = owed;
   };
-  const begin = (): void => {
-    hasBegun = true;
+  const add = (micro: bigint): void => {
+    charged += micro;
     report();
   };
+  return {
+    charged: () => charged,
+    left: () => most - charged,
+    add,
+    /** Adds a price that is asked when everything is delivered, so it is cut to what is left. */
+    addLast: (micro: bigint): void => {
+      const left = most - charged;
+      if (micro > left)
+        onFault(
+          new TypeError(`price: a call costs ${micro} micro-units, and ${left} are left of what it may cost`),
+        );
+      add(micro > left ? left : micro);
+    },
+    begin: (): void => {
+      hasBegun = true;
+      report();
+    },
+    hasBegun: () => hasBegun,
+    drop: (): void => {
+      charged = 0n;
+    },
+    /** The micro-units of a charge. @throws TypeError if the handler may not charge it */
+    microOf: (amount: MeteredAmount): bigint => {
+      const micro = microOfMetered(amount, bill.unitPrice);
+      if (bill.fixed !== null && micro > 0n)
+        throw new TypeError('charge: the route has a fixed price; set tab.perCall to charge more than that');
+      return micro;
+    },
+  };
+};
+
+/** Measures one call. */
+export const createMetering = (input: MeteringInput): Metering => {
+  const { bill, most, credit, leftBesides, onFault } = input;
+  const cost = createCost(input);
+  const controller = new AbortController();
+  let isConcluded = false;
+  let stopped: StopReason | null = null;
   const stop = (reason: StopReason): void => {
     if (stopped !== null || isConcluded) return;
     stopped = reason;
     controller.abort(new MeterStoppedError(reason));
   };
-  /** Adds a price that is asked when everything is delivered, so it is cut to what is left. */
-  const addLast = (micro: bigint): void => {
-    const left = most - charged;
-    if (micro > left)
-      onFault(
-        new TypeError(`price: a call costs ${micro} micro-units, and ${left} are left of what it may cost`),
-      );
-    charged += micro > left ? left : micro;
-    report();
-  };
 
   return {
     meter: {
       charge: (amount) => {
-        const micro = microOfMetered(amount, bill.unitPrice);
-        if (bill.fixed !== null && micro > 0n)
-          throw new TypeError(
-            'charge: the route has a fixed price; set tab.perCall to charge more than that',
-          );
-        if (stopped === null && charged + micro > most) stop('used_up');
+        const micro = cost.microOf(amount);
+        if (stopped === null && micro > cost.left()) stop('used_up');
         if (stopped !== null) throw new MeterStoppedError(stopped);
         if (isConcluded) throw new MeterStoppedError('closed');
-        charged += micro;
-        report();
+        cost.add(micro);
       },
       get charged() {
-        return charged;
+        return cost.charged();
       },
       get left() {
-        return most - charged;
+        return cost.left();
       },
       signal: controller.signal,
     },
     isFixed: bill.fixed !== null,
-    begin,
-    hasBegun: () => hasBegun,
+    begin: cost.begin,
+    hasBegun: cost.hasBegun,
     conclude: async (result) => {
       if (isConcluded) return;
       isConcluded = true;
       try {
-        const price = bill.fixed ?? microOfMetered(await bill.priceOf(result), bill.unitPrice);
-        addLast(price);
+        cost.addLast(bill.fixed ?? microOfMetered(await bill.priceOf(result), bill.unitPrice));
       } catch (error) {
         onFault(error);
       }
@@ -145,21 +161,21 @@ export const createMetering = (input: MeteringInput): Metering => {
     leave: () => {
       if (isConcluded) return;
       isConcluded = true;
-      if (bill.fixed !== null) addLast(bill.fixed);
+      if (bill.fixed !== null) cost.addLast(bill.fixed);
     },
     drop: () => {
       isConcluded = true;
-      charged = 0n;
+      cost.drop();
     },
     stop,
     stopped: () => stopped,
     usage: () => {
-      const known = isConcluded || stopped !== null ? charged : bill.fixed;
+      const known = isConcluded || stopped !== null ? cost.charged() : bill.fixed;
       const parts: string[] = [];
       if (known !== null) parts.push(`charged=${known > credit ? known - credit : 0n}`);
       if (leftBesides !== null) parts.push(`left=${leftBesides + most - (known ?? most)}`);
       return parts.join(', ');
     },
-    unused: () => most - charged,
+    unused: cost.left,
   };
 };

@@ -2,8 +2,7 @@ import type { Admitted } from './admitted.ts';
 import { isDelivered, type StoredAnswer, store } from './answers.ts';
 import { type Metering, USAGE_HEADER } from './meter.ts';
 import { lastComment, lastEvent, resultOf } from './metered-answer.ts';
-import type { NodeResponse } from './node.ts';
-import { createNodeCopy, innerOf } from './node-copy.ts';
+import { createNodeCopy, innerOf, type NodeResponse } from './node-copy.ts';
 
 type MeteredAdmitted = Admitted & { metering: Metering };
 type Flushing = { flushHeaders?: () => unknown };
@@ -51,6 +50,13 @@ const createHead = (response: NodeResponse, metering: Metering, limit: number) =
   };
 };
 
+/** The answer as it is stored for a repeat. Null: it is too long. */
+const answerOf = ({ head, copy }: ReturnType<typeof createHead>, metering: Metering): StoredAnswer | null => {
+  const kept = head();
+  if (kept === null || copy.tooLong()) return null;
+  return store(kept.status, [...kept.headers, [USAGE_HEADER, metering.usage()]], copy.chunks);
+};
+
 /** As `captureNode`, for a metered route: also the price, its header, and the end of a stream. */
 export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, limit: number): void => {
   const { metering, finish, isRepeatable } = admitted;
@@ -60,24 +66,21 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
   let isEnded = false;
   let isBroken = false;
 
-  const answer = (): StoredAnswer | null => {
-    const kept = head.head();
-    if (isRepeatable || kept === null || copy.tooLong()) return null;
-    return store(kept.status, [...kept.headers, [USAGE_HEADER, metering.usage()]], copy.chunks);
-  };
   /** Ends the answer when its price is known. */
   const conclude = async (args: unknown[]): Promise<void> => {
     if (!isDelivered(head.status())) {
+      // First, so that a buyer who repeats the request finds its authorization released.
+      await finish('failed');
       head.send();
       original.end(...args);
-      return finish('failed');
+      return;
     }
     metering.begin();
     const chunks = copy.tooLong() ? null : copy.chunks;
     await metering.conclude(resultOf(head.status(), head.header, copy.bytes(), chunks));
     head.send();
     const comment = lastComment(head.header('content-type'), metering);
-    const outcome = answer();
+    const outcome = isRepeatable ? null : answerOf(head, metering);
     if (comment !== null) {
       if (typeof args[0] !== 'function' && args[0] != null) original.write(args[0], args[1]);
       original.end(

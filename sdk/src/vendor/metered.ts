@@ -83,7 +83,10 @@ const createOne = ({ deliveries, onError }: Deps) => {
       return refused(refusal!);
     }
     const metering = createMetering({
-      ...{ authorization: found, bill: terms, leftBesides: null, onFault: onError },
+      authorization: found,
+      bill: terms,
+      leftBesides: null,
+      onFault: onError,
       most: found.ceiling,
       credit: found.used(),
     });
@@ -97,7 +100,7 @@ const createOne = ({ deliveries, onError }: Deps) => {
 
 /** Takes the price of a call from its tab. */
 const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
-  /** Waits until a concurrent call may have given something back. @returns false if there is none */
+  /** Waits until a concurrent call may have given something back. @returns false: there is none */
   const awaitOthers = async ({ calls }: Authorization, terms: MeteredBill): Promise<boolean> => {
     if (terms.fixed !== null || calls.count() === 0) return false;
     await within(GIVE_BACK_MS, calls.next());
@@ -162,7 +165,10 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
     // A request that runs again has paid.
     const isFree = left === null && begun.isRepeatable === true;
     const metering = createMetering({
-      ...{ authorization, bill: terms, most: perCall, onFault: onError },
+      authorization,
+      bill: terms,
+      most: perCall,
+      onFault: onError,
       credit: isFree ? perCall : 0n,
       leftBesides: left,
     });

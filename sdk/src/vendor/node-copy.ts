@@ -1,7 +1,20 @@
 import { createCopy } from './admitted.ts';
-import type { NodeResponse } from './node.ts';
 
 /** What handlers of Node's server send, as the paywall sees it. */
+
+export type Method = (...args: never[]) => unknown;
+export type NodeResponse = {
+  statusCode: number;
+  writableFinished: boolean;
+  writeHead: Method;
+  write: Method;
+  end: Method;
+  destroy: Method;
+  getHeaders: () => object;
+  hasHeader: (name: string) => boolean;
+  setHeader: (name: string, value: string) => unknown;
+  once: (event: 'close', listener: () => void) => unknown;
+};
 
 /** Converts each header format that writeHead accepts into pairs. */
 const pairs = (headers: unknown): [string, string][] => {

@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createDeliveries } from './deliveries.ts';
 import { memoryStore } from './main.ts';
-import { captureNode, type NodeResponse } from './node.ts';
+import { captureNode } from './node.ts';
+import type { NodeResponse } from './node-copy.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();

@@ -2,26 +2,13 @@ import type { Admitted } from './admitted.ts';
 import { isDelivered, type StoredAnswer, store } from './answers.ts';
 import { announcesMore, ConsumedBodyError } from './incoming.ts';
 import { meterNode } from './metered-node.ts';
-import { createNodeCopy, innerOf } from './node-copy.ts';
+import { createNodeCopy, innerOf, type Method, type NodeResponse } from './node-copy.ts';
 
 /**
  * Structural types for frameworks on Node's server, so that the SDK needs no type of Node.
  */
 
 export type NodeHeaders = Record<string, string | string[] | undefined>;
-type Method = (...args: never[]) => unknown;
-export type NodeResponse = {
-  statusCode: number;
-  writableFinished: boolean;
-  writeHead: Method;
-  write: Method;
-  end: Method;
-  destroy: Method;
-  getHeaders: () => object;
-  hasHeader: (name: string) => boolean;
-  setHeader: (name: string, value: string) => unknown;
-  once: (event: 'close', listener: () => void) => unknown;
-};
 
 export const headerOf = (headers: NodeHeaders, name: string): string | null => {
   const value = headers[name];

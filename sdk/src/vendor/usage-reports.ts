@@ -13,7 +13,7 @@ const MOST_USAGES = 100;
 /** How long use may stay unreported before no further call is served on it. */
 const STALE_MS = 30_000;
 
-export type UsageReportsDeps = {
+type UsageReportsDeps = {
   report: (usages: Usage[]) => Promise<unknown>;
   /** Nothing is unreported. */
   onReported: () => void;
@@ -27,53 +27,73 @@ const isOver = (error: unknown): error is ApiError =>
   error instanceof ApiError &&
   ['authorization_closed', 'usage_exceeds_authorization', 'not_found', 'conflict'].includes(error.code);
 
+const pauseAfter = (error: unknown, failures: number): number => {
+  const waitMs = error instanceof ApiError ? error.retryAfterMs : null;
+  return waitMs ?? Math.min(LONGEST_PAUSE_MS, INTERVAL_MS * 2 ** Math.min(failures, 10));
+};
+
+/** What was used and not reported: what calls have added, and what is being sent. */
+const createQueue = () => {
+  const queue: Usage[] = [];
+  let pending = { amountMicro: 0n, charges: 0 };
+  return {
+    add: (amountMicro: bigint): void => {
+      pending = { amountMicro: pending.amountMicro + amountMicro, charges: pending.charges + 1 };
+    },
+    /** What to send. A use keeps its id and amount until it is answered. */
+    next: (): Usage[] => {
+      const { amountMicro, charges } = pending;
+      if (amountMicro > 0n && queue.length < MOST_USAGES) {
+        const reason = charges === 1 ? '1 charge' : `${charges} charges`;
+        queue.push({ usage_id: crypto.randomUUID(), amount: String(amountMicro), reason });
+        pending = { amountMicro: 0n, charges: 0 };
+      }
+      return queue.slice();
+    },
+    remove: (batch: readonly Usage[]): void => {
+      queue.splice(0, batch.length);
+    },
+    isEmpty: (): boolean => queue.length === 0 && pending.amountMicro === 0n,
+  };
+};
+
 /**
  * Reports the use of one authorization, at most once a second. What many calls have used is one
  * use of the API. Each has an id that every repeat carries, so it counts once.
  */
 export const createUsageReports = ({ report, onReported, onRefused, onError }: UsageReportsDeps) => {
-  const queue: Usage[] = [];
-  let pending = { amountMicro: 0n, calls: 0 };
+  const queue = createQueue();
   let sending: Promise<void> | null = null;
   let isDue = false;
   let isRefused = false;
-  let failures = 0;
-  let unansweredSince: number | null = null;
+  let [failures, unansweredSince]: [number, number | null] = [0, null];
 
-  const seal = (): void => {
-    const { amountMicro, calls } = pending;
-    if (amountMicro === 0n || queue.length === MOST_USAGES) return;
-    const reason = calls === 1 ? '1 charge' : `${calls} charges`;
-    queue.push({ usage_id: crypto.randomUUID(), amount: String(amountMicro), reason });
-    pending = { amountMicro: 0n, calls: 0 };
+  /** @returns the pause before a repeat. Null: it is not repeated */
+  const failed = (error: unknown): number | null => {
+    if (isOver(error)) {
+      isRefused = true;
+      onRefused(error);
+      return null;
+    }
+    failures += 1;
+    if (!(error instanceof WaitingError)) onError(error);
+    return pauseAfter(error, failures);
   };
-  const unreported = (): bigint =>
-    queue.reduce((sum, { amount }) => sum + BigInt(amount!), pending.amountMicro);
-
   /** Sends what is there. @returns the pause before the next try, or null if all is reported */
   const sendOnce = async (): Promise<number | null> => {
-    seal();
-    if (queue.length === 0) return null;
-    const batch = queue.slice();
+    const batch = queue.next();
+    if (batch.length === 0) return null;
     unansweredSince ??= Date.now();
     try {
       await report(batch);
-      queue.splice(0, batch.length);
-      [failures, unansweredSince] = [0, null];
-      if (pending.amountMicro > 0n) return INTERVAL_MS;
-      onReported();
-      return null;
     } catch (error) {
-      if (isOver(error)) {
-        isRefused = true;
-        onRefused(error);
-        return null;
-      }
-      failures += 1;
-      if (!(error instanceof WaitingError)) onError(error);
-      const waitMs = error instanceof ApiError ? error.retryAfterMs : null;
-      return waitMs ?? Math.min(LONGEST_PAUSE_MS, INTERVAL_MS * 2 ** Math.min(failures, 10));
+      return failed(error);
     }
+    queue.remove(batch);
+    [failures, unansweredSince] = [0, null];
+    if (!queue.isEmpty()) return INTERVAL_MS;
+    onReported();
+    return null;
   };
   /** One report at a time. */
   const send = (): Promise<void> => {
@@ -98,17 +118,16 @@ export const createUsageReports = ({ report, onReported, onRefused, onError }: U
   return {
     add: (amountMicro: bigint): void => {
       if (amountMicro <= 0n || isRefused) return;
-      pending = { amountMicro: pending.amountMicro + amountMicro, calls: pending.calls + 1 };
+      queue.add(amountMicro);
       schedule(INTERVAL_MS);
     },
     /** Reports at once. @returns true if nothing is unreported */
     flush: async (): Promise<boolean> => {
       if (sending !== null) await sending;
       if (!isRefused) await send();
-      return isRefused || unreported() === 0n;
+      return isRefused || queue.isEmpty();
     },
     /** The API has not answered for so long that no further call should be served. */
     isStale: (): boolean => unansweredSince !== null && Date.now() - unansweredSince > STALE_MS,
   };
 };
-export type UsageReports = ReturnType<typeof createUsageReports>;
