@@ -1,4 +1,6 @@
-import { createBenchVendor, createPayers } from '../harness/actors.ts';
+import { settleWith, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { createBenchVendor, createPayers, type Payer } from '../harness/actors.ts';
 import { type Cpu, measured, type Pids, showCpu } from '../harness/cpu.ts';
 import { sampled, startLoad } from '../harness/load.ts';
 import { compare, type Side } from '../harness/rounds.ts';
@@ -14,8 +16,10 @@ const CONCURRENCY = 16;
  * locks its settlement.
  */
 const PREPAID = 256;
+/** The ceiling of an authorization, of which each use takes a micro-unit. */
+const AUTHORIZED = 1_000_000n;
 
-type Operation = 'redeem' | 'verify' | 'consume';
+type Operation = 'redeem' | 'verify' | 'consume' | 'usage';
 type Caller = { token: string };
 
 const post = (path: string, body: object | undefined, caller?: Caller): Call => ({
@@ -81,6 +85,18 @@ const OPERATIONS: Record<
       },
     },
   },
+  usage: {
+    atLeast: 0.8,
+    once: false,
+    units: null,
+    body: ({ settlement_token }) => ({ settlement_token, amount: '1', usage_id: crypto.randomUUID() }),
+    statements: {
+      skeleton: {
+        text: 'insert into bench.consumptions values ($1, $2, 1, 1) returning settlement_id, units_consumed',
+        values: ['$settlement_id', '$request_id'],
+      },
+    },
+  },
 };
 
 const benchmark = (operation: Operation): Benchmark => ({
@@ -88,18 +104,46 @@ const benchmark = (operation: Operation): Benchmark => ({
   run: async (run) => {
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
     await noteDurability(bench, run);
-    const { atLeast, statements } = OPERATIONS[operation];
-    const cpu: Cpu = {};
-    const sides = await sidesOf(run, bench, operation, cpu);
-    const title = `${operation}, concurrency ${CONCURRENCY}`;
-    const ratios = await compare(run, title, sides);
-    showCpu(run, `${title}: CPU ms per call`, cpu);
-    for (const name of Object.keys(statements)) {
-      const value = ratios[name]!.perSecond.median;
-      run.report.target({ what: `${operation}: throughput, share of the ${name}’s`, value, atLeast });
-    }
+    await compareWithSkeleton(run, bench, operation);
   },
 });
+
+/** Measures an operation against the skeleton, and sets its target. */
+export const compareWithSkeleton = async (
+  run: Run,
+  bench: BenchStack,
+  operation: Operation,
+): Promise<void> => {
+  const { atLeast, statements } = OPERATIONS[operation];
+  const cpu: Cpu = {};
+  const sides = await sidesOf(run, bench, operation, cpu);
+  const title = `${operation}, concurrency ${CONCURRENCY}`;
+  const ratios = await compare(run, title, sides);
+  showCpu(run, `${title}: CPU ms per call`, cpu);
+  for (const name of Object.keys(statements)) {
+    const value = ratios[name]!.perSecond.median;
+    run.report.target({ what: `${operation}: throughput, share of the ${name}’s`, value, atLeast });
+  }
+};
+
+/** Open authorizations, as the API makes them. */
+const authorize = async (bench: BenchStack, vendor: Vendor, payer: Payer): Promise<Issued[]> => {
+  const { api } = bench;
+  const token = await payer.token();
+  const body = { service_id: vendor.serviceId, capture: 'usage', max_amount: AUTHORIZED.toString() };
+  const made: Issued[] = [];
+  while (made.length < PREPAID) {
+    const some = Array.from({ length: Math.min(16, PREPAID - made.length) }, async () => {
+      const quote = await must(
+        api<{ quote_token: string }>('POST /v1/quote', { token: vendor.apiKey, body }),
+        'quote',
+      );
+      return must(settleWith(api, token, quote), 'settle');
+    });
+    made.push(...(await Promise.all(some)));
+  }
+  return made;
+};
 
 const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: Cpu): Promise<Side[]> => {
   const { once, units, body, statements } = OPERATIONS[operation];
@@ -117,7 +161,8 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
   const skeleton = await startSkeleton(run, bench, statements);
   const pids: Pids = () => ({ ...bench.pids(), ...skeleton.pids, load: load.pid });
 
-  const shared = once ? [] : await issue(PREPAID);
+  const open = () => (operation === 'usage' ? authorize(bench, vendor, payer!) : issue(PREPAID));
+  const shared = once ? [] : await open();
   /** The number of calls that a round needs at most, by the rate of the previous round. */
   const rates = new Map<string, number>();
   const settlementsFor = async (side: string, seconds: number, repeat: boolean): Promise<Issued[]> => {

@@ -5,6 +5,7 @@ import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
 import { idle } from './idle.ts';
+import { metered } from './metered.ts';
 import { paidRoute } from './paid-route.ts';
 import { prepaid } from './prepaid.ts';
 import { quote } from './quote.ts';
@@ -24,6 +25,7 @@ export const benchmarks: Record<string, Benchmark> = {
   verify,
   consume,
   prepaid,
+  metered,
   growth,
   counts,
   footprint,

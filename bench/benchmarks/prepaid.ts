@@ -16,10 +16,10 @@ const ROUTES = [
   { name: 'prepaid, repeatable', path: '/repeatable', atLeast: 0.7 },
 ] as const;
 
-type Get = (url: string) => Promise<Response>;
+export type Get = (url: string) => Promise<Response>;
 
 /** Calls a route with the same number of open calls all the time. */
-const callFor = async (get: Get, url: string, seconds: number): Promise<Sample> => {
+export const callFor = async (get: Get, url: string, seconds: number): Promise<Sample> => {
   const times: number[] = [];
   const began = performance.now();
   const call = async (): Promise<void> => {
@@ -39,7 +39,7 @@ export const prepaid: Benchmark = {
   about: 'a prepaid route through the SDK on both sides, against the same route unpaid with one Redis call',
   run: async (run) => {
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
-    const shop = await startShop(run, bench, PREPAID);
+    const shop = await startShop(run, bench, { prepaid: PREPAID });
     const [payer] = await createPayers(bench, 1);
     const baseUrl = bench.stack.gateway_url;
     const delegateKey = { environment: 'test', signIn: await payer!.token() } as const;

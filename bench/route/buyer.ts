@@ -27,7 +27,8 @@ const createFetches = async (settings: BuyerSettings): Promise<Get[]> => {
 const fetches = await createFetches(JSON.parse(process.argv[2]!) as BuyerSettings);
 let calls = 0;
 
-const run = async ({ origin, concurrency, seconds, restUpToMs, ownAddresses }: BuyerJob) => {
+const run = async (job: BuyerJob) => {
+  const { origin, concurrency, seconds, restUpToMs, ownAddresses, untilFirstByte = false } = job;
   const times: number[] = [];
   const outcome: BuyerOutcome = { sample: null, failed: 0 };
   const startedAt = performance.now();
@@ -36,10 +37,11 @@ const run = async ({ origin, concurrency, seconds, restUpToMs, ownAddresses }: B
   const call = async (get: Get): Promise<void> => {
     const before = performance.now();
     const response = await get(`${origin}/report/${ownAddresses ? ++calls : 0}`);
+    const beganAt = performance.now();
     const text = await response.text();
     if (response.status !== 200 || text !== DELIVERED)
       throw new Error(`the vendor answered ${response.status}: ${text.slice(0, 500)}`);
-    times.push(performance.now() - before);
+    times.push((untilFirstByte ? beganAt : performance.now()) - before);
   };
   const caller = async (_: unknown, index: number): Promise<void> => {
     for (;;) {

@@ -7,7 +7,15 @@ export type BuyerSettings =
 
 /** What a vendor of a side is paid with. `price` in micro-units. */
 export type VendorSettings =
-  | { protocol: 'quittance'; baseUrl: string; serviceKey: string; serviceId: string; price: string }
+  | {
+      protocol: 'quittance';
+      baseUrl: string;
+      serviceKey: string;
+      serviceId: string;
+      price: string;
+      /** Whether the price is captured after the answer, of a ceiling that is authorized before. */
+      metered: boolean;
+    }
   | { protocol: 'x402'; facilitatorUrl: string; network: string; payTo: string; price: string };
 
 /** Calls of the vendor's route. */
@@ -21,6 +29,8 @@ export type BuyerJob = {
   restUpToMs: number;
   /** Whether each call has an address of its own on the route. Otherwise all have the same. */
   ownAddresses: boolean;
+  /** Whether a call is timed until its answer begins. Otherwise until the end of its body. */
+  untilFirstByte?: boolean;
 };
 
 /** `sample` is about the delivered calls. Null: none was delivered. */

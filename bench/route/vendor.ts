@@ -9,7 +9,7 @@ import { DELIVERY, type VendorSettings } from './job.ts';
 /** An application that is paid for its only route. */
 const createApp = async (settings: VendorSettings, publicUrl: string): Promise<Express> => {
   if (settings.protocol === 'quittance') {
-    const { baseUrl, serviceKey, serviceId, price } = settings;
+    const { baseUrl, serviceKey, serviceId, price, metered } = settings;
     const paywall = createPaywall({
       baseUrl,
       serviceKey,
@@ -20,7 +20,7 @@ const createApp = async (settings: VendorSettings, publicUrl: string): Promise<E
       log: () => {},
     });
     const app = express();
-    return app.get('/report/:id', paid(paywall, { price }));
+    return app.get('/report/:id', paid(paywall, metered ? { max: price, price } : { price }));
   }
   // Only the other side needs its packages, which are installed in their own folder.
   const { paidApp } = await import('../../test/interop/x402/paid-app.mjs');

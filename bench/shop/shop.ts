@@ -12,13 +12,16 @@ export type ShopSettings = {
   price: string;
   /** What one payment of the prepaid route buys, and how many units the vendor consumes ahead. */
   prepaid: { units: number; ahead: number };
+  /** The ceiling of a tab, and what each call of it costs. Micro-units. */
+  tab: { max: string; price: string };
 };
+const DEFAULTS = { prepaid: { units: 1000, ahead: 250 }, tab: { max: '1000000', price: '50' } };
 
 /** Starts a vendor's server with the SDK, for a new service. @returns its URL and its process */
 export const startShop = async (
   run: Run,
   bench: BenchStack,
-  prepaid: ShopSettings['prepaid'],
+  sold: Partial<Pick<ShopSettings, 'prepaid' | 'tab'>>,
 ): Promise<{ origin: string; pid: number }> => {
   const { apiKey, serviceId } = await createBenchVendor(bench);
   const settings: ShopSettings = {
@@ -27,7 +30,8 @@ export const startShop = async (
     serviceId,
     redisUrl: bench.stack.redis_url,
     price: PRICE_MICRO.toString(),
-    prepaid,
+    ...DEFAULTS,
+    ...sold,
   };
   const child = await startChild(new URL('./main.ts', import.meta.url), settings);
   run.defer(child.stop);
