@@ -47,7 +47,11 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
       ),
       guide('errors', 'Handle errors', 'money_moved, safe_action and retries'),
       guide('crash-recovery', 'Crashes', 'what to do when a process dies between payment and delivery'),
-      guide('payment-links', 'Payment links', 'a page with one price for people, without a server'),
+      guide(
+        'metered',
+        'Be paid for what was used',
+        'a ceiling that the buyer authorizes, a price after the answer, and one tab for many calls',
+      ),
       guide('refunds', 'Refunds', 'return a payment, and sign the refund'),
       guide('webhooks', 'Webhooks', 'receive, verify and redeliver events'),
       guide('events', 'Events', 'every event with an example of its payload'),

@@ -56,6 +56,14 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   webhooks: [/received settlement\.redeemed/, /"secret":"whsec_/, /"event_id"/],
   receipts: [/stl_\w+ 2500000/],
   agents: [/All is well/, /All is well.* 50000/],
+  metered: [
+    /"max_amount":"1000000"[\s\S]*\n402\n/,
+    /200 \{\s*settlementId: 'stl_\w+',\s*chargedMicro: '500',\s*leftMicro: '985000'/,
+    /tokens: 320 \} 3200\n/,
+    /data: well\.\n\n: quittance-usage charged=30000\n/,
+    /"used":"120000","left":"380000"/,
+    /"captured_amount":"120000"/,
+  ],
 };
 /** What a process in the background prints before the next snippet can use it. */
 const READY: readonly [RegExp, RegExp][] = [[/quittance listen/, /Forwarding|Listening|whsec_/i]];

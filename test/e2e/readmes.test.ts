@@ -142,6 +142,32 @@ test.each(['express.ts', 'fastify.ts', 'hono.ts'])(
   120_000,
 );
 
+test('metered.ts is paid for what buyer.ts uses', async () => {
+  const port = String(await ports.any());
+  const at = (file: string): string => programs.find((each) => each.name === file)!.code;
+  write(`${port}.ts`, at('metered.ts').replace('8402', port));
+  const shop = shellOf(`shop-${port}`, { PUBLIC_URL: `http://127.0.0.1:${port}` });
+  await shop.run(`node readme/${port}.ts &`);
+  const url = `http://127.0.0.1:${port}`;
+  await waitFor(
+    () => fetch(`${url}/report`).then(({ status }) => status, shop.output),
+    (status) => status === 402,
+  );
+  const buyer = shellOf(`buyer-${port}`);
+  for (const [path, of] of [
+    ['report', 'answer.json()'],
+    ['search', 'answer.json()'],
+    ['words', 'answer.text()'],
+  ] as const) {
+    const code = at('buyer.ts').replace('https://api.example.com/report', `${url}/${path}`);
+    write(`buyer-${path}.ts`, code.replace('answer.json()', of));
+    await buyer.run(`node readme/buyer-${path}.ts`);
+  }
+  expect(buyer.output()).toMatch(/\{ report: 'All is well' \} 50000\n/);
+  expect(buyer.output()).toMatch(/\{ found: \[\] \} 50000\n/);
+  expect(buyer.output()).toMatch(/data: well\n\n: quittance-usage charged=15000\n/);
+}, 120_000);
+
 test('webhook.ts accepts a delivery as it was signed, and no other', async () => {
   const port = String(await ports.any());
   write('receiver.ts', programs.find(({ name }) => name === 'webhook.ts')!.code.replace('8080', port));
