@@ -16,8 +16,11 @@ const CONCURRENCY = 16;
  * locks its settlement.
  */
 const PREPAID = 256;
-/** The ceiling of an authorization, of which each use takes a micro-unit. */
-const AUTHORIZED = 1_000_000n;
+/**
+ * The ceiling of an authorization, of which each use takes a micro-unit. All of them together are
+ * less than a new payer may authorize.
+ */
+const AUTHORIZED = 18_000n;
 
 type Operation = 'redeem' | 'verify' | 'consume' | 'usage';
 type Caller = { token: string };
