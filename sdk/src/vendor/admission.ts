@@ -189,15 +189,12 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
   ): Promise<Admission> => {
     const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
     const hash = await requestHash(incoming, requestId, body);
-    // Such a payment is for many requests, so each request has its own record.
-    const isForMany = bill.units !== null || bill.metered?.isTab === true;
-    const key = isForMany && payment.isWhole !== true ? `${payment.key}:${hash}` : payment.key;
-    const request = { key, hash };
-    const beginning =
-      bill.metered === null
-        ? begin(payment, bill, request)
-        : metered.begin(payment, bill, bill.metered, request);
-    const begun = await beginning.catch((error: unknown) => {
+    // A prepaid settlement pays for many requests, so each request has its own record.
+    const isShared = bill.units !== null && payment.isWhole !== true;
+    const key = isShared ? `${payment.key}:${hash}` : payment.key;
+    const mismatch = async (asked: Bill): Promise<Refusal | null> =>
+      (await payment.mismatch(asked)) ?? (await incoming.ready?.()) ?? null;
+    const begun = await begin({ ...payment, mismatch }, bill, { key, hash }).catch((error: unknown) => {
       logError(error, about);
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
@@ -211,15 +208,10 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
       case 'deliver': {
         const { id: deliveryId, receipt, metering = null } = begun;
         const paymentId = receipt?.paymentId ?? payment.id;
-        const meter = metering === null ? {} : { meter: metering.meter };
-        return {
-          kind: 'deliver',
-          payment: { paymentId, deliveryId, amount: bill.amount, requestId, ...meter },
-          headers: receipt?.headers ?? {},
-          isRepeatable: begun.isRepeatable === true,
-          metering,
-          finish: logged(log, { ...about, payment_id: paymentId }, begun),
-        };
+        const paid = { paymentId, deliveryId, amount: bill.amount, payer: receipt?.payer ?? null, requestId };
+        const finish = logged(log, { ...about, payment_id: paymentId }, begun);
+        const isRepeatable = begun.isRepeatable === true;
+        return { kind: 'deliver', payment: paid, headers: receipt?.headers ?? {}, isRepeatable, finish };
       }
       default:
         if (begun.kind === 'spent' && begun.isUnknown === true && isInMemory(store))

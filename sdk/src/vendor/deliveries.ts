@@ -44,7 +44,7 @@ export type Taking = {
 };
 
 /** A payment with its own confirmation for the buyer, which each answer of the delivery carries. */
-export type Receipt = { paymentId: string; headers: Record<string, string> };
+export type Receipt = { paymentId: string; payer: string; headers: Record<string, string> };
 
 export type Begun =
   | {

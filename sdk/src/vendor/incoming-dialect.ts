@@ -68,7 +68,8 @@ export const presentIncoming = async (
       const payment = { rail, transaction: transaction as string, redeem_id: id, ...terms };
       const accepted = await accept(payment, waitMs);
       if (accepted === 'spent' || !('settlement_id' in accepted)) return accepted;
-      return { paymentId: accepted.settlement_id, headers: receiptOf(accepted) };
+      const { settlement_id: paymentId, payer_address: payer } = accepted;
+      return { paymentId, payer, headers: receiptOf(accepted) };
     },
   };
 };

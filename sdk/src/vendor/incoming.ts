@@ -1,6 +1,7 @@
 import { REQUEST_ID_HEADER, readUpTo } from '../pay/dialects.ts';
 import { identityOf } from '../request-identity.ts';
 import { resourceOf } from '../resource.ts';
+import type { Refusal } from './answers.ts';
 
 /** A request in the form that the paywall needs, independent of the framework. */
 export type Incoming = {
@@ -15,9 +16,10 @@ export type Incoming = {
    */
   body: (limit: number) => Promise<Uint8Array | null>;
   /**
-   * True if something has parsed the body, so that its bytes may differ from those that were sent.
+   * Why nothing can be delivered now, or null. Asked before a payment is taken that has no record,
+   * so that it is not taken for a handler that cannot answer.
    */
-  isParsed?: () => boolean;
+  ready?: () => Promise<Refusal | null>;
 };
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -12,6 +12,8 @@ export type PaywallPayment = {
   deliveryId: string;
   /** The price, or on a metered route the ceiling of the authorization, USDC micro-units. */
   amount: string;
+  /** The address that signed a payment of x402 or MPP. Vendors do not learn that of ours: null. */
+  payer: string | null;
   requestId: string | null;
   /** What the request costs. Only on a metered route. */
   meter?: Meter;
