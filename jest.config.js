@@ -36,7 +36,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: [
-        '<rootDir>/{services,shared,deploy,sdk,mcp,cli,console,tools,bench,docs}/**/*.test.ts',
+        '<rootDir>/{services,shared,deploy,sdk,mcp,cli,gate,console,tools,bench,docs}/**/*.test.ts',
         '<rootDir>/test/*.test.ts',
         '<rootDir>/test/fuzz/*.test.ts',
       ],
@@ -60,13 +60,13 @@ export default {
     {
       ...common,
       displayName: 'release',
-      testMatch: ['<rootDir>/{cli,deploy,mcp,sdk,tools}/**/*.release.test.ts'],
+      testMatch: ['<rootDir>/{cli,deploy,gate,mcp,sdk,tools}/**/*.release.test.ts'],
       globalSetup: '<rootDir>/test/support/release-setup.ts',
     },
     {
       ...common,
       displayName: 'packages',
-      testMatch: ['<rootDir>/{cli,mcp,sdk}/**/*.release.test.ts', '<rootDir>/test/packages/*.test.ts'],
+      testMatch: ['<rootDir>/{cli,gate,mcp,sdk}/**/*.release.test.ts', '<rootDir>/test/packages/*.test.ts'],
       globalSetup: '<rootDir>/test/support/release-setup.ts',
     },
     {

@@ -21,7 +21,7 @@ const manifestOf = (folder: string) =>
 const own = manifestOf('.');
 const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-describe.each(['mcp', 'cli'])('%s', (folder) => {
+describe.each(['mcp', 'cli', 'gate'])('%s', (folder) => {
   const { version, license, files, dependencies = {} } = manifestOf(folder);
 
   test('depends on the versions of the root', () => {

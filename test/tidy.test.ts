@@ -9,10 +9,10 @@ import { operatorOperations } from '../shared/contract/operator.ts';
 /** Tests what CONTRIBUTING.md and docs/ require of files and imports. */
 
 const root = path.resolve(import.meta.dirname, '..');
-const FOLDERS = '{services,shared,deploy,test,tools,bench,sdk,mcp,cli,examples,console}';
+const FOLDERS = '{services,shared,deploy,test,tools,bench,sdk,mcp,cli,gate,examples,console}';
 const files = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs,js,sql}`, {
   cwd: root,
-  exclude: (name) => /node_modules|^(sdk|mcp|cli|console)\/dist/.test(name),
+  exclude: (name) => /node_modules|^(sdk|mcp|cli|gate|console)\/dist/.test(name),
 }).sort();
 const text = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
 const sources = files.filter((file) => /\.tsx?$/.test(file));

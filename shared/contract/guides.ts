@@ -90,6 +90,7 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
       ),
       guide('cli', 'Command line', 'pay, sign in, receive webhooks and trigger events', 'cli/README.md'),
       guide('mcp', 'MCP server', 'six tools with which a model pays', 'mcp/README.md'),
+      guide('gate', 'Gate', 'a price on any API, without changing it', 'gate/README.md'),
       guide('x402', 'x402', 'be paid by unmodified clients of x402', 'docs/x402.md'),
     ],
   },

@@ -21,7 +21,7 @@ import { madeOnce } from './made-once.ts';
  */
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const NAMES = ['sdk', 'cli', 'mcp'] as const;
+const NAMES = ['sdk', 'cli', 'mcp', 'gate'] as const;
 type Name = (typeof NAMES)[number];
 
 export type InstalledPackage = { project: string; installed: string; remove: () => void };
@@ -37,7 +37,7 @@ type Packages = {
 };
 
 /** What a build reads: the sources, and the versions of the tools. */
-const FILES = [`{${NAMES.join(',')}}/**`, 'tsconfig.json', 'package-lock.json'];
+const FILES = [`{${NAMES.join(',')},examples}/**`, 'tsconfig.json', 'package-lock.json'];
 /** Files of other builds, which would be incomplete while one runs. */
 const isBuilt = (name: string): boolean => name === 'dist' || name === 'node_modules';
 
@@ -63,6 +63,8 @@ const make = async (folder: string): Promise<void> => {
       recursive: true,
       filter: (file) => !isBuilt(path.basename(file)),
     });
+  // The gate contains the stores that they show.
+  cpSync(path.join(ROOT, 'examples'), path.join(sources, 'examples'), { recursive: true });
   cpSync(path.join(ROOT, 'tsconfig.json'), path.join(sources, 'tsconfig.json'));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(sources, 'node_modules'));
   for (const name of NAMES) await npm(['pack', path.join(sources, name), '--pack-destination', folder]);
@@ -82,7 +84,7 @@ const make = async (folder: string): Promise<void> => {
   };
   await install('sdk', [], '--offline');
   await install('cli', ['commander-'], '--offline');
-  await install('mcp', [], '--prefer-offline');
+  for (const name of ['mcp', 'gate'] as const) await install(name, [], '--prefer-offline');
 };
 
 let packed: Promise<Packages> | undefined;

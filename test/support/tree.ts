@@ -21,7 +21,7 @@ export const listFiles = (): string[] =>
   })
     .split('\n')
     .filter((file) =>
-      /^(services|shared|deploy|test|tools|bench|sdk|examples|console|mcp|cli|docs\/site)\//.test(file),
+      /^(services|shared|deploy|test|tools|bench|sdk|examples|console|mcp|cli|gate|docs\/site)\//.test(file),
     )
     .filter((file) => existsSync(path.join(root, file)))
     .sort();

@@ -101,6 +101,10 @@ export const GUIDES = [
     "title": "MCP server"
   },
   {
+    "name": "gate",
+    "title": "Gate"
+  },
+  {
     "name": "x402",
     "title": "x402"
   },

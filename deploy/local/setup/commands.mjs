@@ -1,12 +1,13 @@
 // Puts the commands of this repository's packages into node_modules/.bin, from their sources, so
-// that `npx quittance` and `npx quittance-mcp` work in a clone. They run on the Node that is
-// installed there.
+// that `npx quittance`, `npx quittance-mcp` and `npx quittance-gate` work in a clone. They run on
+// the Node that is installed there.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const COMMANDS = {
   quittance: 'cli/src/main.ts',
   'quittance-mcp': 'mcp/src/quittance-mcp.ts',
+  'quittance-gate': 'gate/src/quittance-gate.ts',
 };
 
 const textOf = (program) => `#!/bin/sh

@@ -25,6 +25,7 @@ const BUILDS = [
       'sdk/README.md',
       'cli/README.md',
       'mcp/README.md',
+      'gate/README.md',
       'CHANGELOG.md',
       'shared/contract/guides.ts',
       'shared/lib/local-api.ts',

@@ -16,10 +16,12 @@ export const SERVER_PACKAGES = [
   'litesvm',
   'node',
   'postal-mime',
+  'prom-client',
   'smtp-server',
   'typescript',
   'undici',
   'uplot',
+  'yaml',
 ];
 
 /** The development packages that the console and the documentation are built from. */

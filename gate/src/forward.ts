@@ -1,0 +1,245 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Admission } from '../../sdk/src/vendor/admission.ts';
+import { captureNode } from '../../sdk/src/vendor/node.ts';
+import { refuseWith } from './answers.ts';
+import { answerHeaders, answerTrailers, requestTrailers } from './headers.ts';
+import type { RequestBody } from './request-body.ts';
+import type { Upstream } from './upstream.ts';
+
+/** One request on its way to the upstream, and the answer on its way back. */
+
+type Delivery = Extract<Admission, { kind: 'deliver' }>;
+
+type Forwarding = {
+  upstream: Upstream;
+  timeouts: { connectMs: number; answerMs: number; idleMs: number };
+  storedBytes: number;
+};
+type Call = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  target: string;
+  headers: string[];
+  body: RequestBody;
+  /** Null: the request is free. */
+  delivery: Delivery | null;
+};
+
+/** How a forwarded request has ended, for log and metrics. */
+type Ended = {
+  /** Null: no answer came. */
+  upstreamStatus: number | null;
+  bytes: number;
+  fault: 'upstream_unreachable' | 'upstream_timeout' | 'upstream_broken' | 'client_disconnected' | null;
+};
+type Fault = NonNullable<Ended['fault']>;
+
+/** How long a paid answer is read on for a buyer who has disconnected. */
+const GRACE_MS = 30_000;
+/** Repeating these changes nothing (RFC 9110, 9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
+
+class UpstreamFault extends Error {
+  readonly fault: Fault;
+  constructor(fault: Fault) {
+    super(fault);
+    this.fault = fault;
+  }
+}
+
+const faultOf = (error: Error, hasAnswered: boolean): Fault => {
+  if (error instanceof UpstreamFault) return error.fault;
+  return hasAnswered ? 'upstream_broken' : 'upstream_unreachable';
+};
+
+/** Sends the body with its trailers. */
+const sendBody = ({ beginning, rest }: RequestBody, asked: ClientRequest, request: IncomingMessage): void => {
+  if (rest === null) {
+    if (beginning.length > 0) asked.end(beginning);
+    else asked.end();
+    return;
+  }
+  if (beginning.length > 0) asked.write(beginning);
+  // The trailers are known at the end of the body, so the pipe does not end the request.
+  rest.pipe(asked, { end: false });
+  rest.once('end', () => {
+    const trailers = requestTrailers(request.rawTrailers);
+    if (trailers.length > 0) asked.addTrailers(trailers);
+    asked.end();
+  });
+};
+
+/** True if a server had closed an idle connection, and the request can be sent on another one. */
+const mayRepeat = (asked: ClientRequest, { body, request }: Call): boolean =>
+  asked.reusedSocket && body.rest === null && IDEMPOTENT.has(request.method!);
+
+/** The time within which the next step must come. */
+const createDeadline = (onEnd: () => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  const clear = () => clearTimeout(timer);
+  return {
+    set: (ms: number) => {
+      clear();
+      timer = setTimeout(onEnd, ms);
+    },
+    clear,
+  };
+};
+
+/**
+ * Begins the request at the upstream.
+ * @returns the request, after the answer's first line or with the fault
+ */
+const ask = (
+  { upstream, timeouts }: Forwarding,
+  call: Call,
+  onAsked: (asked: ClientRequest) => void,
+): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const { request, response, target: path, headers, body } = call;
+    const asked = upstream.send({ method: request.method!, path, headers });
+    onAsked(asked);
+    const deadline = createDeadline(() => asked.destroy(new UpstreamFault('upstream_timeout')));
+    deadline.set(timeouts.connectMs);
+    asked.once('socket', (socket) => {
+      if (!socket.connecting) deadline.clear();
+      else socket.once('connect', deadline.clear);
+    });
+    // The agent sets it: no byte has come or gone for a while.
+    asked.once('timeout', () => asked.destroy(new UpstreamFault('upstream_timeout')));
+    asked.once('finish', () => deadline.set(timeouts.answerMs));
+    asked.on('information', ({ statusCode, headers: early }) => {
+      if (statusCode === 103 && !response.headersSent && request.httpVersionMinor > 0)
+        response.writeEarlyHints(early as Record<string, string>);
+    });
+    asked.once('response', (answer) => {
+      deadline.clear();
+      resolve(answer);
+    });
+    asked.on('error', (error) => {
+      deadline.clear();
+      reject(error);
+    });
+    // Only a request to upgrade may be answered by one.
+    asked.once('upgrade', (_answer, socket) => {
+      socket.destroy();
+      deadline.clear();
+      reject(new UpstreamFault('upstream_broken'));
+    });
+    sendBody(body, asked, request);
+  });
+
+/** Asks, and asks again if an idle connection was closed at that moment. */
+const askOnce = async (
+  forwarding: Forwarding,
+  call: Call,
+  onAsked: (asked: ClientRequest) => void,
+): Promise<IncomingMessage> => {
+  let last: ClientRequest | undefined;
+  const remember = (asked: ClientRequest) => {
+    last = asked;
+    onAsked(asked);
+  };
+  try {
+    return await ask(forwarding, call, remember);
+  } catch (error) {
+    const isClosed = ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+    if (!isClosed || !mayRepeat(last!, call) || call.response.destroyed) throw error;
+    return ask(forwarding, call, remember);
+  }
+};
+
+/**
+ * Passes the answer on with its trailers, as fast as the client reads.
+ * @returns the bytes, and the fault if it was not whole
+ */
+const pass = (
+  answer: IncomingMessage,
+  { response, request, delivery }: Call,
+  storedBytes: number,
+): Promise<Pick<Ended, 'bytes' | 'fault'>> =>
+  new Promise((resolve) => {
+    let bytes = 0;
+    let isGone = false;
+    let grace: NodeJS.Timeout | undefined;
+    const end = (fault: Ended['fault']) => {
+      clearTimeout(grace);
+      resolve({ bytes, fault });
+    };
+    /** The client has gone. A paid answer is read on for a repeat, unless it is too long. */
+    const leave = () => {
+      if (delivery === null || delivery.isRepeatable) return answer.destroy();
+      if (bytes <= storedBytes) return answer.resume();
+      void delivery.finish(null);
+      return answer.destroy();
+    };
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      const isTaken = response.write(chunk);
+      if (isGone) leave();
+      else if (!isTaken) answer.pause();
+    });
+    response.on('drain', () => answer.resume());
+    const onGone = () => {
+      if (response.writableFinished) return;
+      isGone = true;
+      grace = setTimeout(() => answer.destroy(), GRACE_MS);
+      grace.unref();
+      leave();
+    };
+    if (response.destroyed) onGone();
+    else response.once('close', onGone);
+    answer.once('end', () => {
+      if (!answer.complete) return;
+      const trailers = answerTrailers(answer.rawTrailers);
+      if (trailers.length > 0 && request.httpVersionMinor > 0) response.addTrailers(trailers);
+      response.end();
+      end(isGone ? 'client_disconnected' : null);
+    });
+    // `close` follows it, which decides.
+    answer.on('error', () => undefined);
+    answer.once('close', () => {
+      if (answer.complete) return;
+      if (isGone) return end('client_disconnected');
+      // A client that has stopped reading may have caused it, so that one gets no second answer.
+      if (delivery !== null && !response.writableNeedDrain) void delivery.finish('failed');
+      response.destroy();
+      end('upstream_broken');
+    });
+  });
+
+/** Forwards a request, and its answer. It never throws. */
+export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended> => {
+  const { upstream, storedBytes } = forwarding;
+  const { request, response, delivery } = call;
+  if (delivery !== null) captureNode(response, delivery, storedBytes);
+  let asked: ClientRequest | undefined;
+  let hasLeft = false;
+  // Without its whole request the upstream must not go on. A free answer is for nobody then. A paid
+  // one is read for a repeat.
+  const onClose = () => {
+    if (response.writableFinished) return;
+    hasLeft = true;
+    if (delivery === null || !request.complete) asked?.destroy(new UpstreamFault('client_disconnected'));
+  };
+  response.once('close', onClose);
+  let answer: IncomingMessage;
+  try {
+    answer = await askOnce(forwarding, call, (each) => {
+      asked = each;
+    });
+  } catch (error) {
+    const fault = hasLeft ? 'client_disconnected' : faultOf(error as Error, false);
+    if (!hasLeft) upstream.failed();
+    refuseWith(response, fault === 'upstream_timeout' ? 504 : 502, fault);
+    return { upstreamStatus: null, bytes: 0, fault };
+  }
+  upstream.answered();
+  const status = answer.statusCode!;
+  const headers = answerHeaders(answer.rawHeaders, delivery !== null);
+  response.sendDate = answer.headers.date === undefined;
+  response.writeHead(status, answer.statusMessage ?? '', headers);
+  const { bytes, fault } = await pass(answer, call, storedBytes);
+  if (fault === 'upstream_broken') upstream.failed();
+  return { upstreamStatus: status, bytes, fault };
+};

@@ -1,0 +1,198 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Admission } from '../../sdk/src/vendor/admission.ts';
+import { unavailable } from '../../sdk/src/vendor/answers.ts';
+import type { Incoming } from '../../sdk/src/vendor/incoming.ts';
+import { headerOf } from '../../sdk/src/vendor/node.ts';
+import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
+import { refuseWith, sendAnswer } from './answers.ts';
+import type { CallRecord } from './call-log.ts';
+import { forward } from './forward.ts';
+import { presentsPayment, requestHeaders } from './headers.ts';
+import { paymentHeaders } from './payment-headers.ts';
+import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
+import type { Route, Router } from './routes.ts';
+import type { Settings } from './settings.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What decides about requests. A reload replaces it as a whole. */
+export type Gate = {
+  settings: Settings;
+  router: Router;
+  paywall: Paywall;
+  upstream: Upstream;
+};
+export type Delivery = Extract<Admission, { kind: 'deliver' }>;
+
+const NO_BYTES = new Uint8Array();
+
+/** A target without scheme and host, which a proxy must accept (RFC 9112, 3.2.2). */
+const originForm = (url: string): string => {
+  if (url.startsWith('/') || url === '*') return url;
+  const rest = url.replace(/^https?:\/\/[^/?#]*/i, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+};
+
+/** Path and query of a request. Null: servers disagree about where its path ends. */
+export const targetOf = ({ url }: IncomingMessage): { target: string; path: string } | null => {
+  const target = originForm(url!);
+  const end = target.indexOf('?');
+  const path = end < 0 ? target : target.slice(0, end);
+  return target.includes('#') ? null : { target, path };
+};
+
+/** Path and query, and the route. `refused`: no route matches, and those requests do not pass. */
+type Found = { target: string; path: string; route: Route | null };
+
+/** What identifies a paid request besides method and target: the asked part of it, and its body. */
+const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: RequestBody): Uint8Array => {
+  const more = rest === null ? '' : `length: ${headers['content-length'] ?? 'unknown'}\n`;
+  const range = headers.range === undefined ? '' : `range: ${headers.range}\n`;
+  return more === '' && range === '' ? beginning : Buffer.concat([Buffer.from(`${range}${more}`), beginning]);
+};
+
+/**
+ * Asks the paywall about a request of a priced route.
+ * @returns its decision, and the body as far as it was read
+ */
+export const admit = async (
+  { paywall, upstream, settings }: Gate,
+  { target, route }: Found,
+  request: IncomingMessage,
+  readBody: (limit: number) => Promise<RequestBody>,
+): Promise<{ admission: Admission; body: RequestBody }> => {
+  let body = unreadBody(request);
+  const incoming: Incoming = {
+    method: request.method!,
+    target,
+    header: (name) => headerOf(request.headers, name),
+    body: async () => {
+      // Nobody uploads a body to learn its price.
+      if (!presentsPayment(request.headers)) return NO_BYTES;
+      body = await readBody(settings.hashBytes);
+      return identityOf(request, body);
+    },
+    ready: async () => ((await upstream.isAlive()) ? null : unavailable('upstream_unreachable')),
+  };
+  const admission = await paywall.admit(incoming, request, route!.paid!);
+  return { admission, body };
+};
+
+/** The address of the caller, as the upstream gets it. */
+const forwardedHeaders = ({ headers, socket }: IncomingMessage, trustsProxy: boolean): string[] => {
+  const before = (name: string) => (trustsProxy ? headerOf(headers, name) : null);
+  const chain = before('x-forwarded-for');
+  const peer = socket.remoteAddress ?? 'unknown';
+  const forwarded = {
+    'X-Forwarded-For': chain === null ? peer : `${chain}, ${peer}`,
+    'X-Forwarded-Proto': before('x-forwarded-proto') ?? 'http',
+    'X-Forwarded-Host': before('x-forwarded-host') ?? headers.host ?? '',
+  };
+  return Object.entries(forwarded).flat();
+};
+
+/** The headers that the upstream gets, with those of the gate. */
+export const upstreamHeaders = (
+  { settings }: Gate,
+  request: IncomingMessage,
+  target: string,
+  delivery: Delivery | null,
+): string[] => {
+  const headers = requestHeaders(request.rawHeaders);
+  headers.push(...forwardedHeaders(request, settings.trustsProxy));
+  if (delivery === null) return headers;
+  const now = Math.floor(Date.now() / 1000);
+  const about = { method: request.method!, target };
+  return [...headers, ...paymentHeaders(delivery.payment, about, settings.upstreamSecret, now)];
+};
+
+/** Methods whose requests have no body, unless they say so. */
+const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE']);
+
+/** The framing of a body is the gate's own: one length, or chunks, as the parser has read it. */
+const framing = ({ method, headers }: IncomingMessage): string[] => {
+  if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked'];
+  const length = headers['content-length'] ?? (BODILESS.has(method!) ? undefined : '0');
+  return length === undefined ? [] : ['Content-Length', length];
+};
+
+/** The record of a decision of the paywall that is an answer. */
+export const answered = (said: Response, reason: string | null): Partial<CallRecord> => ({
+  outcome: said.headers.has('x-payment-replayed')
+    ? 'replayed'
+    : said.status === 402 && reason === null
+      ? 'quoted'
+      : 'refused',
+  reason,
+});
+
+export const paidRecord = ({ payment }: Delivery): Partial<CallRecord> => ({
+  outcome: 'paid',
+  payment_id: payment.paymentId,
+  amount: payment.amount,
+});
+
+export const newRecord = (): CallRecord => ({
+  route: null,
+  outcome: 'free',
+  status: null,
+  upstream_status: null,
+  bytes: 0,
+  reason: null,
+  payment_id: null,
+  amount: null,
+});
+
+/**
+ * Finds the route of a request, and refuses one that may not pass.
+ * @returns null if the request was refused
+ */
+export const find = (
+  gate: Gate,
+  request: IncomingMessage,
+  response: ServerResponse,
+  record: CallRecord,
+): Found | null => {
+  const at = targetOf(request);
+  const route = at === null ? null : gate.router(request.method!, at.path);
+  record.route = route?.match ?? null;
+  const status = at === null ? 400 : route === null && !gate.settings.passesUnmatched ? 404 : null;
+  if (status === null) return { ...at!, route };
+  const reason = status === 400 ? 'path' : 'no_route';
+  Object.assign(record, { outcome: 'refused', reason });
+  refuseWith(response, status, reason);
+  return null;
+};
+
+/** Serves one request: an answer of the paywall, or one of the upstream. */
+export const serve = async (
+  gate: Gate,
+  request: IncomingMessage,
+  response: ServerResponse,
+  record: CallRecord,
+): Promise<void> => {
+  const { settings, upstream } = gate;
+  const found = find(gate, request, response, record);
+  if (found === null) return;
+  let body = unreadBody(request);
+  let delivery: Delivery | null = null;
+  if (found.route?.paid != null) {
+    const decided = await admit(gate, found, request, (limit) => readBeginning(request, response, limit));
+    const { admission } = decided;
+    if (admission.kind === 'answer') {
+      const reason = await sendAnswer(response, admission.response);
+      Object.assign(record, answered(admission.response, reason));
+      return;
+    }
+    delivery = admission;
+    body = decided.body;
+    Object.assign(record, paidRecord(delivery));
+  }
+  // The upload begins here, unless its beginning was read before.
+  if (request.headers.expect !== undefined && body.beginning.length === 0 && body.rest !== null)
+    response.writeContinue();
+  const headers = [...upstreamHeaders(gate, request, found.target, delivery), ...framing(request)];
+  const call = { request, response, target: found.target, headers, body, delivery };
+  const forwarding = { upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
+  const ended = await forward(forwarding, call);
+  Object.assign(record, { upstream_status: ended.upstreamStatus, bytes: ended.bytes, reason: ended.fault });
+};

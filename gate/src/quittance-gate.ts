@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import pino from 'pino';
+import { fileSchema } from './config.ts';
+import { SettingsError } from './read-file.ts';
+import { type Command, readCommand, readSettings, type Settings, USAGE } from './settings.ts';
+import { startGate } from './start.ts';
+
+/** The level by which programs end that were used wrongly (sysexits.h). */
+const USAGE_CODE = 64;
+const FLUSH_MS = 500;
+
+const refuse = (error: unknown): never => {
+  if (!(error instanceof SettingsError)) throw error;
+  process.stderr.write(`quittance-gate: ${error.message}\n`);
+  process.exit(USAGE_CODE);
+};
+
+const orRefuse = <T>(make: () => T): T => {
+  try {
+    return make();
+  } catch (error) {
+    return refuse(error);
+  }
+};
+
+const run = async (command: Extract<Command, { kind: 'run' | 'check' }>): Promise<void> => {
+  const read = (): Settings => readSettings(command, process.env, (name) => readFileSync(name, 'utf8'));
+  const settings = orRefuse(read);
+  // One write for many lines. What is left is written once in a while, and at the end.
+  const lines = pino.destination({ dest: 1, minLength: 4096, sync: false, periodicFlush: FLUSH_MS });
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+  const gate = await startGate(settings, log).catch(refuse);
+  const { host } = settings.listen;
+  log.info(
+    {
+      listen: `${host}:${gate.port}`,
+      operations: `${settings.operations.host}:${gate.operationsPort}`,
+      upstream: settings.upstream.origin,
+    },
+    'the gate serves',
+  );
+  lines.flush();
+  process.on('SIGHUP', () => {
+    try {
+      gate.reload(read());
+      gate.reloaded('ok');
+      log.info({}, 'the settings are loaded again');
+    } catch (error) {
+      gate.reloaded('failed');
+      log.error({ error: (error as Error).message }, 'the settings are wrong, the old ones stay');
+    }
+    lines.flush();
+  });
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({}, 'the gate ends');
+    await gate.stop();
+    lines.flushSync();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+};
+
+const command = orRefuse(() => readCommand(process.argv.slice(2)));
+if (command.kind === 'usage') process.stdout.write(USAGE);
+else if (command.kind === 'schema') process.stdout.write(`${JSON.stringify(fileSchema(), null, 2)}\n`);
+else await run(command);

@@ -1,0 +1,156 @@
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { refuseWith } from './answers.ts';
+import { type CallRecord, fieldsOf } from './call-log.ts';
+import { type Gate, newRecord, serve, targetOf } from './gate.ts';
+import type { Metrics } from './metrics.ts';
+import type { Address } from './settings.ts';
+import { serveUpgrade } from './upgrade.ts';
+
+export type GateLog = {
+  info: (fields: object, message: string) => void;
+  warn: (fields: object, message: string) => void;
+  error: (fields: object, message: string) => void;
+};
+
+/** Longer than load balancers keep theirs, so that none sends into a connection that is closing. */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = 60_000;
+const DRAIN_POLL_MS = 50;
+
+const listen = (server: Server, { host, port }: Address): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+
+/** The calls that have not ended, each with its record. */
+const createCalls = (log: GateLog, metrics: Metrics) => {
+  let open = 0;
+  const begin = (request: IncomingMessage) => {
+    const [startedAt, record] = [performance.now(), newRecord()];
+    open += 1;
+    metrics.begin();
+    const end = (): void => {
+      open -= 1;
+      const ms = performance.now() - startedAt;
+      metrics.end(record, ms);
+      log.info(fieldsOf(request, targetOf(request)?.path ?? '', ms, record), 'call');
+    };
+    return { record, end };
+  };
+  /** A mistake of ours. What was paid can be requested again. */
+  const fail = (error: unknown, record: CallRecord): void => {
+    record.reason ??= 'internal';
+    log.error({ error: String((error as Error)?.stack ?? error) }, 'a call has failed');
+  };
+  return { begin, fail, open: () => open };
+};
+
+/**
+ * The listener of a gate.
+ * @param current the gate of the latest reload; a call keeps the one that it began with
+ */
+export const createListener = (current: () => Gate, { log, metrics }: { log: GateLog; metrics: Metrics }) => {
+  const calls = createCalls(log, metrics);
+  let isDraining = false;
+  const upgraded = new Set<Duplex>();
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { record, end } = calls.begin(request);
+    if (isDraining) response.shouldKeepAlive = false;
+    const closed = new Promise((resolve) => response.once('close', resolve));
+    try {
+      await serve(current(), request, response, record);
+    } catch (error) {
+      calls.fail(error, record);
+      refuseWith(response, 503, 'internal');
+    }
+    await closed;
+    record.status = response.headersSent ? response.statusCode : null;
+    end();
+  };
+
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const { record, end } = calls.begin(request);
+    upgraded.add(socket);
+    socket.on('error', () => undefined).once('close', () => upgraded.delete(socket));
+    try {
+      await serveUpgrade(current(), request, { socket, head }, record);
+    } catch (error) {
+      calls.fail(error, record);
+      socket.destroy();
+    }
+    end();
+  };
+
+  const server = http.createServer(
+    {
+      insecureHTTPParser: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      // An upload may take longer than any fixed time. A connection without bytes is closed.
+      requestTimeout: 0,
+      noDelay: true,
+    },
+    (request, response) => void handle(request, response),
+  );
+  server.on('checkContinue', (request, response) => void handle(request, response));
+  server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head));
+  server.setTimeout(current().settings.timeouts.idleMs);
+
+  return {
+    start: (address: Address) => listen(server, address),
+    isDraining: () => isDraining,
+    /** Takes no further connection, and waits for the open calls, at most so long. */
+    drain: async (drainMs: number): Promise<void> => {
+      isDraining = true;
+      const until = Date.now() + drainMs;
+      const closed = new Promise((resolve) => server.close(resolve));
+      while (calls.open() > 0 && Date.now() < until) {
+        server.closeIdleConnections();
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+      }
+      if (calls.open() > 0)
+        log.warn({ open: calls.open() }, 'calls are cut off, because the time to drain is over');
+      for (const socket of upgraded) socket.destroy();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};
+
+/** Serves liveness, readiness and metrics. */
+export const startOperations = async (
+  address: Address,
+  metrics: Metrics,
+  findings: () => Promise<Record<string, boolean>>,
+): Promise<{ port: number; stop: () => Promise<void> }> => {
+  const server = http.createServer(async (request, response) => {
+    const json = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    switch (request.url?.split('?')[0]) {
+      case '/healthz':
+        return json(200, { status: 'ok' });
+      case '/readyz': {
+        const found = await findings();
+        const isReady = Object.values(found).every(Boolean);
+        return json(isReady ? 200 : 503, { status: isReady ? 'ok' : 'not_ready', ...found });
+      }
+      case '/metrics':
+        response.writeHead(200, { 'content-type': metrics.registry.contentType });
+        return response.end(await metrics.registry.metrics());
+      default:
+        return json(404, { error: 'not_found' });
+    }
+  });
+  const port = await listen(server, address);
+  return {
+    port,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};

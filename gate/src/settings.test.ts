@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { SERVICE_KEY } from '../../test/support/keys.ts';
+import { type Command, readCommand, readSettings } from './settings.ts';
+
+const ENV = {
+  QUITTANCE_URL: 'http://127.0.0.1:3402',
+  SERVICE_KEY,
+  SERVICE_ID: '00000000-0000-4000-8000-000000000000',
+};
+const ARGS = ['--upstream', 'http://127.0.0.1:9000', '--price', 'GET /report=0.05'];
+const settings = (args: string[], env: Record<string, string> = {}, file = '') =>
+  readSettings(readCommand(args) as Extract<Command, { kind: 'run' }>, { ...ENV, ...env }, () => file);
+
+test('a command line and the environment are enough', () => {
+  expect(settings([...ARGS, '--free', 'GET /report/sample', '--listen', '9999'])).toMatchObject({
+    upstream: new URL('http://127.0.0.1:9000'),
+    listen: { host: '127.0.0.1', port: 9999 },
+    paywall: { environment: 'test', publicUrl: 'http://127.0.0.1:9999' },
+    routes: [
+      { match: 'GET /report', paid: { price: '50000' } },
+      { match: 'GET /report/sample', paid: null },
+    ],
+    passesUnmatched: true,
+  });
+});
+
+test('the command line counts before the file, and the file before the environment', () => {
+  const file =
+    'upstream: http://file:1\npublic_url: https://file\nroutes:\n  - { match: GET /b, price: 0.02 }';
+  const read = settings([...ARGS, 'gate.yaml'], { PUBLIC_URL: 'https://env' }, file);
+  expect(read.upstream.host).toBe('127.0.0.1:9000');
+  expect(read.paywall.publicUrl).toBe('https://file');
+  expect(read.routes.map(({ match }) => match)).toEqual(['GET /report', 'GET /b']);
+});
+
+test.each([
+  [['--price', 'GET /a'], {}, "--price: 'GET /a' has no price"],
+  [['--price', 'GET /a=5'], {}, '--price: name the unit'],
+  [['--free', 'a'], {}, '--free: use methods and a path'],
+  [['--upstream', 'localhost:9000'], {}, '--upstream: use an address with its scheme'],
+  [['--nonsense'], {}, "Unknown option '--nonsense'"],
+  [['a.yaml', 'b.yaml'], {}, 'name one file, not a.yaml and b.yaml'],
+  [['--upstream', 'http://a'], {}, 'no route has a price'],
+  [['--price', 'GET /a=0.05'], {}, 'upstream (--upstream) is missing'],
+  [ARGS, { SERVICE_KEY: '' }, 'SERVICE_KEY is missing'],
+  [ARGS, { UPSTREAM_SECRET: 'short' }, 'UPSTREAM_SECRET: use at least 32'],
+  [ARGS, { STORE_URL: 'mysql://a' }, 'STORE_URL: use redis://'],
+] as [string[], Record<string, string>, string][])('%j %j is refused: %s', (args, env, expected) => {
+  expect(() => settings(args, env)).toThrow(expected);
+});
+
+test('a dialect needs the secret that signs its offers', () => {
+  expect(() => settings([...ARGS, 'gate.yaml'], {}, 'dialects: [mpp]')).toThrow(
+    'OFFER_SECRET is missing: mpp',
+  );
+});

@@ -1,0 +1,212 @@
+import { parseArgs } from 'node:util';
+import { GateFile } from './config.ts';
+import { readGateFile, SettingsError } from './read-file.ts';
+import type { RouteSettings } from './routes.ts';
+
+export type Address = { host: string; port: number };
+
+/** What a gate is started with. */
+export type Settings = {
+  upstream: URL;
+  listen: Address;
+  operations: Address;
+  paywall: {
+    baseUrl: string;
+    serviceKey: string;
+    serviceId: string;
+    environment: 'test' | 'live';
+    publicUrl: string;
+  };
+  routes: readonly RouteSettings[];
+  passesUnmatched: boolean;
+  dialects: readonly ('x402' | 'mpp')[];
+  offerSecret: string | null;
+  upstreamSecret: string | null;
+  /** Null: the memory of this process. */
+  storeUrl: string | null;
+  trustsProxy: boolean;
+  timeouts: { connectMs: number; answerMs: number; idleMs: number; drainMs: number };
+  hashBytes: number;
+  storedBytes: number;
+};
+
+export const USAGE = `Usage: quittance-gate [gate.yaml] [options]
+       quittance-gate check <gate.yaml> [options]
+
+A reverse proxy that charges for an HTTP API per request.
+
+  --upstream http://127.0.0.1:9000   the API
+  --price 'GET /report=0.05'         a route and its price in USDC, any number of times
+  --free 'GET /health'               a route that passes unpaid
+  --refuse-unmatched                 other requests get 404; by default they pass unpaid
+  --listen 0.0.0.0:8402              default 127.0.0.1:8402
+  --operations 0.0.0.0:9402          /healthz, /readyz and /metrics, default 127.0.0.1:9402
+  --schema                           prints the JSON Schema of gate.yaml
+
+  QUITTANCE_URL    the payment API
+  SERVICE_KEY      vendor_test_… or vendor_live_…
+  SERVICE_ID       the id of the service
+  PUBLIC_URL       the address that buyers type, default that of --listen
+  STORE_URL        redis://… or postgres://…, for several gates and for restarts
+  OFFER_SECRET     at least 32 random characters, for the dialects x402 and mpp
+  UPSTREAM_SECRET  at least 32 random characters: signs what the upstream is told of a payment
+`;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const OPTIONS = {
+  upstream: { type: 'string' },
+  price: { type: 'string', multiple: true },
+  free: { type: 'string', multiple: true },
+  'refuse-unmatched': { type: 'boolean' },
+  listen: { type: 'string' },
+  operations: { type: 'string' },
+  schema: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** What a command line asks for. */
+export type Command =
+  | { kind: 'usage' }
+  | { kind: 'schema' }
+  | { kind: 'run' | 'check'; file: string | null; options: GateFile };
+
+const parsed = (args: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new SettingsError((error as Error).message);
+  }
+};
+
+const pricedIn = (text: string): { match: string; price: string } => {
+  const at = text.lastIndexOf('=');
+  if (at < 1) throw new SettingsError(`--price: '${text}' has no price: use 'GET /report=0.05'`);
+  return { match: text.slice(0, at).trim(), price: text.slice(at + 1).trim() };
+};
+
+/**
+ * Reads a command line. Its options are checked as the file is.
+ * @throws SettingsError
+ */
+export const readCommand = (args: readonly string[]): Command => {
+  const { values, positionals } = parsed(args);
+  if (values.help === true) return { kind: 'usage' };
+  if (values.schema === true) return { kind: 'schema' };
+  const isCheck = positionals[0] === 'check';
+  const files = isCheck ? positionals.slice(1) : positionals;
+  if (files.length > 1) throw new SettingsError(`name one file, not ${files.join(' and ')}`);
+  const { price = [], free = [] } = values;
+  const routes = [...price.map(pricedIn), ...free.map((match) => ({ match, free: 'true' }))];
+  const checked = GateFile.safeParse({
+    ...(values.upstream !== undefined && { upstream: values.upstream }),
+    ...(values.listen !== undefined && { listen: values.listen }),
+    ...(values.operations !== undefined && { operations: values.operations }),
+    ...(values['refuse-unmatched'] === true && { unmatched: 'refuse' }),
+    ...(routes.length > 0 && { routes }),
+  });
+  if (!checked.success) {
+    const said = checked.error.issues.map(({ path, message }) => {
+      const [first, at] = path;
+      const option = first === 'routes' ? (Number(at) < price.length ? 'price' : 'free') : String(first);
+      return `--${option}: ${message}`;
+    });
+    throw new SettingsError(said.join('\n'));
+  }
+  return { kind: isCheck ? 'check' : 'run', file: files[0] ?? null, options: checked.data };
+};
+
+const LEAST_SECRET = 32;
+const secretOf = (name: string, value: string | undefined): string | null => {
+  if (value === undefined || value === '') return null;
+  if (value.length < LEAST_SECRET)
+    throw new SettingsError(`${name}: use at least ${LEAST_SECRET} random characters`);
+  return value;
+};
+
+const storeOf = (value: string | undefined): string | null => {
+  if (value === undefined || value === '') return null;
+  if (!/^(rediss?|postgres(ql)?):\/\//.test(value))
+    throw new SettingsError('STORE_URL: use redis://…, rediss://… or postgres://…');
+  return value;
+};
+
+const needed = (what: string, value: string | undefined): string => {
+  if (value === undefined || value === '') throw new SettingsError(`${what} is missing`);
+  return value;
+};
+
+const urlText = ({ host, port }: Address): string =>
+  `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+
+/**
+ * The settings of file, command line and environment. The command line counts before the file, and
+ * the file before the environment. Secrets are in the environment only.
+ * @throws SettingsError
+ */
+const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settings => {
+  const given = { ...file, ...options };
+  const routes = [...(options.routes ?? []), ...(file.routes ?? [])];
+  const listen = given.listen ?? { host: '127.0.0.1', port: 8402 };
+  const dialects = given.dialects ?? [];
+  const offerSecret = secretOf('OFFER_SECRET', env.OFFER_SECRET);
+  if (dialects.length > 0 && offerSecret === null)
+    throw new SettingsError(`OFFER_SECRET is missing: ${dialects.join(' and ')} sign their offers with it`);
+  if (!routes.some(({ price }) => price !== undefined))
+    throw new SettingsError("no route has a price: use --price 'GET /report=0.05', or routes in gate.yaml");
+  const serviceKey = needed('SERVICE_KEY', env.SERVICE_KEY);
+  const { connect = 5000, answer = 60_000, idle = 300_000, drain = 30_000 } = given.timeouts ?? {};
+  return {
+    upstream: new URL(needed('upstream (--upstream)', given.upstream)),
+    listen,
+    operations: given.operations ?? { host: '127.0.0.1', port: 9402 },
+    paywall: {
+      baseUrl: needed('QUITTANCE_URL', given.quittance_url ?? env.QUITTANCE_URL),
+      serviceKey,
+      serviceId: needed('SERVICE_ID', given.service_id ?? env.SERVICE_ID),
+      environment: serviceKey.startsWith('vendor_live_') ? 'live' : 'test',
+      publicUrl: given.public_url ?? env.PUBLIC_URL ?? urlText(listen),
+    },
+    routes: routes.map(({ match, price, prepaid }) => ({
+      match,
+      paid:
+        price === undefined ? null : { price, ...(prepaid !== undefined && { prepaid: definedIn(prepaid) }) },
+    })),
+    passesUnmatched: given.unmatched !== 'refuse',
+    dialects,
+    offerSecret,
+    upstreamSecret: secretOf('UPSTREAM_SECRET', env.UPSTREAM_SECRET),
+    storeUrl: storeOf(env.STORE_URL),
+    trustsProxy: given.trust_proxy ?? false,
+    timeouts: { connectMs: connect, answerMs: answer, idleMs: idle, drainMs: drain },
+    hashBytes: given.hash_bytes ?? 1_048_576,
+    storedBytes: given.stored_bytes ?? 65_536,
+  };
+};
+
+/** Without the values that a file leaves out. */
+const definedIn = ({
+  units,
+  ahead,
+  replay,
+}: NonNullable<NonNullable<GateFile['routes']>[number]['prepaid']>) => ({
+  units,
+  ...(ahead !== undefined && { ahead }),
+  ...(replay !== undefined && { replay }),
+});
+
+/** @throws SettingsError, also for a file that cannot be read */
+export const readSettings = (
+  { file, options }: Extract<Command, { kind: 'run' | 'check' }>,
+  env: Environment,
+  readText: (name: string) => string,
+): Settings => {
+  let content = '';
+  if (file !== null)
+    try {
+      content = readText(file);
+    } catch (error) {
+      throw new SettingsError(`${file} cannot be read: ${(error as Error).message}`);
+    }
+  return settingsOf(file === null ? {} : readGateFile(file, content), options, env);
+};
