@@ -10,6 +10,7 @@ import { ensureNodeModules } from './setup/modules.mjs';
 import { exitOnSignals } from './setup/npm.mjs';
 import { ensurePages } from './setup/pages.mjs';
 import { extractPrometheus } from './setup/prometheus.mjs';
+import { ensureProxies } from './setup/proxies.mjs';
 import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
 
@@ -34,6 +35,7 @@ try {
   for (const { reason } of results) if (reason) throw reason;
   if (given('--prometheus')) extractPrometheus(say);
   if (given('--softhsm')) ensureSofthsm(say);
+  if (given('--proxies')) ensureProxies(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);
   process.exit(1);

@@ -124,6 +124,10 @@ const Route = z
 
 export const GateFile = z
   .strictObject({
+    mode: z
+      .enum(['proxy', 'authorize'])
+      .optional()
+      .describe('authorize: forwards nothing, and answers the questions of another proxy. Default proxy'),
     upstream: Upstream.optional().describe('Where unchanged requests go: http://127.0.0.1:9000'),
     listen: Listen.optional().describe('Default 127.0.0.1:8402'),
     operations: Listen.optional().describe(

@@ -44,7 +44,7 @@ export const targetOf = ({ url }: IncomingMessage): { target: string; path: stri
 type Found = { target: string; path: string; route: Route | null };
 
 /** What identifies a paid request besides method and target: the asked part of it, and its body. */
-const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: RequestBody): Uint8Array => {
+export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: RequestBody): Uint8Array => {
   const more = rest === null ? '' : `length: ${headers['content-length'] ?? 'unknown'}\n`;
   const range = headers.range === undefined ? '' : `range: ${headers.range}\n`;
   return more === '' && range === '' ? beginning : Buffer.concat([Buffer.from(`${range}${more}`), beginning]);

@@ -36,7 +36,7 @@ const run = async (command: Extract<Command, { kind: 'run' | 'check' }>): Promis
     {
       listen: `${host}:${gate.port}`,
       operations: `${settings.operations.host}:${gate.operationsPort}`,
-      upstream: settings.upstream.origin,
+      upstream: settings.upstream?.origin ?? null,
     },
     'the gate serves',
   );

@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type Server, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuseWith } from './answers.ts';
+import { type Decider, serveQuestion } from './authorize.ts';
 import { type CallRecord, fieldsOf } from './call-log.ts';
 import { type Gate, newRecord, serve, targetOf } from './gate.ts';
 import type { Metrics } from './metrics.ts';
@@ -16,7 +17,14 @@ export type GateLog = {
 
 /** Longer than load balancers keep theirs, so that none sends into a connection that is closing. */
 const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS = 60_000;
+const OPTIONS = {
+  insecureHTTPParser: false,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  headersTimeout: 60_000,
+  // An upload may take longer than any fixed time. A connection without bytes is closed.
+  requestTimeout: 0,
+  noDelay: true,
+};
 const DRAIN_POLL_MS = 50;
 
 const listen = (server: Server, { host, port }: Address): Promise<number> =>
@@ -48,11 +56,25 @@ const createCalls = (log: GateLog, metrics: Metrics) => {
   return { begin, fail, open: () => open };
 };
 
+/** Forwards a request, or answers the question of a proxy. */
+const serveOne = (
+  gate: Gate | Decider,
+  request: IncomingMessage,
+  response: ServerResponse,
+  record: CallRecord,
+): Promise<void> =>
+  'upstream' in gate
+    ? serve(gate, request, response, record)
+    : serveQuestion(gate, request, response, record);
+
 /**
  * The listener of a gate.
  * @param current the gate of the latest reload; a call keeps the one that it began with
  */
-export const createListener = (current: () => Gate, { log, metrics }: { log: GateLog; metrics: Metrics }) => {
+export const createListener = (
+  current: () => Gate | Decider,
+  { log, metrics }: { log: GateLog; metrics: Metrics },
+) => {
   const calls = createCalls(log, metrics);
   let isDraining = false;
   const upgraded = new Set<Duplex>();
@@ -62,7 +84,7 @@ export const createListener = (current: () => Gate, { log, metrics }: { log: Gat
     if (isDraining) response.shouldKeepAlive = false;
     const closed = new Promise((resolve) => response.once('close', resolve));
     try {
-      await serve(current(), request, response, record);
+      await serveOne(current(), request, response, record);
     } catch (error) {
       calls.fail(error, record);
       refuseWith(response, 503, 'internal');
@@ -77,7 +99,9 @@ export const createListener = (current: () => Gate, { log, metrics }: { log: Gat
     upgraded.add(socket);
     socket.on('error', () => undefined).once('close', () => upgraded.delete(socket));
     try {
-      await serveUpgrade(current(), request, { socket, head }, record);
+      const gate = current();
+      if ('upstream' in gate) await serveUpgrade(gate, request, { socket, head }, record);
+      else socket.destroy();
     } catch (error) {
       calls.fail(error, record);
       socket.destroy();
@@ -85,17 +109,7 @@ export const createListener = (current: () => Gate, { log, metrics }: { log: Gat
     end();
   };
 
-  const server = http.createServer(
-    {
-      insecureHTTPParser: false,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      // An upload may take longer than any fixed time. A connection without bytes is closed.
-      requestTimeout: 0,
-      noDelay: true,
-    },
-    (request, response) => void handle(request, response),
-  );
+  const server = http.createServer(OPTIONS, (request, response) => void handle(request, response));
   server.on('checkContinue', (request, response) => void handle(request, response));
   server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head));
   server.setTimeout(current().settings.timeouts.idleMs);

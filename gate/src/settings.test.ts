@@ -28,7 +28,7 @@ test('the command line counts before the file, and the file before the environme
   const file =
     'upstream: http://file:1\npublic_url: https://file\nroutes:\n  - { match: GET /b, price: 0.02 }';
   const read = settings([...ARGS, 'gate.yaml'], { PUBLIC_URL: 'https://env' }, file);
-  expect(read.upstream.host).toBe('127.0.0.1:9000');
+  expect(read.upstream?.host).toBe('127.0.0.1:9000');
   expect(read.paywall.publicUrl).toBe('https://file');
   expect(read.routes.map(({ match }) => match)).toEqual(['GET /report', 'GET /b']);
 });

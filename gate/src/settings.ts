@@ -7,7 +7,8 @@ export type Address = { host: string; port: number };
 
 /** What a gate is started with. */
 export type Settings = {
-  upstream: URL;
+  /** Null: the gate forwards nothing, and answers the questions of another proxy. */
+  upstream: URL | null;
   listen: Address;
   operations: Address;
   paywall: {
@@ -36,6 +37,7 @@ export const USAGE = `Usage: quittance-gate [gate.yaml] [options]
 A reverse proxy that charges for an HTTP API per request.
 
   --upstream http://127.0.0.1:9000   the API
+  --authorize                        no upstream: answers nginx, Caddy, HAProxy and Apache
   --price 'GET /report=0.05'         a route and its price in USDC, any number of times
   --free 'GET /health'               a route that passes unpaid
   --refuse-unmatched                 other requests get 404; by default they pass unpaid
@@ -56,6 +58,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const OPTIONS = {
   upstream: { type: 'string' },
+  authorize: { type: 'boolean' },
   price: { type: 'string', multiple: true },
   free: { type: 'string', multiple: true },
   'refuse-unmatched': { type: 'boolean' },
@@ -100,6 +103,7 @@ export const readCommand = (args: readonly string[]): Command => {
   const routes = [...price.map(pricedIn), ...free.map((match) => ({ match, free: 'true' }))];
   const checked = GateFile.safeParse({
     ...(values.upstream !== undefined && { upstream: values.upstream }),
+    ...(values.authorize === true && { mode: 'authorize' }),
     ...(values.listen !== undefined && { listen: values.listen }),
     ...(values.operations !== undefined && { operations: values.operations }),
     ...(values['refuse-unmatched'] === true && { unmatched: 'refuse' }),
@@ -139,6 +143,12 @@ const needed = (what: string, value: string | undefined): string => {
 const urlText = ({ host, port }: Address): string =>
   `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
 
+const upstreamOf = ({ mode, upstream }: GateFile): URL | null => {
+  if (mode !== 'authorize') return new URL(needed('upstream (--upstream)', upstream));
+  if (upstream !== undefined) throw new SettingsError('mode authorize has no upstream: the proxy forwards');
+  return null;
+};
+
 /**
  * The settings of file, command line and environment. The command line counts before the file, and
  * the file before the environment. Secrets are in the environment only.
@@ -157,7 +167,7 @@ const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settin
   const serviceKey = needed('SERVICE_KEY', env.SERVICE_KEY);
   const { connect = 5000, answer = 60_000, idle = 300_000, drain = 30_000 } = given.timeouts ?? {};
   return {
-    upstream: new URL(needed('upstream (--upstream)', given.upstream)),
+    upstream: upstreamOf(given),
     listen,
     operations: given.operations ?? { host: '127.0.0.1', port: 9402 },
     paywall: {

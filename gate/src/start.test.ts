@@ -61,7 +61,7 @@ test('a reload changes prices without a lost call, and wrong settings change not
   const slow = ask(`${url}/slow`);
   await begun.promise;
   const paid = { price: '70000' };
-  gate.reload({ ...settings, upstream: new URL(settings.upstream), routes: [{ match: 'GET /new', paid }] });
+  gate.reload({ ...settings, upstream: new URL(settings.upstream!), routes: [{ match: 'GET /new', paid }] });
   expect((await ask(`${url}/report`)).answer.statusCode).toBe(200);
   const asked = await ask(`${url}/new`);
   expect([asked.answer.statusCode, JSON.parse(asked.text).quote_amount]).toEqual([402, '70000']);

@@ -3,6 +3,7 @@ import { createPaywall } from '../../sdk/src/vendor/main.ts';
 import { mpp } from '../../sdk/src/vendor/mpp.ts';
 import { checkRoute } from '../../sdk/src/vendor/route.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
+import type { Decider } from './authorize.ts';
 import type { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
 import { SettingsError } from './read-file.ts';
@@ -25,20 +26,26 @@ const logEvents =
  * What decides about requests, of settings.
  * @throws SettingsError
  */
-const gateOf = (settings: Settings, store: GateStore, upstream: Upstream, log: GateLog): Gate => {
+const gateOf = (
+  settings: Settings,
+  { store }: GateStore,
+  upstream: Upstream | null,
+  log: GateLog,
+): Gate | Decider => {
   try {
     const secret = settings.offerSecret!;
     const factories = { x402: () => x402({ secret }), mpp: () => mpp({ secret }) };
     const paywall = createPaywall({
       ...settings.paywall,
-      store: store.store,
+      store,
       maxStoredBytes: settings.storedBytes,
       dialects: settings.dialects.map((name) => factories[name]()),
       log: logEvents(log),
     });
     const routes = settings.routes.map(routeOf);
     for (const { paid } of routes) if (paid !== null) checkRoute(paywall, paid);
-    return { settings, router: createRouter(routes), paywall, upstream };
+    const gate = { settings, router: createRouter(routes), paywall };
+    return upstream === null ? { ...gate, store } : { ...gate, upstream };
   } catch (error) {
     throw new SettingsError((error as Error).message);
   }
@@ -55,14 +62,16 @@ export const startGate = async (settings: Settings, log: GateLog) => {
   if (settings.storeUrl === null)
     log.warn({}, 'STORE_URL is not set: a restart forgets failed deliveries, and there can be one gate only');
   const metrics = createMetrics();
-  const upstreamOf = (wanted: Settings) => createUpstream(wanted.upstream, wanted.timeouts);
+  const upstreamOf = (wanted: Settings) =>
+    wanted.upstream === null ? null : createUpstream(wanted.upstream, wanted.timeouts);
+  const present = () => ('upstream' in gate ? gate.upstream : null);
   let gate = gateOf(settings, store, upstreamOf(settings), log);
   const listener = createListener(() => gate, { log, metrics });
   const port = await listener.start(settings.listen);
   const operations = await startOperations(settings.operations, metrics, async () => ({
     serving: !listener.isDraining(),
     store: await store.isReady(),
-    upstream: await gate.upstream.isAlive(),
+    ...(present() !== null && { upstream: await present()!.isAlive() }),
   }));
   return {
     port,
@@ -73,16 +82,16 @@ export const startGate = async (settings: Settings, log: GateLog) => {
      */
     reload: (wanted: Settings): void => {
       const isSame =
-        wanted.upstream.href === gate.settings.upstream.href &&
+        wanted.upstream?.href === gate.settings.upstream?.href &&
         JSON.stringify(wanted.timeouts) === JSON.stringify(gate.settings.timeouts);
       // The connections of the old one serve its open calls, and end when they have been idle.
-      gate = gateOf(wanted, store, isSame ? gate.upstream : upstreamOf(wanted), log);
+      gate = gateOf(wanted, store, isSame ? present() : upstreamOf(wanted), log);
     },
     reloaded: metrics.reloaded,
     stop: async (): Promise<void> => {
       await listener.drain(gate.settings.timeouts.drainMs);
       await operations.stop();
-      gate.upstream.close();
+      present()?.close();
       await store.close();
     },
   };

@@ -11,7 +11,7 @@ import { PUBLIC_URL, startVendorApi } from './vendor-api.ts';
 type Line = Record<string, unknown>;
 
 /** A server that counts what it serves, with the requests as it got them. */
-const startUpstream = async (serve: RequestListener) => {
+export const startUpstream = async (serve: RequestListener) => {
   const seen: IncomingMessage[] = [];
   const server = http.createServer((request, response) => {
     seen.push(request);

@@ -84,7 +84,7 @@ const make = async (folder: string): Promise<void> => {
   };
   await install('sdk', [], '--offline');
   await install('cli', ['commander-'], '--offline');
-  for (const name of ['mcp', 'gate'] as const) await install(name, [], '--prefer-offline');
+  await Promise.all((['mcp', 'gate'] as const).map((name) => install(name, [], '--prefer-offline')));
 };
 
 let packed: Promise<Packages> | undefined;

@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Admission } from '../../sdk/src/vendor/admission.ts';
+import { IN_PROGRESS, refuse } from '../../sdk/src/vendor/answers.ts';
+import type { Incoming } from '../../sdk/src/vendor/incoming.ts';
+import { headerOf } from '../../sdk/src/vendor/node.ts';
+import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
+import type { PaywallStore } from '../../sdk/src/vendor/store.ts';
+import { refuseWith, sendAnswer } from './answers.ts';
+import type { CallRecord } from './call-log.ts';
+import { answered, type Delivery, identityOf, paidRecord } from './gate.ts';
+import { paymentHeaders } from './payment-headers.ts';
+import { unreadBody } from './request-body.ts';
+import type { Router } from './routes.ts';
+import type { Settings } from './settings.ts';
+
+/**
+ * The decision of a gate for a proxy that asks before it forwards: `auth_request` of nginx,
+ * `forward_auth` of Caddy and Traefik, a script in HAProxy and Apache. The gate sees no answer of
+ * the upstream, so a payment is redeemed before, and the same request may come once more.
+ */
+
+export type Decider = { settings: Settings; router: Router; paywall: Paywall; store: PaywallStore };
+
+/**
+ * What a proxy asks about. It must set both headers itself. There is one pair only: with a second
+ * one a caller could name another request than the proxy does.
+ */
+const METHOD = 'x-forwarded-method';
+const TARGET = 'x-forwarded-uri';
+
+/** As long as the records of the paywall. */
+const WINDOW_MS = 600_000;
+
+/**
+ * Ends a delivery of which the gate sees nothing. The first one may be requested again, because the
+ * upstream may have failed.
+ */
+const end = async (store: PaywallStore, { payment, finish }: Delivery): Promise<void> => {
+  const isFirst = await store.compareAndSet(`gate:run:${payment.deliveryId}`, null, '1', WINDOW_MS);
+  await finish(isFirst ? 'failed' : null);
+};
+
+type Question = { method: string; target: string; request: IncomingMessage };
+
+const incomingOf = ({ method, target, request }: Question): Incoming => ({
+  method,
+  target,
+  header: (name) => headerOf(request.headers, name),
+  // Proxies ask without the body.
+  body: async () => identityOf(request, unreadBody(request)),
+});
+
+/** Allows the request. The proxy copies these headers into it. */
+const allow = (response: ServerResponse, headers: readonly string[]): void => {
+  response.writeHead(200, ['Cache-Control', 'no-store', 'Content-Length', '0', ...headers]).end();
+};
+
+/**
+ * Refuses it. nginx takes 401 only, and asks for the real answer afterwards (`/answer`).
+ * @param as401 whether it has asked for that
+ */
+const send = async (response: ServerResponse, said: Response, as401: boolean): Promise<string | null> => {
+  if (!as401) return sendAnswer(response, said);
+  response.writeHead(401, ['Cache-Control', 'no-store', 'Content-Length', '0']).end();
+  return null;
+};
+
+const decide = (
+  { paywall }: Decider,
+  question: Question,
+  route: NonNullable<ReturnType<Router>>,
+): Promise<Admission> => paywall.admit(incomingOf(question), question.request, route.paid!);
+
+/** The headers for the request and for its answer. */
+const allowedHeaders = (
+  { settings }: Decider,
+  { method, target }: Question,
+  { payment, headers }: Delivery,
+) => [
+  ...paymentHeaders(payment, { method, target }, settings.upstreamSecret, Math.floor(Date.now() / 1000)),
+  ...Object.entries(headers).flat(),
+];
+
+/** Answers one question of a proxy: `/authorize`, `/authorize?refuse=401` or `/answer`. */
+export const serveQuestion = async (
+  decider: Decider,
+  request: IncomingMessage,
+  response: ServerResponse,
+  record: CallRecord,
+): Promise<void> => {
+  const [path, query] = request.url!.split('?');
+  const [method, target] = [headerOf(request.headers, METHOD), headerOf(request.headers, TARGET)];
+  const isKnown = path === '/authorize' || path === '/answer';
+  if (!isKnown || method === null || target === null || !target.startsWith('/') || target.includes('#')) {
+    Object.assign(record, { outcome: 'refused', reason: 'question' });
+    return refuseWith(response, isKnown ? 400 : 404, 'question');
+  }
+  const as401 = query === 'refuse=401';
+  const route = decider.router(method, target.split('?')[0]!);
+  record.route = route?.match ?? null;
+  if (route === null && !decider.settings.passesUnmatched) {
+    Object.assign(record, { outcome: 'refused', reason: 'no_route' });
+    return as401 ? void (await send(response, new Response(), true)) : refuseWith(response, 404, 'no_route');
+  }
+  if (route?.paid == null) return allow(response, []);
+  const question = { method, target, request };
+  const admission = await decide(decider, question, route);
+  if (admission.kind === 'answer') {
+    const reason = await send(response, admission.response, as401 && path === '/authorize');
+    Object.assign(record, answered(admission.response, reason));
+    return;
+  }
+  if (path === '/answer') {
+    // It was refused a moment ago, and now it is not. The buyer repeats the request.
+    await admission.finish('failed');
+    Object.assign(record, { outcome: 'refused', reason: await sendAnswer(response, refuse(IN_PROGRESS)) });
+    return;
+  }
+  await end(decider.store, admission);
+  Object.assign(record, paidRecord(admission));
+  allow(response, allowedHeaders(decider, question, admission));
+};
