@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, expect, test } from '@jest/globals';
+import { ask, startUpstream } from '../../test/support/gate.ts';
+import { SERVICE_KEY } from '../../test/support/keys.ts';
+import { startVendorApi } from '../../test/support/vendor-api.ts';
+import { waitFor } from '../../test/support/wait.ts';
+
+/** The process: its output, its signals and its end. */
+const PROGRAM = path.join(import.meta.dirname, 'quittance-gate.ts');
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+type Line = Record<string, unknown>;
+const start = (args: string[], env: Record<string, string>) => {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  stops.push(() => child.kill('SIGKILL'));
+  const lines: Line[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)));
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { child, ended, stderr: () => stderr, line: (message: string) => waitFor(() => lines.find(({ msg }) => msg === message), (found) => found !== undefined) };
+};
+
+test('it serves a file, loads it again on SIGHUP, keeps it if the new one is wrong, and drains on SIGTERM', async () => {
+  const api = await startVendorApi();
+  stops.push(api.stop);
+  const next = Promise.withResolvers<void>();
+  const upstream = await startUpstream(async (request, response) => {
+    if (request.url === '/slow') await next.promise;
+    response.end('ok');
+  });
+  stops.push(upstream.stop);
+  const folder = mkdtempSync(path.join(tmpdir(), 'quittance-gate-'));
+  stops.push(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'gate.yaml');
+  const write = (price: string) =>
+    writeFileSync(file, `upstream: http://127.0.0.1:${upstream.port}\nroutes:\n  - { match: GET /report, price: ${price} }\n`);
+  write('0.05');
+  const gate = start([file, '--listen', '0', '--operations', '0'], {
+    QUITTANCE_URL: api.baseUrl,
+    SERVICE_KEY,
+    SERVICE_ID: api.serviceId,
+    PUBLIC_URL: 'https://shop.example.com',
+  });
+  const url = `http://${((await gate.line('the gate serves')) as Line).listen}`;
+  const priceNow = async () => JSON.parse((await ask(`${url}/report`)).text).quote_amount as string;
+  expect(await priceNow()).toBe('50000');
+  write('0.07');
+  gate.child.kill('SIGHUP');
+  await gate.line('the settings are loaded again');
+  expect(await priceNow()).toBe('70000');
+  write('7');
+  gate.child.kill('SIGHUP');
+  const wrong = (await gate.line('the settings are wrong, the old ones stay')) as Line;
+  expect(wrong.error).toBe(`${file}:3: routes[0].price: name the unit: '$7' or '7.0' is 7 USDC`);
+  expect(await priceNow()).toBe('70000');
+  const slow = ask(`${url}/slow`);
+  await waitFor(() => upstream.seen.length, (count) => count === 1);
+  gate.child.kill('SIGTERM');
+  await waitFor(() => ask(url).then(() => 'open', () => 'closed'), (found) => found === 'closed');
+  next.resolve();
+  expect((await slow).text).toBe('ok');
+  expect(await gate.ended).toBe(0);
+  expect(await gate.line('call')).toMatchObject({ route: 'GET /report', outcome: 'quoted', status: 402 });
+  expect(gate.stderr()).toBe('');
+});
+
+test('a wrong command line ends it with a sentence', async () => {
+  const gate = start(['--price', 'GET /a=5'], {});
+  expect(await gate.ended).toBe(64);
+  expect(gate.stderr()).toBe("quittance-gate: --price: name the unit: '$5' or '5.0' is 5 USDC\n");
+});
