@@ -13,7 +13,7 @@ const CHAIN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 660];
 /** Up to a redeem window of a week. */
 const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800];
 
-export const ATTEMPT_STATES = ['pending', 'confirmed', 'reopened'] as const;
+export const ATTEMPT_STATES = ['pending', 'confirmed', 'reopened', 'authorized'] as const;
 export const INTENT_KINDS = [
   'settle',
   'fund',
@@ -138,7 +138,7 @@ export const METRICS = {
     '{attempt}',
     ['settlement'],
     { state: ATTEMPT_STATES },
-    'Open attempts: pending, confirmed (not yet finalized), reopened (confirmed before, then dropped by a fork).',
+    'Open attempts: pending, confirmed (not yet finalized), reopened (confirmed before, then dropped by a fork), authorized (nothing is paid yet).',
   ),
   quittance_attempts_oldest_age_seconds: gauge(
     's',

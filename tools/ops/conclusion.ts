@@ -17,6 +17,12 @@ const adviceOf = (
   switch (status) {
     case 'pending':
       return 'The payment is open: it ends by itself, and must not be repeated with another id.';
+    case 'authorized':
+      return 'A ceiling is authorized and nothing is paid yet: the vendor captures what was used, or it ends by itself.';
+    case 'capturing':
+      return 'What was used is being paid: it ends by itself.';
+    case 'voided':
+      return 'The authorization ended without a payment: no money moved, and everything was released.';
     case 'failed':
       return `Not paid: no money moved${failure === undefined ? '' : ` (${failure})`}. The customer can pay again.`;
     case 'issued': {

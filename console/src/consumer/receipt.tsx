@@ -72,6 +72,7 @@ const isUnderWay = ({ status, chain_status }: Payment): boolean =>
   status === 'pending' || chain_status === 'pending' || chain_status === 'confirmed';
 
 const CHAIN: Record<Payment['chain_status'], string> = {
+  none: '',
   pending: 'It was sent to the chain.',
   confirmed: 'Confirmed; final in a few seconds.',
   finalized: 'Final on chain.',
@@ -82,6 +83,9 @@ const CHAIN: Record<Payment['chain_status'], string> = {
 const ENVIRONMENT = { test: 'Test mode: no real money.', live: 'Live: real money.' };
 const STATUS: Record<Payment['status'], string> = {
   pending: 'Payment pending.',
+  authorized: 'Authorized: what is used will be paid, and nothing is paid yet.',
+  capturing: 'What was used is being paid.',
+  voided: 'The authorization ended, and nothing was paid.',
   issued: 'Paid; not delivered yet.',
   redeemed: 'Paid and delivered.',
   expired: 'Paid; the vendor did not deliver in time. Ask the vendor to deliver or refund.',

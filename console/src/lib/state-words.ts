@@ -9,10 +9,12 @@ export type Word = readonly [text: string, tone: Tone];
 export const STAGE_WORDS: Record<Stage, Word> = {
   quoted: ['quoted', 'none'],
   paying: ['pending', 'wait'],
+  authorized: ['authorized', 'wait'],
   paid: ['paid', 'good'],
   delivered: ['delivered', 'good'],
   undelivered: ['not delivered', 'bad'],
   unpaid: ['expired', 'none'],
+  voided: ['void', 'none'],
   failed: ['failed', 'bad'],
   reversed: ['reversed', 'bad'],
 };

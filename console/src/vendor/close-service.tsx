@@ -90,9 +90,10 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
 const useOpen = (serviceId: string) =>
   useRead(['open-payments', serviceId], async (client, options) => {
     const of = { service_id: serviceId, limit: '100' };
-    const [quotes, underWay, paid] = await Promise.all([
+    const [quotes, underWay, authorized, paid] = await Promise.all([
       client.quote.list({ ...of, status: 'pending' }, options),
       client.settlement.list({ ...of, role: 'vendor', status: 'pending' }, options),
+      client.settlement.list({ ...of, role: 'vendor', status: 'authorized' }, options),
       client.settlement.list({ ...of, role: 'vendor', status: 'issued' }, options),
     ]);
     const text = (
@@ -109,6 +110,7 @@ const useOpen = (serviceId: string) =>
     return [
       ...text(quotes, 'pending', 'open quote', 'open quotes'),
       ...text(underWay, 'pending', 'pending payment', 'pending payments'),
+      ...text(authorized, 'authorized', 'open authorization', 'open authorizations'),
       ...text(paid, 'issued', 'payment awaiting delivery', 'payments awaiting delivery'),
     ];
   });

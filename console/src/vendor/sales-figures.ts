@@ -7,16 +7,18 @@ export type Quote = Output<'quote.list'>['data'][number];
 export type Settlement = Output<'settlement.list'>['data'][number];
 
 /**
- * The stage of a sale. `undelivered`: paid and not redeemed, within its window or, by x402 or MPP,
+ * The stage of a sale. `authorized`: a ceiling is held, and what is used is paid later. `undelivered`: paid and not redeemed, within its window or, by x402 or MPP,
  * which have none, up to now; the money stays.
  */
 export type Stage =
   | 'quoted'
   | 'paying'
+  | 'authorized'
   | 'paid'
   | 'undelivered'
   | 'delivered'
   | 'unpaid'
+  | 'voided'
   | 'failed'
   | 'reversed';
 
@@ -34,16 +36,21 @@ export type Sale = {
   settlement: Settlement | null;
 };
 
+/** No payment of these was ever on the chain, or it is proven that none is. */
+const UNPAID: readonly Settlement['status'][] = ['pending', 'authorized', 'capturing', 'voided', 'failed'];
+
 /** Whether the vendor has the money of a payment, before refunds. */
 export const isPaid = ({ status, chain_status }: Settlement): boolean =>
-  status !== 'pending' && status !== 'failed' && chain_status !== 'failed';
+  !UNPAID.includes(status) && chain_status !== 'failed';
 
 /** @param now milliseconds; entries that have expired since count as expired */
 export const stageOf = (quote: Quote | null, settlement: Settlement | null, now: number): Stage => {
   if (settlement !== null && settlement.status !== 'failed') {
     if (settlement.chain_status === 'failed') return 'reversed';
     if (settlement.status === 'redeemed') return 'delivered';
-    if (settlement.status === 'pending') return 'paying';
+    if (settlement.status === 'pending' || settlement.status === 'capturing') return 'paying';
+    if (settlement.status === 'authorized') return 'authorized';
+    if (settlement.status === 'voided') return 'voided';
     // A vendor elsewhere delivers on its own terms.
     if (isOutgoingRail(settlement.rail)) return 'paid';
     if (settlement.rail !== 'quittance') return 'undelivered';
@@ -120,9 +127,9 @@ export const funnelOf = (sales: readonly Sale[]): Funnel => {
     quoted: stages.length,
     paid: count('paid', 'delivered', 'undelivered'),
     delivered: count('delivered'),
-    unpaid: count('unpaid', 'failed', 'reversed'),
+    unpaid: count('unpaid', 'voided', 'failed', 'reversed'),
     undelivered: count('undelivered'),
-    open: count('quoted', 'paying'),
+    open: count('quoted', 'paying', 'authorized'),
   };
 };
 

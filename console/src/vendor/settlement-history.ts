@@ -9,11 +9,14 @@ export type Event = Output<'webhook.listEvents'>['data'][number];
 const KINDS = [
   'quoted',
   'accepted',
+  'authorized',
   'issued',
   'finalized',
   'redeemed',
   'refunded',
   'lapsed',
+  'at_risk',
+  'voided',
   'failed',
   'reversed',
 ] as const;
@@ -31,7 +34,9 @@ export const storyOf = (
 ): Entry[] => {
   const { status, chain_status, created_at, redeemed_at, redeem_expires_at } = settlement;
   const timeOf = (type: Event['type']) => events.find((event) => event.type === type)?.created_at;
-  const entries: Entry[] = [{ at: created_at, kind: 'accepted' }];
+  const { authorization } = settlement;
+  const begun = authorization === undefined ? 'accepted' : 'authorized';
+  const entries: Entry[] = [{ at: created_at, kind: begun }];
   const add = (kind: Entry['kind'], at: string | null | undefined, is = true) => {
     if (is && typeof at === 'string') entries.push({ at, kind });
   };
@@ -39,14 +44,16 @@ export const storyOf = (
   const issued = timeOf('settlement.issued');
   const issuedAt = issued ?? created_at;
   // A payment of another protocol has no redeem window.
-  const wasIssued =
-    redeem_expires_at !== null || status === 'issued' || status === 'redeemed' || issued !== undefined;
+  const isWindowOfPaid = redeem_expires_at !== null && authorization === undefined;
+  const wasIssued = isWindowOfPaid || status === 'issued' || status === 'redeemed' || issued !== undefined;
   // A redeem never precedes its payment. If the event is later, it was only recorded later.
   const paidAt = redeemed_at !== null && redeemed_at < issuedAt ? redeemed_at : issuedAt;
   add('issued', paidAt, wasIssued);
   add('finalized', timeOf('settlement.finalized'), chain_status === 'finalized');
   add('redeemed', redeemed_at);
   add('lapsed', redeem_expires_at, status === 'expired');
+  add('at_risk', authorization?.at_risk_at);
+  add('voided', authorization?.voided_at);
   const isReversed = wasIssued && chain_status === 'failed';
   add('reversed', timeOf('settlement.reversed') ?? timeOf('settlement.failed') ?? created_at, isReversed);
   add('failed', timeOf('settlement.failed') ?? created_at, status === 'failed' && !isReversed);

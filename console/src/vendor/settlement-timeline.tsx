@@ -59,17 +59,20 @@ export const Timeline = ({
 const TEXTS: Record<Entry['kind'], string> = {
   quoted: 'Quoted',
   accepted: 'Payment started',
+  authorized: 'Authorized',
   issued: 'Paid',
   finalized: 'Final',
   redeemed: 'Delivered',
   refunded: 'Refund',
   lapsed: 'Not delivered',
+  at_risk: 'At risk',
+  voided: 'Void',
   failed: 'Payment failed',
   reversed: 'Reversed',
 };
 const toneOf = ({ kind, refund }: Entry): 'good' | 'wait' | 'bad' | undefined => {
   if (kind === 'issued' || kind === 'finalized' || kind === 'redeemed') return 'good';
-  if (kind === 'failed' || kind === 'reversed') return 'bad';
+  if (kind === 'failed' || kind === 'reversed' || kind === 'at_risk') return 'bad';
   if (kind === 'lapsed') return 'wait';
   return refund?.status === 'pending_signature' || refund?.status === 'submitted' ? 'wait' : undefined;
 };
@@ -89,12 +92,22 @@ const Detail = ({
 }) => {
   const vendor = side === 'vendor' ? 'you' : 'the vendor';
   const { tx_hash, superseded_tx_hashes, failure, units_total, units_remaining, accrued_fee } = settlement;
+  const { authorization } = settlement;
   if (kind === 'quoted')
     return (
       <Line>
         for <Money micro={settlement.quote_amount} />
       </Line>
     );
+  if (kind === 'authorized' && authorization !== undefined)
+    return (
+      <Line>
+        <Money micro={authorization.used} /> used of <Money micro={authorization.max_amount} />
+      </Line>
+    );
+  if (kind === 'at_risk')
+    return <Line>The wallet no longer covered it, so no further use was accepted.</Line>;
+  if (kind === 'voided') return <Line>Nothing was paid, and everything was released.</Line>;
   if (kind === 'issued' && tx_hash !== null)
     return (
       <>
@@ -150,13 +163,23 @@ const Detail = ({
 
 /** The next expected step. */
 const Open = ({
-  settlement: { status, chain_status, redeem_expires_at, rail },
+  settlement: { status, chain_status, redeem_expires_at, rail, authorization },
   isShut,
 }: {
   settlement: Settlement;
   isShut: boolean;
 }) => {
-  if (status === 'pending')
+  if (status === 'authorized' && authorization !== undefined)
+    return (
+      <li data-tone="wait">
+        <strong>In use</strong>
+        <Line>
+          <Money micro={authorization.left} /> left, for{' '}
+          <Countdown until={authorization.capture_ends_at} over="a moment" />
+        </Line>
+      </li>
+    );
+  if (status === 'pending' || status === 'capturing')
     return (
       <li data-tone="wait">
         <strong>Waiting for confirmation</strong>

@@ -24,8 +24,8 @@ export const paidShape = z.object({
 
 export const paymentShape = z.object({
   settlement_id: z.string(),
-  status: z.string().describe('pending, issued, redeemed, expired or failed'),
-  chain_status: z.string().describe('pending, confirmed, finalized or failed'),
+  status: z.string().describe('pending, authorized, capturing, issued, redeemed, expired, voided or failed'),
+  chain_status: z.string().describe('none, pending, confirmed, finalized or failed'),
   rail: z.string(),
   amount: micro,
   amount_usdc: usdc,

@@ -36,6 +36,11 @@ const Payment = z.object({
   redeemed_at: z.number().nullable(),
   handed_out_at: z.number().nullable(),
   forked_at: z.number().nullable(),
+  max_amount: z.bigint().nullable(),
+  units_consumed: z.bigint(),
+  capturing_at: z.number().nullable(),
+  at_risk_at: z.number().nullable(),
+  voided_at: z.number().nullable(),
   failure_code: z.string().nullable(),
   failure_message: z.string().nullable(),
   message_hash: z.string().nullable(),
@@ -106,8 +111,8 @@ const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly P
   db.any(sql.type(Payment)`
     select settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, vendor_account_id,
       service_id, service_name, quote_amount, fee_amount, status, chain_status, holding, refund_reserved, generation, tx_hash,
-      superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, handed_out_at, forked_at, failure_code,
-      failure_message, message_hash, dispatch_count, progressed_at, created_at
+      superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, handed_out_at, forked_at, max_amount, units_consumed,
+      capturing_at, at_risk_at, voided_at, failure_code, failure_message, message_hash, dispatch_count, progressed_at, created_at
     from settlements where settlement_id in (
       select unnest(${textArray(ids)})
       union select settlement_id from settlements where paying_quote_id = any(${textArray(ids)})
@@ -168,9 +173,12 @@ const entriesOfPayment = (row: Payment): RecordEntry[] => {
       vendor: row.vendor_account_id,
       service_id: row.service_id,
       service_name: row.service_name,
-      amount: row.quote_amount,
+      amount: row.max_amount ?? row.quote_amount,
       fee: row.fee_amount,
     }),
+    ...entry(row.at_risk_at, id, 'wallet no longer covers the authorization'),
+    ...entry(row.capturing_at, id, 'capture decided', { amount: row.quote_amount, fee: row.fee_amount }),
+    ...entry(row.voided_at, id, 'authorization voided', { used: row.units_consumed }),
     ...entry(row.issued_at, id, 'settlement issued', { tx_hash: row.tx_hash }),
     ...entry(row.handed_out_at, id, 'success handed out to the vendor'),
     ...entry(row.redeemed_at, id, 'settlement redeemed'),

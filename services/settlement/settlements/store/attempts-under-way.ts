@@ -4,7 +4,7 @@ import { isOutgoingPayment, isUnderWay } from './conditions.ts';
 
 const UnderWay = z.object({
   /** Null: the total of all states. */
-  state: z.enum(['pending', 'confirmed', 'reopened']).nullable(),
+  state: z.enum(['pending', 'confirmed', 'reopened', 'authorized']).nullable(),
   attempts: z.bigint(),
   /** Seconds. Of an outgoing payment those after the time in which its vendor may use it. */
   oldest_age: z.number(),
@@ -17,8 +17,8 @@ type UnderWay = z.infer<typeof UnderWay>;
 const USABLE_FOR = sql.fragment`interval '2 minutes'`;
 
 /**
- * Attempts that are not terminal, by state and in total. The query uses the partial index of the
- * resume job, so it reads only open rows. `held` equals the sum of the payers' `held`, whose table
+ * Attempts that are not terminal, by state and in total. The query uses the partial indexes of the
+ * resume jobs, so it reads only open rows. `held` equals the sum of the payers' `held`, whose table
  * has a row for every wallet that ever paid.
  */
 export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
@@ -32,5 +32,9 @@ export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
         under_way_since + case when ${isOutgoingPayment} then ${USABLE_FOR} else interval '0' end as expected_since,
         case when chain_status = 'confirmed' then 'confirmed' when issued_at is null then 'pending' else 'reopened' end as state
       from settlements where ${isUnderWay}
+      union all
+      -- It is late only after it is due.
+      select quote_amount, holding, wallet_id, capture_due_at, 'authorized'
+      from settlements where capture_due_at is not null
     ) as open
     group by grouping sets ((state), ())`);
