@@ -10,6 +10,7 @@ const AUTHORITIES = {
     'the limits of the account for payments by a sign-in, or a sign-in of the last 5 minutes above them',
   delegate_limits: 'the limits of the delegate, and the approvals that its owner requires',
   wallet_signature: 'the signature of the wallet whose money moves',
+  authorized_ceiling: 'what the payer has authorized, up to its ceiling',
   passkey: 'a passkey',
   current_key: 'the key that is replaced',
   mailed_link: 'a link that was mailed to the owner',

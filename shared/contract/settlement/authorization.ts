@@ -159,6 +159,7 @@ export const authorizationOperations = {
       alternative: { status: 202, field: 'status', equals: 'pending', retryAfterSeconds: 5 },
     },
     ...served,
+    authorisedBy: { service_key: 'authorized_ceiling' },
     limits: [{ points: 60, windowSeconds: 60, per: 'account' }],
     body: z
       .strictObject({
