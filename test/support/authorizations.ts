@@ -20,7 +20,7 @@ type Authorized = {
   max_amount: string;
   capture_ends_at: string;
 };
-type Payer = Principal & { account_id: string };
+type Payer = Principal & { account_id: string; owner?: string };
 
 /** An authorization of a consumer. */
 export const authorize = async (

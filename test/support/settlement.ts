@@ -169,6 +169,18 @@ export const startFixture = async (): Promise<void> => {
   );
 };
 
+/** Another replica of the service over the same servers, which shares its calls and events. */
+export const startReplica = async () => {
+  const other = await openBase('settlement', configOf());
+  const service = createService(other, configOf(), peersOf(other.bus), CHANGED);
+  await other.bus.nc.flush();
+  stops.unshift(
+    () => stopService(service),
+    () => closeBase(other),
+  );
+  return service;
+};
+
 export const stopFixture = async (): Promise<void> => {
   for (const stop of stops) await stop();
 };
