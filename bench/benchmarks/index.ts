@@ -2,6 +2,7 @@ import type { Benchmark } from '../harness/run.ts';
 import { consolePages } from './console.ts';
 import { counts } from './counts.ts';
 import { footprint } from './footprint.ts';
+import { gate } from './gate.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
 import { idle } from './idle.ts';
@@ -25,7 +26,7 @@ export const benchmarks: Record<string, Benchmark> = {
   verify,
   consume,
   prepaid,
-  metered,
+  gate,
   growth,
   counts,
   footprint,

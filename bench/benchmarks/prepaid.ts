@@ -4,7 +4,7 @@ import { type Cpu, measured, showCpu } from '../harness/cpu.ts';
 import { compare } from '../harness/rounds.ts';
 import type { Benchmark } from '../harness/run.ts';
 import { startBenchStack } from '../harness/stack.ts';
-import { type Sample, sampleOf } from '../harness/statistics.ts';
+import { callFor } from '../shop/calls.ts';
 import { startShop } from '../shop/shop.ts';
 
 const CONCURRENCY = 16;
@@ -17,23 +17,6 @@ const ROUTES = [
 ] as const;
 
 export type Get = (url: string) => Promise<Response>;
-
-/** Calls a route with the same number of open calls all the time. */
-export const callFor = async (get: Get, url: string, seconds: number): Promise<Sample> => {
-  const times: number[] = [];
-  const began = performance.now();
-  const call = async (): Promise<void> => {
-    while (performance.now() < began + seconds * 1000) {
-      const before = performance.now();
-      const response = await get(url);
-      const text = await response.text();
-      if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${text}`);
-      times.push(performance.now() - before);
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, call));
-  return sampleOf(times, performance.now() - began);
-};
 
 export const prepaid: Benchmark = {
   about: 'a prepaid route through the SDK on both sides, against the same route unpaid with one Redis call',
@@ -50,7 +33,7 @@ export const prepaid: Benchmark = {
       const side = (of: string, get: Get, at: string) => ({
         name: of,
         round: (seconds: number) =>
-          measured(pids, cpu, of, () => callFor(get, `${shop.origin}${at}`, seconds)),
+          measured(pids, cpu, of, () => callFor(get, `${shop.origin}${at}`, seconds, CONCURRENCY)),
       });
       const title = `${name}, ${PREPAID.units} calls per settlement, ${PREPAID.ahead} consumed ahead, concurrency ${CONCURRENCY}`;
       const ratios = await compare(run, title, [side(name, pay, path), side('unpaid', fetch, '/free')]);
