@@ -8,10 +8,15 @@ const USAGE = `Usage
   npm run pin-images -- --check      lists the images without a digest, without a call; ends with 1 if there are some
   npm run pin-images -- --root <folder>   another tree than this one`;
 
-const FILES = ['deploy/Dockerfile', 'deploy/compose.yaml', 'k8s/**/*.yaml'];
+const FILES = [
+  '{deploy,gate}/Dockerfile',
+  'examples/gate/compose.yaml',
+  'deploy/compose.yaml',
+  'k8s/**/*.yaml',
+];
 const IMAGE = /^(\s*(?:- )?image(?:Name)?: |ARG NODE=)(\S+)$/gm;
 /** Built from this tree. The release component names their digest (docs/kubernetes.md). */
-const OWN = /^quittance(-sandbox)?(:|$)/;
+const OWN = /^quittance(-sandbox|-gate)?(:|$)/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const INDEX_TYPES = [
   'application/vnd.oci.image.index.v1+json',

@@ -44,7 +44,7 @@ const ASSETS = [
 const BUILT_AT = new Date('2000-01-01T00:00:00Z');
 
 /** CommonJS packages inside an ES module need `require` and the path of their file. */
-const BANNER = [
+export const BANNER = [
   "import { createRequire as createRequireOfBundle } from 'node:module';",
   'const require = createRequireOfBundle(import.meta.url);',
   'const [__filename, __dirname] = [import.meta.filename, import.meta.dirname];',
@@ -81,7 +81,7 @@ const withoutClient: Plugin = {
 };
 
 /** The licences require that a copy of the package carries them. */
-const copyLicences = (inputs: readonly string[], folder: string): void => {
+export const copyLicences = (inputs: readonly string[], folder: string): void => {
   const packages = new Map(
     inputs.flatMap((file) => packageOf(file) ?? []).map((each) => [each.id, each.folder]),
   );

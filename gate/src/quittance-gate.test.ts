@@ -29,7 +29,16 @@ const start = (args: string[], env: Record<string, string>) => {
     stderr += String(chunk);
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { child, ended, stderr: () => stderr, line: (message: string) => waitFor(() => lines.find(({ msg }) => msg === message), (found) => found !== undefined) };
+  return {
+    child,
+    ended,
+    stderr: () => stderr,
+    line: (message: string) =>
+      waitFor(
+        () => lines.find(({ msg }) => msg === message),
+        (found) => found !== undefined,
+      ),
+  };
 };
 
 test('it serves a file, loads it again on SIGHUP, keeps it if the new one is wrong, and drains on SIGTERM', async () => {
@@ -45,7 +54,10 @@ test('it serves a file, loads it again on SIGHUP, keeps it if the new one is wro
   stops.push(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'gate.yaml');
   const write = (price: string) =>
-    writeFileSync(file, `upstream: http://127.0.0.1:${upstream.port}\nroutes:\n  - { match: GET /report, price: ${price} }\n`);
+    writeFileSync(
+      file,
+      `upstream: http://127.0.0.1:${upstream.port}\nroutes:\n  - { match: GET /report, price: ${price} }\n`,
+    );
   write('0.05');
   const gate = start([file, '--listen', '0', '--operations', '0'], {
     QUITTANCE_URL: api.baseUrl,
@@ -66,9 +78,19 @@ test('it serves a file, loads it again on SIGHUP, keeps it if the new one is wro
   expect(wrong.error).toBe(`${file}:3: routes[0].price: name the unit: '$7' or '7.0' is 7 USDC`);
   expect(await priceNow()).toBe('70000');
   const slow = ask(`${url}/slow`);
-  await waitFor(() => upstream.seen.length, (count) => count === 1);
+  await waitFor(
+    () => upstream.seen.length,
+    (count) => count === 1,
+  );
   gate.child.kill('SIGTERM');
-  await waitFor(() => ask(url).then(() => 'open', () => 'closed'), (found) => found === 'closed');
+  await waitFor(
+    () =>
+      ask(url).then(
+        () => 'open',
+        () => 'closed',
+      ),
+    (found) => found === 'closed',
+  );
   next.resolve();
   expect((await slow).text).toBe('ok');
   expect(await gate.ended).toBe(0);

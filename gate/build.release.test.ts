@@ -1,0 +1,71 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { validate } from 'dockerfile-utils';
+import { parse, parseAllDocuments } from 'yaml';
+import { composeFaults } from '../test/support/compose-schema.ts';
+import { podFindings } from '../test/support/k8s/policies.ts';
+import type { Rendered } from '../test/support/k8s/render.ts';
+import { typeErrors } from '../test/support/k8s/schema.ts';
+import { readGateFile } from './src/read-file.ts';
+
+/** The image of the gate, and the examples that run it. */
+const root = path.resolve(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const lines = read('gate/Dockerfile')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'quittance-gate-image-'));
+  execFileSync(process.execPath, [path.join(root, 'gate/build.ts'), '--image', folder]);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the program of the image runs without a package beside it', () => {
+  const { status, stdout } = spawnSync(process.execPath, ['program.js', '--schema'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  expect([status, JSON.parse(stdout).description]).toEqual([0, 'The file of a gate of Quittance']);
+  expect(readFileSync(path.join(folder, 'licences/pino@10.4.0/LICENSE'), 'utf8')).toContain('MIT');
+});
+
+test('the Dockerfile has no error, the Node of package.json, and a user who owns nothing', () => {
+  expect(validate(read('gate/Dockerfile')).map(({ message }) => message)).toEqual([]);
+  const { node } = JSON.parse(read('package.json')).devDependencies;
+  expect(lines[0]!.split('@')[0]).toBe(`ARG NODE=node:${node}-bookworm-slim`);
+  expect(lines.slice(-2)).toEqual(['USER 10001:10001', 'ENTRYPOINT ["node", "program.js"]']);
+});
+
+test('the build context is exactly what the Dockerfile copies', () => {
+  const copied = lines
+    .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+    .flatMap((line) => line.split(' ').slice(1, -1));
+  const [first, ...sent] = read('gate/Dockerfile.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  expect(first).toBe('*');
+  expect(new Set(sent)).toEqual(new Set(copied.map((source) => `!${source}`)));
+});
+
+test('the manifests of the example are of their types, and keep the rules of ours', () => {
+  const objects = parseAllDocuments(read('examples/gate/kubernetes/gate.yaml')).map(
+    (document) => document.toJS() as Rendered,
+  );
+  expect(typeErrors(objects)).toEqual([]);
+  expect(objects.flatMap(podFindings)).toEqual([]);
+});
+
+test('the example for Compose is valid', () => {
+  expect(composeFaults(parse(read('examples/gate/compose.yaml')))).toEqual([]);
+});
+
+test.each(['gate.yaml', 'kubernetes/routes.yaml'])('the routes of %s are read', (name) => {
+  expect(readGateFile(name, read(`examples/gate/${name}`)).routes).toEqual([
+    { match: 'GET /report', price: '50000' },
+  ]);
+});
