@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
+import { checkGate } from './check.ts';
 import { fileSchema } from './config.ts';
 import { SettingsError } from './read-file.ts';
 import { type Command, readCommand, readSettings, type Settings, USAGE } from './settings.ts';
@@ -24,9 +25,20 @@ const orRefuse = <T>(make: () => T): T => {
   }
 };
 
-const run = async (command: Extract<Command, { kind: 'run' | 'check' }>): Promise<void> => {
-  const read = (): Settings => readSettings(command, process.env, (name) => readFileSync(name, 'utf8'));
-  const settings = orRefuse(read);
+type WithSettings = Extract<Command, { kind: 'run' | 'check' }>;
+const read = (command: WithSettings): Settings =>
+  readSettings(command, process.env, (name) => readFileSync(name, 'utf8'));
+
+/** Prints what a probe of the running gate finds. It ends with 1 if something is wrong. */
+const check = async (command: WithSettings): Promise<void> => {
+  const findings = await checkGate(orRefuse(() => read(command)));
+  for (const { probe, fault } of findings)
+    process.stdout.write(fault === null ? `ok     ${probe}\n` : `wrong  ${probe}: ${fault}\n`);
+  process.exitCode = findings.some(({ fault }) => fault !== null) ? 1 : 0;
+};
+
+const run = async (command: WithSettings): Promise<void> => {
+  const settings = orRefuse(() => read(command));
   // One write for many lines. What is left is written once in a while, and at the end.
   const lines = pino.destination({ dest: 1, minLength: 4096, sync: false, periodicFlush: FLUSH_MS });
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
@@ -43,7 +55,7 @@ const run = async (command: Extract<Command, { kind: 'run' | 'check' }>): Promis
   lines.flush();
   process.on('SIGHUP', () => {
     try {
-      gate.reload(read());
+      gate.reload(read(command));
       gate.reloaded('ok');
       log.info({}, 'the settings are loaded again');
     } catch (error) {
@@ -67,4 +79,5 @@ const run = async (command: Extract<Command, { kind: 'run' | 'check' }>): Promis
 const command = orRefuse(() => readCommand(process.argv.slice(2)));
 if (command.kind === 'usage') process.stdout.write(USAGE);
 else if (command.kind === 'schema') process.stdout.write(`${JSON.stringify(fileSchema(), null, 2)}\n`);
+else if (command.kind === 'check') await check(command);
 else await run(command);

@@ -1,0 +1,61 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { type GateWorld, startGateWorld } from '../../test/support/gate.ts';
+import { checkGate } from './check.ts';
+import type { Settings } from './settings.ts';
+
+let world: GateWorld;
+/** A gate that is reached at its own address. */
+const start = async () => {
+  world = await startGateWorld((_request, response) => response.end('ok'), {
+    routes: [{ match: 'GET /reports/:city', paid: { price: '50000' } }],
+  });
+  const paywall = { ...world.settings.paywall, publicUrl: world.url };
+  const settings: Settings = { ...world.settings, paywall };
+  world.gate.reload(settings);
+  return settings;
+};
+afterEach(() => world.stop());
+const faultsOf = async (settings: Settings) =>
+  (await checkGate(settings)).map(({ fault }) => fault).filter((fault) => fault !== null);
+
+test('a gate that sells has no fault', async () => {
+  expect(await checkGate(await start())).toEqual([
+    { probe: `the payment API at ${world.api.baseUrl} answers`, fault: null },
+    { probe: 'GET /reports/:city asks for its price', fault: null },
+    { probe: 'GET /reports/:city has no free spelling', fault: null },
+  ]);
+});
+
+test.each<[string, (settings: Settings) => Partial<Settings>, RegExp[]]>([
+  [
+    'another price',
+    () => ({ routes: [{ match: 'GET /reports/:city', paid: { price: '70000' } }] }),
+    [/costs 0\.05 USDC, and the settings say 0\.07 USDC: reload the gate/],
+  ],
+  [
+    'a route that the running gate does not know',
+    () => ({ routes: [{ match: 'GET /new', paid: { price: '50000' } }] }),
+    [/\/new answered 200 without a payment/, /\/new\/ answered 200 without a payment/],
+  ],
+  [
+    'another service',
+    ({ paywall }) => ({ paywall: { ...paywall, serviceId: '00000000-0000-4000-8000-000000000000' } }),
+    [/asks for a payment to the service .* SERVICE_ID is 00000000/],
+  ],
+  [
+    'an address that nothing answers',
+    ({ paywall }) => ({ paywall: { ...paywall, publicUrl: 'http://127.0.0.1:1' } }),
+    [/fetch failed/, /fetch failed/],
+  ],
+])('%s is named', async (_name, change, expected) => {
+  const settings = await start();
+  expect(await faultsOf({ ...settings, ...change(settings) })).toEqual(
+    expected.map((text) => expect.stringMatching(text)),
+  );
+});
+
+test('a public address with another path is named', async () => {
+  const settings = await start();
+  world.gate.reload({ ...settings, paywall: { ...settings.paywall, publicUrl: 'https://shop.example.com' } });
+  expect(await faultsOf(settings)).toEqual([expect.stringMatching(/has a quote for https:\/\/shop\.example\.com/)]);
+});
