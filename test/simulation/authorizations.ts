@@ -84,6 +84,12 @@ export const createMeteringVendor = (
       if (random.chance(0.3)) await harness.sleep(process, random.between(0, 10_000));
       if (random.chance(0.4)) await pursue(random.pick(all));
     }
+    // A request that was still served while another replica ended it.
+    const late = { of, usages: [{ usage_id: `late/${all.length}`, amount: '1000' }], first: null };
+    if (random.chance(0.6)) {
+      all.push(late);
+      void report(late);
+    }
     await end(of);
     for (const one of all) await pursue(one);
     working -= 1;
@@ -98,7 +104,8 @@ export const createMeteringVendor = (
       opened.add(of.settlement_id);
       const all: Report[] = [];
       for (let replica = 0; replica < REPLICAS; replica += 1) {
-        const own = Array.from({ length: random.int(0, 6) }, (_, index): Report => {
+        const count = random.chance(0.4) ? 0 : random.int(1, 6);
+        const own = Array.from({ length: count }, (_, index): Report => {
           const usages = Array.from({ length: random.int(1, 4) }, (_use, part) => ({
             usage_id: `${replica}/${index}/${part}`,
             amount: String(ceilingMicro / BigInt(random.int(3, 40))),

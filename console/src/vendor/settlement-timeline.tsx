@@ -79,6 +79,21 @@ const toneOf = ({ kind, refund }: Entry): 'good' | 'wait' | 'bad' | undefined =>
 
 const Line = ({ children }: { children: ReactNode }) => <div className="quiet">{children}</div>;
 
+const OF_AUTHORIZATION: readonly Entry['kind'][] = ['authorized', 'at_risk', 'voided'];
+const AuthorizationDetail = ({
+  kind,
+  authorization,
+}: Pick<Entry, 'kind'> & { authorization: NonNullable<Settlement['authorization']> }) => {
+  if (kind === 'at_risk')
+    return <Line>The wallet no longer covered it, so no further use was accepted.</Line>;
+  if (kind === 'voided') return <Line>Nothing was paid, and everything was released.</Line>;
+  return (
+    <Line>
+      <Money micro={authorization.used} /> used of <Money micro={authorization.max_amount} />
+    </Line>
+  );
+};
+
 const Detail = ({
   entry: { kind, refund },
   settlement,
@@ -99,15 +114,8 @@ const Detail = ({
         for <Money micro={settlement.quote_amount} />
       </Line>
     );
-  if (kind === 'authorized' && authorization !== undefined)
-    return (
-      <Line>
-        <Money micro={authorization.used} /> used of <Money micro={authorization.max_amount} />
-      </Line>
-    );
-  if (kind === 'at_risk')
-    return <Line>The wallet no longer covered it, so no further use was accepted.</Line>;
-  if (kind === 'voided') return <Line>Nothing was paid, and everything was released.</Line>;
+  if (authorization !== undefined && OF_AUTHORIZATION.includes(kind))
+    return <AuthorizationDetail kind={kind} authorization={authorization} />;
   if (kind === 'issued' && tx_hash !== null)
     return (
       <>
