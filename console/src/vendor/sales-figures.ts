@@ -8,8 +8,8 @@ export type Settlement = Output<'settlement.list'>['data'][number];
 
 /**
  * The stage of a sale. `authorized`: a ceiling is held, and what is used is paid later.
- * `undelivered`: paid and not redeemed, within its window or, by x402 or MPP, which have none, up to
- * now; the money stays.
+ * `undelivered`: paid and not redeemed, within its window or, by x402 or MPP, which have none, up
+ * to now; the money stays.
  */
 export type Stage =
   | 'quoted'

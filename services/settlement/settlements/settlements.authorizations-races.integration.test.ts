@@ -75,7 +75,7 @@ const workOn = async (tab: Tab, number: number): Promise<void> => {
     }));
     const repeats = chance(0.3) ? 3 : 1;
     await Promise.all(Array.from({ length: repeats }, () => report(tab, usages)));
-    if (chance(0.02)) snapshots.set(tab.payer.owner, { balance: 0n, allowance: 0n, slot: 1000 + call });
+    if (chance(0.02)) snapshots.set(tab.payer.owner!, { balance: 0n, allowance: 0n, slot: 1000 + call });
     if (chance(0.03)) void capture(tab).catch(() => {});
     if (chance(0.01)) {
       givenUp.add(tab.id);
