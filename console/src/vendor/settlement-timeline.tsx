@@ -94,6 +94,28 @@ const AuthorizationDetail = ({
   );
 };
 
+/** Which delivery redeemed it, and what is used of prepaid units. */
+const Delivered = ({ settlement, events }: { settlement: Settlement; events: readonly Event[] }) => {
+  const { units_total, units_remaining } = settlement;
+  const by = events.find(({ type }) => type === 'settlement.redeemed')?.data.redeem_id;
+  const units = (units_total ?? 0) - (units_remaining ?? 0);
+  return (
+    <>
+      {typeof by === 'string' && (
+        <Line>
+          by <code>{by}</code>
+        </Line>
+      )}
+      {units_total !== undefined && (
+        <Line>
+          {units.toLocaleString('en')} of {units_total.toLocaleString('en')} units used,{' '}
+          {(units_remaining ?? 0).toLocaleString('en')} left
+        </Line>
+      )}
+    </>
+  );
+};
+
 const Detail = ({
   entry: { kind, refund },
   settlement,
@@ -106,8 +128,7 @@ const Detail = ({
   side: Side;
 }) => {
   const vendor = side === 'vendor' ? 'you' : 'the vendor';
-  const { tx_hash, superseded_tx_hashes, failure, units_total, units_remaining, accrued_fee } = settlement;
-  const { authorization } = settlement;
+  const { tx_hash, superseded_tx_hashes, failure, accrued_fee, authorization } = settlement;
   if (kind === 'quoted')
     return (
       <Line>
@@ -132,25 +153,7 @@ const Detail = ({
         ))}
       </>
     );
-  if (kind === 'redeemed') {
-    const by = events.find(({ type }) => type === 'settlement.redeemed')?.data.redeem_id;
-    const units = (units_total ?? 0) - (units_remaining ?? 0);
-    return (
-      <>
-        {typeof by === 'string' && (
-          <Line>
-            by <code>{by}</code>
-          </Line>
-        )}
-        {units_total !== undefined && (
-          <Line>
-            {units.toLocaleString('en')} of {units_total.toLocaleString('en')} units used,{' '}
-            {(units_remaining ?? 0).toLocaleString('en')} left
-          </Line>
-        )}
-      </>
-    );
-  }
+  if (kind === 'redeemed') return <Delivered settlement={settlement} events={events} />;
   if (kind === 'lapsed') return <Line>Not redeemed in time. The money stays with {vendor}.</Line>;
   if (kind === 'failed' && failure !== null)
     return (
