@@ -10,4 +10,6 @@ export const receiptFields = (receipt: Receipt) => ({
   payee_name: receipt.vendorName,
   tx_hash: receipt.transaction,
   confirmed: receipt.confirmed,
+  /** Set if the amount is a ceiling, of which the vendor captures what was used. */
+  ...(receipt.authorized === true && { authorized: true }),
 });

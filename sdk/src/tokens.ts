@@ -32,7 +32,7 @@ export type QuoteClaims = {
    * How a part of the amount is captured, which is a ceiling then. Absent: the whole amount is paid
    * when the quote is settled.
    */
-  capture?: CaptureTerms;
+  capture?: CaptureTerms | undefined;
 };
 /** What a metered quote says about its captures. */
 type CaptureTerms = NonNullable<Output<'quote.create'>['capture']>;

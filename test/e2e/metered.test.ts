@@ -10,7 +10,8 @@ import {
   type Delegate,
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
-import { createApi } from '../../deploy/local/seed/api.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { redisStore } from '../../examples/redis-store.ts';
 import { createClient } from '../../sdk/src/main.ts';
 import { type PayOptions, payingFetch, usageOf } from '../../sdk/src/pay/main.ts';
@@ -48,7 +49,7 @@ afterAll(async () => {
   store.close();
 });
 
-type Handler = Parameters<ReturnType<typeof express>['get']>[1];
+type Handler = express.RequestHandler;
 
 /** A replica of the vendor. The first one has the public address. */
 const startReplica = async (route: MeteredRoute<ExpressRequest>, handler: Handler, publicUrl?: string) => {
@@ -81,7 +82,9 @@ const spentBy = async (run: () => Promise<unknown>, expected: bigint): Promise<v
   const spent = async () => before - (await chain.balance(consumer.wallet.publicKey));
   expect(await waitFor(spent, (micro) => micro === expected)).toBe(expected);
 };
-const REPORT: Handler = (_request, response) => void response.json({ tokens: 120 });
+const REPORT: Handler = (_request, response) => {
+  response.json({ tokens: 120 });
+};
 
 describe('a tab', () => {
   const route: MeteredRoute<ExpressRequest> = { max: '$0.50', price: '$0.0005', tab: true };
@@ -169,4 +172,37 @@ test('a stream of events is charged while it runs, and ends when the ceiling is 
       /event: quittance-stopped\ndata: \{"reason":"used_up","usage":"charged=99000"\}\n\n$/,
     );
   }, 99_000n);
+}, 60_000);
+
+test('a buyer who revokes the allowance ends a stream within seconds, and the next call is refused', async () => {
+  const { origin } = await startReplica({ max: '$0.50' }, async (request, response) => {
+    const meter = meterOf(request);
+    response.setHeader('content-type', 'text/event-stream');
+    while (!meter.signal.aborted) {
+      meter.charge(2000n);
+      response.write('data: more\n\n');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+  const leaver = await createConsumer(api, stack);
+  const { api_key } = await createDelegate(api, leaver, { daily: '90000000' });
+  const pay = payer({ delegateKey: api_key });
+  const reader = (await pay(`${origin}/stream`)).body!.getReader();
+  await reader.read();
+  const path = `POST /v1/wallets/${leaver.walletId}/revoke` as const;
+  const call = (body: object) =>
+    must(api<{ transaction: string }>(path, { token: leaver.token, body }), 'revoke');
+  const { transaction } = await call({});
+  await call({ transaction: signPrepared(transaction, leaver.wallet) });
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += new TextDecoder().decode(value);
+  }
+  expect(text).toContain('event: quittance-stopped\ndata: {"reason":"at_risk"');
+  await expect(pay(`${origin}/stream`)).rejects.toMatchObject({ code: 'delegation_inactive' });
+  // What the log of the vendor says of the capture depends on how far it has come.
+  events.length = 0;
+  expect(await chain.balance(leaver.wallet.publicKey)).toBe(100_000_000n);
 }, 60_000);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { payingFetch, type Receipt, receiptOf } from '../../../sdk/src/pay/main.ts';
+import { payingFetch, type Receipt, receiptOf, type Usage, usageOf } from '../../../sdk/src/pay/main.ts';
 import { type Context, contextOf } from '../context.ts';
 import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
 import { type Io, styled, withProgress } from '../io.ts';
@@ -36,11 +36,14 @@ const payerOf = async ({ key, signIns, environment, url }: Context) => {
   return { credential: { environment, signIn: signIns.credential }, payer: held.account.account_id };
 };
 
-const receiptLines = (io: Io, receipt: Receipt): string => {
-  const { amountMicro, vendorName, settlementId, transaction, confirmed } = receipt;
+const receiptLines = (io: Io, receipt: Receipt, usage: Usage | null): string => {
+  const { amountMicro, vendorName, settlementId, transaction, confirmed, authorized } = receipt;
   const source = confirmed ? '' : ' (as the vendor says)';
+  const done = styled(io, 'green', authorized === true ? 'Authorized' : 'Paid');
+  const charged = usage?.chargedMicro ?? null;
   return [
-    `${styled(io, 'green', 'Paid')} ${displayUsdc(amountMicro)} to ${plain(vendorName)}`,
+    `${done} ${displayUsdc(amountMicro)} to ${plain(vendorName)}`,
+    ...(charged === null ? [] : [`Used ${displayUsdc(charged)} (as the vendor says)`]),
     `Settlement ${settlementId}`,
     ...(transaction === null ? [] : [`Transaction ${plain(transaction)}${source}`]),
     '',
@@ -72,7 +75,7 @@ const show = async (context: Context, response: Response, { output, include }: O
   const { io, isJson } = context;
   const receipt = receiptOf(response);
   // Before the body, which may be cut off: the money has moved.
-  if (receipt !== null && !isJson) io.err(receiptLines(io, receipt));
+  if (receipt !== null && !isJson) io.err(receiptLines(io, receipt, usageOf(response)));
   const body = Buffer.from(await response.arrayBuffer());
   if (output !== undefined) await writeFile(output, body);
   if (isJson) {

@@ -104,8 +104,15 @@ const addSettle = (program: Command, io: Io): void => {
       print(context, paid, () =>
         properties([
           ['Settlement', paid.settlement_id],
-          ['Transaction', paid.tx_hash],
-          ['Redeem until', shownTime(paid.redeem_expires_at)],
+          ...(paid.status === 'confirmed'
+            ? ([
+                ['Transaction', paid.tx_hash],
+                ['Redeem until', shownTime(paid.redeem_expires_at)],
+              ] as const)
+            : ([
+                ['Authorized', displayUsdc(paid.max_amount)],
+                ['Captured until', shownTime(paid.capture_ends_at)],
+              ] as const)),
           ['Token', paid.settlement_token],
         ]),
       );

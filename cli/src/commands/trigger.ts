@@ -157,7 +157,7 @@ const tested = async ({ client }: Maker): Promise<Made> => {
 
 const expiredSettlement = async (maker: Maker): Promise<Made> => {
   const { paid } = await settled(maker, { redeem_window_seconds: REDEEM_SECONDS });
-  const endsAt = Date.parse(paid.redeem_expires_at);
+  const endsAt = Date.parse(paid.status === 'confirmed' ? paid.redeem_expires_at : paid.capture_ends_at);
   const { io } = maker.context;
   await withProgress(io, 'Waiting for the end of its window …', () =>
     sleep(Math.max(0, endsAt - Date.now()), undefined, { signal: io.signal }),

@@ -17,6 +17,10 @@ export const paidShape = z.object({
   payee: z.string().describe('The address that was paid'),
   payee_name: z.string(),
   tx_hash: z.string().nullable(),
+  authorized: z
+    .literal(true)
+    .optional()
+    .describe('The amount is a ceiling: nothing is paid yet, and the vendor is paid what was used of it'),
   confirmed: z
     .boolean()
     .describe('False: only the vendor says that it was paid. settle_status shows what the chain says'),

@@ -13,7 +13,7 @@ type ToolServer = { url: string; headers: Record<string, string>; signal: AbortS
 export type Tools = {
   client: Client;
   settings: Pick<Settings, 'maxAmountMicro' | 'maxPerDayMicro' | 'askAboveMicro'>;
-  pay: PayingFetch;
+  pay: (...call: Parameters<PayingFetch>) => Promise<Response>;
   /** Calls a tool of another MCP server, and pays if it asks for it. */
   payTool: (server: ToolServer, call: ToolCall, init: ToolPayInit) => Promise<PaidResult<CallToolResult>>;
   /** A fetch that reads the price of a 402 and pays nothing. @throws PriceError */

@@ -21,7 +21,7 @@ afterEach(async () => {
   await api.stop();
 });
 
-type Handler = Parameters<ReturnType<typeof express>['get']>[1];
+type Handler = express.RequestHandler;
 type Routes = Record<string, { route: MeteredRoute<ExpressRequest>; handler?: Handler }>;
 
 /** A vendor with Express. */
