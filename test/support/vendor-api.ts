@@ -262,7 +262,6 @@ export const startVendorApi = async () => {
         log: (event) => log.push(event),
         ...options,
       }),
-    baseUrl: running.baseUrl,
     stop: running.stop,
   };
 };

@@ -107,12 +107,13 @@ export const PayFees = ({
   );
 };
 
+/** A quote of fees has no ceiling, so it is paid at once, by a transaction. */
 const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amount: string }) => (
   <Notice tone="good" title="Fees paid">
     <Properties
       of={[
         ['Amount', <Money key="amount" micro={amount} />],
-        ['Transaction', <Copyable key="hash" text={tx_hash} label="transaction" />],
+        ['Transaction', <Copyable key="hash" text={tx_hash!} label="transaction" />],
         [
           'Receipt',
           <Link key="receipt" href={`/payments/${settlement_id}`}>
