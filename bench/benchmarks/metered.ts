@@ -42,7 +42,8 @@ const compareTabs = async (run: Run, bench: BenchStack): Promise<void> => {
     const cpu: Cpu = {};
     const side = (of: string, get: Get, at: string) => ({
       name: of,
-      round: (seconds: number) => measured(pids, cpu, of, () => callFor(get, `${shop.origin}${at}`, seconds)),
+      round: (seconds: number) =>
+        measured(pids, cpu, of, () => callFor(get, `${shop.origin}${at}`, seconds, CONCURRENCY)),
     });
     const title = `${name}, concurrency ${CONCURRENCY}`;
     const ratios = await compare(run, title, [side(name, pay, path), side('unpaid', fetch, '/free')]);

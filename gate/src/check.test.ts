@@ -57,5 +57,7 @@ test.each<[string, (settings: Settings) => Partial<Settings>, RegExp[]]>([
 test('a public address with another path is named', async () => {
   const settings = await start();
   world.gate.reload({ ...settings, paywall: { ...settings.paywall, publicUrl: 'https://shop.example.com' } });
-  expect(await faultsOf(settings)).toEqual([expect.stringMatching(/has a quote for https:\/\/shop\.example\.com/)]);
+  expect(await faultsOf(settings)).toEqual([
+    expect.stringMatching(/has a quote for https:\/\/shop\.example\.com/),
+  ]);
 });

@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts';
  */
 
 /** What was probed. `fault` null: it is as it should be. */
-export type Finding = { probe: string; fault: string | null };
+type Finding = { probe: string; fault: string | null };
 
 const TIMEOUT_MS = 15_000;
 
@@ -18,7 +18,9 @@ const TIMEOUT_MS = 15_000;
 const sampleOf = (match: string): { method: string; path: string } => {
   const [methods, pattern] = match.split(' ') as [string, string];
   const method = methods === '*' ? 'GET' : methods.split(',')[0]!;
-  const parts = pattern.split('/').map((part) => (part.startsWith(':') || part.startsWith('*') ? 'check' : part));
+  const parts = pattern
+    .split('/')
+    .map((part) => (part.startsWith(':') || part.startsWith('*') ? 'check' : part));
   return { method, path: parts.join('/') };
 };
 
@@ -92,7 +94,10 @@ const found = async (probe: string, check: () => Promise<string | null>): Promis
 export const checkGate = async (settings: Settings): Promise<Finding[]> => {
   const { baseUrl, serviceKey, environment } = settings.paywall;
   const client = createClient({ baseUrl, credential: serviceKey, maxRetries: 0 });
-  const verify = createTokenVerifier(environment, async () => (await client.gateway.jwks({ environment })).keys);
+  const verify = createTokenVerifier(
+    environment,
+    async () => (await client.gateway.jwks({ environment })).keys,
+  );
   const findings = [
     await found(`the payment API at ${baseUrl} answers`, async () => {
       await client.gateway.jwks({ environment });
@@ -100,7 +105,9 @@ export const checkGate = async (settings: Settings): Promise<Finding[]> => {
     }),
   ];
   for (const route of settings.routes.filter(({ paid }) => paid !== null)) {
-    findings.push(await found(`${route.match} asks for its price`, () => checkPriced(settings, route, verify)));
+    findings.push(
+      await found(`${route.match} asks for its price`, () => checkPriced(settings, route, verify)),
+    );
     findings.push(await found(`${route.match} has no free spelling`, () => checkSpellings(settings, route)));
   }
   return findings;

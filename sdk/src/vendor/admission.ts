@@ -171,6 +171,12 @@ type AdmissionDeps = {
   logError: LogError;
 };
 
+/** The payment, which is not taken while nothing can be delivered. */
+const withReadiness = (payment: Payment, { ready }: Incoming): Payment => ({
+  ...payment,
+  mismatch: async (bill) => (await payment.mismatch(bill)) ?? (await ready?.()) ?? null,
+});
+
 /** Delivers for payments. */
 const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnswers>) => {
   const { store, log, logError } = deps;
@@ -189,12 +195,14 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
   ): Promise<Admission> => {
     const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
     const hash = await requestHash(incoming, requestId, body);
-    // A prepaid settlement pays for many requests, so each request has its own record.
-    const isShared = bill.units !== null && payment.isWhole !== true;
-    const key = isShared ? `${payment.key}:${hash}` : payment.key;
-    const mismatch = async (asked: Bill): Promise<Refusal | null> =>
-      (await payment.mismatch(asked)) ?? (await incoming.ready?.()) ?? null;
-    const begun = await begin({ ...payment, mismatch }, bill, { key, hash }).catch((error: unknown) => {
+    // Such a payment is for many requests, so each request has its own record.
+    const isForMany = bill.units !== null || bill.metered?.isTab === true;
+    const key = isForMany && payment.isWhole !== true ? `${payment.key}:${hash}` : payment.key;
+    const request = { key, hash };
+    const asked = withReadiness(payment, incoming);
+    const beginning =
+      bill.metered === null ? begin(asked, bill, request) : metered.begin(asked, bill, bill.metered, request);
+    const begun = await beginning.catch((error: unknown) => {
       logError(error, about);
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
