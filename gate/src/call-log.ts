@@ -18,22 +18,27 @@ export type CallRecord = {
 };
 
 /** The trace of the caller (W3C Trace Context), which also reaches the upstream. */
-const traceOf = ({ headers }: IncomingMessage): string | undefined =>
-  /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(String(headers.traceparent ?? ''))?.[1];
+const traceOf = ({ headers: { traceparent } }: IncomingMessage): string | undefined =>
+  typeof traceparent === 'string'
+    ? /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(traceparent)?.[1]
+    : undefined;
 
 /**
  * The fields of a line. The query is left out, because some callers put secrets into it. Fields
- * without a value are left out too.
+ * without a value are left out by the logger.
  */
-export const fieldsOf = (request: IncomingMessage, path: string, ms: number, record: CallRecord): object => {
-  const said = Object.entries(record).filter(([, value]) => value !== null);
-  const trace_id = traceOf(request);
-  return {
-    method: request.method,
-    path,
-    ...Object.fromEntries(said),
-    ms: Math.round(ms * 100) / 100,
-    remote: request.socket.remoteAddress,
-    ...(trace_id !== undefined && { trace_id }),
-  };
-};
+export const fieldsOf = (request: IncomingMessage, path: string, ms: number, record: CallRecord): object => ({
+  method: request.method,
+  path,
+  route: record.route ?? undefined,
+  outcome: record.outcome,
+  status: record.status ?? undefined,
+  upstream_status: record.upstream_status ?? undefined,
+  bytes: record.bytes,
+  reason: record.reason ?? undefined,
+  payment_id: record.payment_id ?? undefined,
+  amount: record.amount ?? undefined,
+  ms: Math.round(ms * 100) / 100,
+  remote: request.socket.remoteAddress,
+  trace_id: traceOf(request),
+});

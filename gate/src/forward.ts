@@ -100,10 +100,10 @@ const ask = (
     const asked = upstream.send({ method: request.method!, path, headers });
     onAsked(asked);
     const deadline = createDeadline(() => asked.destroy(new UpstreamFault('upstream_timeout')));
-    deadline.set(timeouts.connectMs);
     asked.once('socket', (socket) => {
-      if (!socket.connecting) deadline.clear();
-      else socket.once('connect', deadline.clear);
+      if (!socket.connecting) return;
+      deadline.set(timeouts.connectMs);
+      socket.once('connect', deadline.clear);
     });
     // The agent sets it: no byte has come or gone for a while.
     asked.once('timeout', () => asked.destroy(new UpstreamFault('upstream_timeout')));

@@ -82,12 +82,14 @@ const forwardedHeaders = ({ headers, socket }: IncomingMessage, trustsProxy: boo
   const before = (name: string) => (trustsProxy ? headerOf(headers, name) : null);
   const chain = before('x-forwarded-for');
   const peer = socket.remoteAddress ?? 'unknown';
-  const forwarded = {
-    'X-Forwarded-For': chain === null ? peer : `${chain}, ${peer}`,
-    'X-Forwarded-Proto': before('x-forwarded-proto') ?? 'http',
-    'X-Forwarded-Host': before('x-forwarded-host') ?? headers.host ?? '',
-  };
-  return Object.entries(forwarded).flat();
+  return [
+    'X-Forwarded-For',
+    chain === null ? peer : `${chain}, ${peer}`,
+    'X-Forwarded-Proto',
+    before('x-forwarded-proto') ?? 'http',
+    'X-Forwarded-Host',
+    before('x-forwarded-host') ?? headers.host ?? '',
+  ];
 };
 
 /** The headers that the upstream gets, with those of the gate. */

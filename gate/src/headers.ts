@@ -1,3 +1,4 @@
+import { boundedMap } from '../../sdk/src/bounded-map.ts';
 import { PAYMENT_HEADERS } from '../../sdk/src/pay/dialects.ts';
 
 /**
@@ -44,14 +45,26 @@ const nameOf = (name: string): string => name.toLowerCase().replaceAll('_', '-')
 const PAYMENT = new Set<string>(PAYMENT_HEADERS);
 const OURS = 'quittance-';
 const COOKIE = 'quittance_';
+const MOST_NAMES = 1000;
+const LONGEST_NAME = 64;
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+/** What Connection says of itself, which names no header. */
+const OF_ITSELF = new Set(['keep-alive', 'close', 'Keep-Alive', 'Close']);
 
 /** The names that a Connection header reserves for this connection. */
 const nominatedIn = (headers: RawHeaders): ReadonlySet<string> => {
-  const names = new Set<string>();
+  let names: Set<string> | undefined;
   for (let at = 0; at < headers.length; at += 2)
-    if (headers[at]!.length === 10 && headers[at]!.toLowerCase() === 'connection')
+    if (
+      headers[at]!.length === 10 &&
+      headers[at]!.toLowerCase() === 'connection' &&
+      !OF_ITSELF.has(headers[at + 1]!)
+    ) {
+      names ??= new Set();
       for (const name of headers[at + 1]!.split(',')) names.add(name.trim().toLowerCase());
-  return names;
+    }
+  return names ?? NO_NAMES;
 };
 
 /** The credentials of an Authorization header without those of the scheme `Payment`. */
@@ -74,22 +87,43 @@ const withoutPayments = (value: string): string =>
         .trim()
     : value;
 
+type Kind = 'passes' | 'dropped' | 'authorization' | 'cookie';
+
+const kindOf = (known: string): Kind => {
+  if (known === 'authorization' || known === 'cookie') return known;
+  // The gate says itself how long the body is.
+  const isDropped =
+    HOP_BY_HOP.has(known) || OF_THE_GATE.has(known) || known === 'expect' || known === 'content-length';
+  return isDropped || PAYMENT.has(known) || known.startsWith(OURS) ? 'dropped' : 'passes';
+};
+
+/** The same few names come with every request. */
+const kinds = boundedMap<{ known: string; kind: Kind }>(MOST_NAMES);
+const classOf = (name: string): { known: string; kind: Kind } => {
+  const found = kinds.get(name);
+  if (found !== undefined) return found;
+  const known = nameOf(name);
+  const fresh = { known, kind: kindOf(known) };
+  if (name.length <= LONGEST_NAME) kinds.set(name, fresh);
+  return fresh;
+};
+
 /** The headers of a request that the upstream gets, without those that the gate adds. */
 export const requestHeaders = (headers: RawHeaders): string[] => {
   const nominated = nominatedIn(headers);
   const passed: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const [name, value] = [headers[at]!, headers[at + 1]!];
-    const known = nameOf(name);
-    if (HOP_BY_HOP.has(known) || OF_THE_GATE.has(known)) continue;
+    const { known, kind } = classOf(name);
+    if (kind === 'dropped') continue;
     // A caller who reserves Host for the connection must not take it from the upstream.
-    if (nominated.has(known) && known !== 'host') continue;
-    // The gate says itself how long the body is.
-    if (known === 'expect' || known === 'content-length' || PAYMENT.has(known) || known.startsWith(OURS))
+    if (nominated.size > 0 && nominated.has(known) && known !== 'host') continue;
+    if (kind === 'passes') {
+      passed.push(name, value);
       continue;
-    const kept =
-      known === 'authorization' ? withoutPayment(value) : known === 'cookie' ? withoutPayments(value) : value;
-    if (kept !== '' || value === '') passed.push(name, kept);
+    }
+    const kept = kind === 'cookie' ? withoutPayments(value) : withoutPayment(value);
+    if (kept !== '') passed.push(name, kept);
   }
   return passed;
 };
