@@ -24,7 +24,10 @@ const createDurations = (registry: Registry) => {
     ];
   };
   const get = async () => ({
-    ...{ name, help, type: 'histogram', aggregator: 'sum' },
+    name,
+    help,
+    type: 'histogram',
+    aggregator: 'sum',
     values: [...byOutcome].flatMap(([outcome, durations]) => valuesOf(outcome, durations)),
   });
   // The registry reads nothing else of a metric.
