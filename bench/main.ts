@@ -17,7 +17,7 @@ ${Object.entries(benchmarks)
   --tls                  encrypted connections to the servers, as in live: settle, x402, counts, footprint, idle
   --sizes, --in-flight   for growth and for scale-out
   --concurrency 64,256   only these: settle, x402, paid-route
-  --only 'settle; x402'  only these scenarios of counts
+  --only 'settle; x402'  only these scenarios of counts, or parts of metered (usage, tabs, first byte)
   --help                 this text
 
 Without a name, all benchmarks except soak run. docs/benchmarks.md describes what each one measures, and how.`;

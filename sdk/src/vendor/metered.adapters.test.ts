@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { getRequestListener } from '@hono/node-server';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
@@ -173,14 +173,17 @@ describe.each(Object.entries(FRAMEWORKS))('%s', (_, start) => {
   });
 });
 
-test.each(['express', 'fastify'])('%s: a buyer who leaves before the first byte pays nothing', async (name) => {
-  const port = await FRAMEWORKS[name]!(api.paywall());
-  const { headers, held } = api.authorize({ resource: `${PUBLIC_URL}/silent` }, 500_000n);
-  const controller = new AbortController();
-  const asked = fetch(`http://127.0.0.1:${port}/silent`, { headers, signal: controller.signal });
-  await waitUntil(() => api.log.some(({ event }) => event === 'opened'));
-  controller.abort();
-  await expect(asked).rejects.toThrow();
-  await waitUntil(() => held.status === 'voided');
-  expect(held.used).toBe(0n);
-});
+test.each(['express', 'fastify'])(
+  '%s: a buyer who leaves before the first byte pays nothing',
+  async (name) => {
+    const port = await FRAMEWORKS[name]!(api.paywall());
+    const { headers, held } = api.authorize({ resource: `${PUBLIC_URL}/silent` }, 500_000n);
+    const controller = new AbortController();
+    const asked = fetch(`http://127.0.0.1:${port}/silent`, { headers, signal: controller.signal });
+    await waitUntil(() => api.log.some(({ event }) => event === 'opened'));
+    controller.abort();
+    await expect(asked).rejects.toThrow();
+    await waitUntil(() => held.status === 'voided');
+    expect(held.used).toBe(0n);
+  },
+);
