@@ -113,7 +113,8 @@ const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amou
     <Properties
       of={[
         ['Amount', <Money key="amount" micro={amount} />],
-        ['Transaction', <Copyable key="hash" text={tx_hash!} label="transaction" />],
+        // Fees are paid at once, so there is one.
+        ['Transaction', tx_hash !== null && <Copyable key="hash" text={tx_hash} label="transaction" />],
         [
           'Receipt',
           <Link key="receipt" href={`/payments/${settlement_id}`}>
