@@ -13,7 +13,7 @@ import * as forFastify from './fastify.ts';
 import * as forHono from './hono.ts';
 import { type Meter, type MeteredRoute, meterOf, type Paywall } from './main.ts';
 
-/** Metered routes on a framework's real server: price, header, streams, broken connections. */
+/** Metered routes on real servers: the price, its header, streams, broken connections. */
 let api: VendorApi;
 const stops: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
