@@ -32,7 +32,7 @@ const listening = app.listen(0, '127.0.0.1', () => {
   };
   app.get('/prepaid', paid(paywall, { price, prepaid }), report);
   app.get('/repeatable', paid(paywall, { price, prepaid: { ...prepaid, replay: false } }), report);
-  app.get('/tab', paid(paywall, { ...tab, tab: true }), report);
+  app.get('/tab', paid(paywall, { ...tab, tab: true as const }), report);
   app.get('/repeatable-tab', paid(paywall, { ...tab, tab: { replay: false } }), report);
   process.on('disconnect', () => process.exit());
   process.send!({ address });

@@ -184,18 +184,20 @@ const distance = (a: string, b: string): number => {
 const MAX_EDITS = 2;
 /** A shorter word is in too many names. */
 const MIN_WORD = 4;
+/** More names than these are no help. */
+const MAX_MEANT = 2;
 const plain = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase();
 
-/** The allowed name that was probably meant: the nearest one, or the only one with this word. */
-const meantBy = (name: string, allowed: readonly string[]): string | undefined => {
-  if (name.length > MAX_NAME) return undefined;
+/** The allowed name that was probably meant: the nearest one, or those with this word. */
+const meantBy = (name: string, allowed: readonly string[]): readonly string[] => {
+  if (name.length > MAX_NAME) return [];
   const nearest = allowed
     .map((each) => ({ each, edits: plain(each) === plain(name) ? 0 : distance(name, each) }))
     .filter(({ edits }) => edits <= Math.min(MAX_EDITS, Math.floor(name.length / 3)))
     .sort((a, b) => a.edits - b.edits)[0];
-  if (nearest !== undefined) return nearest.each;
+  if (nearest !== undefined) return [nearest.each];
   const withWord = allowed.filter((each) => name.length >= MIN_WORD && each.split('_').includes(plain(name)));
-  return withWord.length === 1 ? withWord[0] : undefined;
+  return withWord.length <= MAX_MEANT ? withWord : [];
 };
 
 const unknownField = (name: string, allowed: readonly string[]): string => {
@@ -203,9 +205,9 @@ const unknownField = (name: string, allowed: readonly string[]): string => {
   const meant = meantBy(name, allowed);
   const more = allowed.length > MAX_ALLOWED ? ', …' : '';
   const list = `${allowed.slice(0, MAX_ALLOWED).join(', ')}${more}`;
-  return meant === undefined
+  return meant.length === 0
     ? `unknown field; allowed: ${list}`
-    : `unknown field; did you mean \`${meant}\`? Allowed: ${list}`;
+    : `unknown field; did you mean ${meant.map((each) => `\`${each}\``).join(' or ')}? Allowed: ${list}`;
 };
 
 const fieldsOf = (schema: RawIssue['inst']): string[] =>

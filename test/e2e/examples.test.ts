@@ -24,6 +24,8 @@ const NEEDS_THE_REAL_ONE = [
   'settlement.settle',
   'settlement.redeem',
   'settlement.consume',
+  'settlement.usage',
+  'settlement.payLink',
   'settlement.acceptForeign',
   'settlement.x402Verify',
   'settlement.x402Settle',

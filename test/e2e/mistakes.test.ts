@@ -202,7 +202,7 @@ const PRICES: Row[] = [
   ['a misspelt field', () => quote({ quote_amont: '50000' }),
     '400 validation_error', /^quote_amont: unknown field; did you mean `quote_amount`\? Allowed: service_id, quote_amount, /],
   ['a short name of a field', () => quote({ amount: '50000' }),
-    '400 validation_error', /^amount: unknown field; did you mean `quote_amount`\?/],
+    '400 validation_error', /^amount: unknown field; did you mean `quote_amount` or `max_amount`\?/],
   ['a price as a number', () => quote({ quote_amount: 50_000 }),
     '400 validation_error', /^quote_amount: must be a string of digits, for example "\d+"; got a number$/],
   ['a price in USDC', () => quote({ quote_amount: '0.05' }),

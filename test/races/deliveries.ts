@@ -31,7 +31,7 @@ const prepaid = async (fixture: Fixture) => {
   const { settlement_id, settlement_token } = await must(fixture.settleToTheEnd(buyer, quote), 'settle');
   const unitsLeft = async (): Promise<number> => {
     const [row] = await fixture.rows<{ left: number }>(
-      'select units_total - units_consumed as left from settlement.settlements where settlement_id = $1',
+      'select (units_total - units_consumed)::int as left from settlement.settlements where settlement_id = $1',
       [settlement_id],
     );
     return row!.left;

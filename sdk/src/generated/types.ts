@@ -1278,6 +1278,18 @@ export type CreatePaymentLinkRequest = {
      */
     success_url?: string;
 };
+/**
+ * @example {
+ *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+ *       "quote_amount": "2500000",
+ *       "currency": "USDC",
+ *       "expires_in_seconds": 600,
+ *       "redeem_window_seconds": 900,
+ *       "scope": {
+ *         "resource": "https://api.example.com/report"
+ *       }
+ *     }
+ */
 export type CreateQuoteRequest = {
     service_id: ServiceId;
     /** @description What the payer pays. Default: the price of the service. In USDC micro-units */
@@ -3591,6 +3603,14 @@ export type Usage = {
  * @example request-88-tokens-1
  */
 export type UsageId = string;
+/**
+ * @example {
+ *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+ *       "usage_id": "request-88-tokens-1",
+ *       "amount": "250",
+ *       "reason": "GET /forecast"
+ *     }
+ */
 export type UsageRequest = {
     /** @description The settlement token, as the payer gave it */
     settlement_token: CompactToken;

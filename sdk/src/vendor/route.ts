@@ -25,8 +25,11 @@ export type FixedRoute<R> = {
   };
 };
 
-/** A route with a price for each request, or one whose buyers pay for what they used. */
-export type PaidRoute<R> = FixedRoute<R> | MeteredRoute<R>;
+/**
+ * A route with a price for each request, or one whose buyers pay for what they used. `max` tells
+ * the compiler which one it is, so that it knows the parameters of `price`.
+ */
+export type PaidRoute<R> = (FixedRoute<R> & { max?: undefined }) | MeteredRoute<R>;
 
 const OPTIONS = { price: true, prepaid: true } satisfies OptionNames<FixedRoute<never>>;
 const PREPAID = { units: true, ahead: true, replay: true } satisfies OptionNames<

@@ -125,7 +125,19 @@ export const operations = {
           }),
         scope: Scope.optional(),
       })
-      .meta({ id: 'CreateQuoteRequest' }),
+      .meta({
+        id: 'CreateQuoteRequest',
+        examples: [
+          {
+            service_id: '0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17',
+            quote_amount: '2500000',
+            currency: 'USDC',
+            expires_in_seconds: 600,
+            redeem_window_seconds: 900,
+            scope: { resource: 'https://api.example.com/report' },
+          },
+        ],
+      }),
     output: Quote,
     errors: ['not_found', 'conflict'],
   }),

@@ -134,7 +134,17 @@ export const authorizationOperations = {
           .optional()
           .describe('Several uses, instead of the fields of one'),
       })
-      .meta({ id: 'UsageRequest' }),
+      .meta({
+        id: 'UsageRequest',
+        examples: [
+          {
+            settlement_token: 'eyJ2IjoxfQ.c2lnbmF0dXJl',
+            usage_id: 'request-88-tokens-1',
+            amount: '250',
+            reason: 'GET /forecast',
+          },
+        ],
+      }),
     repeatable: true,
     output: z
       .strictObject({
