@@ -59,6 +59,7 @@ test('a frozen account may still call the operations that deliver, refund, cance
     'identity.logout',
     'identity.noteExport',
     'settlement.acceptForeign',
+    'settlement.capture',
     'settlement.consume',
     'settlement.denyApproval',
     'settlement.payExternal',
@@ -66,7 +67,9 @@ test('a frozen account may still call the operations that deliver, refund, cance
     'settlement.reissueForeign',
     'settlement.reportExternal',
     'settlement.settle',
+    'settlement.usage',
     'settlement.verify',
+    'settlement.void',
     'settlement.x402Settle',
     'settlement.x402Verify',
   ]);
