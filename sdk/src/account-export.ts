@@ -16,6 +16,7 @@ export const LISTS: Readonly<Record<string, readonly Source[]>> = {
   'wallet.list': [(client) => client.wallet.list(PAGE)],
   'wallet.listTransactions': [(client) => client.wallet.listTransactions(PAGE)],
   'quote.list': [(client) => client.quote.list(PAGE)],
+  'quote.listPaymentLinks': [(client) => client.quote.listPaymentLinks(PAGE)],
   'settlement.list': [
     (client) => client.settlement.list(PAGE),
     (client) => client.settlement.list({ ...PAGE, role: 'vendor' }),
