@@ -132,7 +132,7 @@ export const incomingMutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/settlements/model/refusal.ts',
-        from: "if (row === null || row.status === 'failed') return 'no';",
+        from: "if (row === null || hasEndedUnpaid(row)) return 'no';",
         to: "if (row === null || row.status !== 'expired') return 'no';",
       },
     ],
