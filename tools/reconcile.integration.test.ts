@@ -105,6 +105,40 @@ test('recorded payments and funds cause no drift, and transfers from elsewhere a
   expect(reports.every(({ unexplained }) => unexplained === 0n)).toBe(true);
 });
 
+/** What a restore of a backup from before a capture makes of its row. */
+test.each([
+  ['authorized', 'null', 'authorized'],
+  ['voided', 'public.app_now()', 'failed'],
+])('a captured payment whose row says %s after a restore is reported', async (status, voidedAt, said) => {
+  const payer = await fixture.payer(5_000_000n);
+  const { settlement_id, tx_hash } = await paid(payer);
+  const before = await run();
+  await fixture.admin.query(
+    `update settlement.settlements set status = $2, chain_status = 'none', tx_hash = null, issued_at = null,
+       max_amount = $3, capture_mode = 'usage', holding = $2 = 'authorized', voided_at = ${voidedAt},
+       capture_due_at = case $2 when 'authorized' then public.app_now() + interval '1 hour' end,
+       redeem_expires_at = public.app_now() + interval '1 hour'
+     where settlement_id = $1`,
+    [settlement_id, status, `${GROSS}`],
+  );
+  const { found, broken } = await run();
+  expect(before.broken).toEqual([]);
+  const named = found.filter(({ what }) => what.includes(settlement_id));
+  expect(named.map(({ kind, account, amount }) => ({ kind, account, amount }))).toContainEqual({
+    kind: 'unrecorded',
+    account: accountOf(payer.owner.publicKey),
+    amount: -GROSS,
+  });
+  for (const { what } of named) expect(what).toContain(`is recorded as ${said}`);
+  expect(broken).toHaveLength(3);
+  await fixture.admin.query(
+    `update settlement.settlements set status = 'issued', chain_status = 'finalized', holding = false, tx_hash = $2,
+       capture_due_at = null, voided_at = null, capturing_at = public.app_now(), issued_at = public.app_now()
+     where settlement_id = $1`,
+    [settlement_id, tx_hash],
+  );
+});
+
 test('a payment of another protocol is known, and one without a record is an error', async () => {
   const [vendor, buyer] = [await fixture.payer(1n), await fixture.payer(5_000_000n)];
   const clients = incomingPaymentsOver(

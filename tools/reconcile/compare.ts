@@ -87,11 +87,12 @@ const classify = (
     return isOurs
       ? { kind: 'unrecorded', amount, what: `${signature} is signed by our keys and in no record` }
       : { kind: 'foreign', amount, what: signature };
-  if (transfer.state === 'failed')
+  // The books after the walk: a capture is recorded before its transaction is signed.
+  if (transfer.state === 'failed' || transfer.state === 'authorized')
     return {
       kind: 'unrecorded',
       amount,
-      what: `${signature} moved the amount, but ${nameOf(transfer)} is recorded as failed`,
+      what: `${signature} moved the amount, but ${nameOf(transfer)} is recorded as ${transfer.state}`,
     };
   const again = counted.has(transfer.id);
   counted.add(transfer.id);

@@ -20,9 +20,10 @@ export type Transfer = {
   signature: string | null;
   /**
    * `included`: confirmed or finalized. `open`: it may be included at any moment. `failed`: it is
-   * proven that no money moved.
+   * proven that no money moved. `authorized`: a ceiling is held, and nothing may move before its
+   * capture is recorded.
    */
-  state: 'included' | 'open' | 'failed';
+  state: 'included' | 'open' | 'failed' | 'authorized';
   /**
    * The read-only key on its transfer, if there is one. It finds a second payment that no table
    * has.
@@ -38,7 +39,8 @@ export type Query = (text: string) => Promise<Record<string, unknown>[]>;
 type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
 
 const stateOf = (status: unknown): Transfer['state'] => {
-  if (['failed', 'cancelled', 'expired', 'void'].includes(String(status))) return 'failed';
+  if (['failed', 'cancelled', 'expired', 'void', 'voided'].includes(String(status))) return 'failed';
+  if (status === 'authorized') return 'authorized';
   return status === 'confirmed' || status === 'finalized' ? 'included' : 'open';
 };
 const text = (value: unknown): string => String(value);
@@ -63,7 +65,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
   settlement: async (query, { environment, feeWallet, tokenAccount }) => {
     const rows = await query(
       `select s.settlement_id, s.quote_id, s.quote_token, s.quote_amount::text, s.fee_amount::text, s.tx_hash,
-         case when s.status = 'failed' then 'failed' else s.chain_status end as status, p.owner
+         case when s.status in ('failed', 'authorized', 'voided') then s.status else s.chain_status end as status, p.owner
        from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail = 'quittance'`,
     );
     return rows.map((row) => {
