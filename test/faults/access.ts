@@ -52,7 +52,8 @@ const RECORD_ACCEPTANCES = `
 /** Removes everything that `openAccess` adds to the database. */
 const FORGET_ACCEPTANCES = 'drop schema if exists campaign cascade';
 
-const rpcAt = (url: string): Access['rpc'] => {
+/** One JSON-RPC call of the chain at this address. */
+export const rpcAt = (url: string): Access['rpc'] => {
   const fetchChain = fetchWithin(RPC_TIMEOUT_MS);
   let calls = 0;
   return async <T>(method: string, ...params: unknown[]): Promise<T> => {
