@@ -90,12 +90,14 @@ export type SettlementRow = {
   quote_amount: string;
   fee_amount: string;
   accrued_fee: string;
-  status: 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';
-  chain_status: 'pending' | 'confirmed' | 'finalized' | 'failed';
+  status: 'pending' | 'authorized' | 'capturing' | 'issued' | 'redeemed' | 'expired' | 'voided' | 'failed';
+  chain_status: 'none' | 'pending' | 'confirmed' | 'finalized' | 'failed';
   tx_hash: string | null;
   superseded_tx_hashes: string[];
   holding: boolean;
   refund_reserved: string;
+  /** The ceiling of an authorization, of which `quote_amount` was captured. */
+  max_amount: string | null;
   units_total: number | null;
   units_consumed: number;
   redeemed_at: Date | null;
@@ -114,7 +116,7 @@ export type FinalRecords = Awaited<ReturnType<typeof readFinalRecords>>;
 /** Reads the records that every campaign compares. */
 export const readFinalRecords = async ({ query, stack }: Access) => {
   const settlements = await query<SettlementRow>(`
-    select s.*, a.committed_at as accepted_at from settlement.settlements s
+    select s.*, s.units_consumed::float8 as units_consumed, a.committed_at as accepted_at from settlement.settlements s
     join campaign.acceptances a using (settlement_id)`);
   const transactions = await query<TransactionRow>(
     'select signature, intent_id, status from chain_submitter.transactions',
@@ -164,7 +166,10 @@ const invariants: Record<string, (of: FinalRecords) => string[]> = {
   'everything-ends': ({ settlements, openIntents }) => [
     ...openIntents.map(({ intent_id, status }) => `${intent_id} is ${status}`),
     ...settlements
-      .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')
+      .filter(
+        ({ status, chain_status }) =>
+          status !== 'voided' && chain_status !== 'finalized' && chain_status !== 'failed',
+      )
       .map(({ settlement_id, status, chain_status }) => `${settlement_id} is ${status}, ${chain_status}`),
   ],
 

@@ -40,7 +40,7 @@ const checks: Record<string, string> = {
       select from settlement.settlements where scope ->> 'account_id' = f.account_id
         and service_id = '${PLATFORM_SERVICE_ID}' and issued_at is not null and chain_status = 'failed')`,
   'one-settlement-per-quote': `
-    select quote_id as what from settlement.settlements where status <> 'failed' and quote_id is not null group by 1 having count(*) > 1`,
+    select quote_id as what from settlement.settlements where status not in ('failed', 'voided') and quote_id is not null group by 1 having count(*) > 1`,
 };
 
 /**

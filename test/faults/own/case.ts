@@ -33,7 +33,7 @@ export const paymentsOf = ({ finalState }: Case, quoteId: string): FinalizedTran
   });
 
 export const isPaid = (row: SettlementRow | undefined): boolean =>
-  row !== undefined && row.status !== 'failed' && row.chain_status !== 'failed';
+  row !== undefined && row.status !== 'failed' && row.status !== 'voided' && row.chain_status !== 'failed';
 
 type Holder = Parameters<Access['chain']['tokenAccount']>[0];
 

@@ -122,7 +122,7 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog, reco
       )
     ).filter(({ settlement_id }) => bySettlement.has(settlement_id)),
     consumptions: await query<{ settlement_id: string; request_id: string; units: number }>(
-      'select settlement_id, request_id, units from settlement.consumptions',
+      'select settlement_id, request_id, units::int as units from settlement.consumptions',
     ),
     funded: await query<{ owner: string; amount: string }>(
       "select owner, sum(amount)::text as amount from funding.dev_funds where status in ('confirmed', 'finalized') group by 1",

@@ -78,7 +78,7 @@ export const clientMutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/settlements/store/consumptions.ts',
-        from: 'and units_consumed + wanted <= units_total',
+        from: ' and units_consumed + wanted <= units_total',
         to: '',
       },
     ],
