@@ -8,6 +8,7 @@ import { outgoingTraffic } from './outgoing/traffic.ts';
 import { ownTraffic } from './own/traffic.ts';
 import { paywallTraffic } from './paywall/traffic.ts';
 import { breakLine } from './report.ts';
+import { tabTraffic } from './tabs/traffic.ts';
 import { x402Traffic } from './x402/traffic.ts';
 
 /**
@@ -22,6 +23,8 @@ const FAULTS = [
   'crash-before-settlement.afterAccept',
   'crash-after-settlement.afterAccept',
   'crash-before-settlement.beforeIssue',
+  'crash-before-settlement.afterCapture',
+  'crash-after-settlement.beforeCapture',
   'crash-before-submitter.afterCommit',
   'crash-after-submitter.afterCommit',
   'crash-after-submitter.afterSend',
@@ -38,7 +41,7 @@ const FAULTS = [
   'expiry-of-dropped-sends',
 ];
 /** So many of each kind begin. A fork may remove some of those that have succeeded. */
-const PAYMENTS = { own: 50, x402: 50, outgoing: 30, paywall: 20 };
+const PAYMENTS = { own: 50, x402: 50, outgoing: 30, paywall: 20, tabs: 30 };
 /** The test proves correctness, not speed: a busy machine may take long. */
 const TERMINAL_MS = 180_000;
 const CAMPAIGN_MS = 1_140_000;
@@ -59,6 +62,7 @@ own(
         x402Traffic({ perSecond: 2, purchases: PAYMENTS.x402 }),
         outgoingTraffic({ perSecond: 2, accounts: 4, payments: PAYMENTS.outgoing }),
         paywallTraffic({ perSecond: 1, buyers: 6, purchases: PAYMENTS.paywall }),
+        tabTraffic({ perSecond: 1, buyers: 4, cheaters: 1 }),
       ],
       faults: FAULTS,
       seconds: 0,
@@ -78,7 +82,7 @@ own(
       expect(attempts).toBeGreaterThanOrEqual(PAYMENTS[name]);
       expect(paid).toBeGreaterThan(PAYMENTS[name] / 3);
     }
-    expect(report.outcomes).toHaveLength(4);
+    expect(report.outcomes).toHaveLength(5);
   },
   TEST_MS,
 );

@@ -14,6 +14,7 @@ import { ownTraffic } from './own/traffic.ts';
 import { paywallTraffic } from './paywall/traffic.ts';
 import { keepRecord, readRecords, sumLines } from './record.ts';
 import { reportLines, totalsOf } from './report.ts';
+import { tabTraffic } from './tabs/traffic.ts';
 import type { Traffic } from './traffic.ts';
 import { x402Traffic } from './x402/traffic.ts';
 
@@ -21,12 +22,14 @@ const usage = `Usage: npm run faults -- [options]
 
   --traffic own,x402   only these kinds of payments (default: all): own are payments to our vendors by our
                        clients, x402 by the clients of others, outgoing are those to vendors of others,
-                       paywall those to a vendor with the SDK's paywall, in every dialect
+                       paywall those to a vendor with the SDK's paywall, in every dialect, tabs are
+                       authorizations that are used and captured
   --seconds 60         the faults last at least so long
   --payments 30        and until so many of each kind have begun, and half as many have succeeded
   --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
   --seed n             repeats a schedule (default: a new one, printed)
   --rate 15            own payments that begin per second, and three times as many as of the other kinds
+  --uses 20            uses of each tab, about
   --slot-ms 100        slot time of the chain
   --pause-ms 500       the longest pause between two faults: a longer one gives more payments for each fault
   --replicas 2         processes of each service (default: two of gateway, settlement and chain-submitter, one of the others)
@@ -45,6 +48,7 @@ const { values } = readCommandLine(usage, {
     faults: { type: 'string', default: '' },
     seed: { type: 'string' },
     rate: { type: 'string', default: '15' },
+    uses: { type: 'string', default: '20' },
     'slot-ms': { type: 'string', default: '100' },
     'pause-ms': { type: 'string', default: '500' },
     replicas: { type: 'string' },
@@ -67,14 +71,14 @@ if (values.sum) {
 const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
 /** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
-const numberIn = (name: 'seconds' | 'payments' | 'rate' | 'slot-ms' | 'pause-ms') =>
+const numberIn = (name: 'seconds' | 'payments' | 'rate' | 'uses' | 'slot-ms' | 'pause-ms') =>
   wholeNumber(name, values[name]);
 const least = numberIn('payments');
 const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
   faults: values.faults.split(',').filter((name) => name !== ''),
   seconds: numberIn('seconds'),
-  leastPayments: { own: least, x402: least, outgoing: least, paywall: least },
+  leastPayments: { own: least, x402: least, outgoing: least, paywall: least, tabs: least },
   slotMs: numberIn('slot-ms'),
   pauseMs: numberIn('pause-ms'),
   ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
@@ -89,6 +93,7 @@ const trafficOf: Record<TrafficName, () => Traffic> = {
   x402: () => x402Traffic({ perSecond: otherRate, purchases: expected }),
   outgoing: () => outgoingTraffic({ perSecond: otherRate, payments: expected }),
   paywall: () => paywallTraffic({ perSecond: otherRate, purchases: expected }),
+  tabs: () => tabTraffic({ perSecond: otherRate, uses: numberIn('uses') }),
 };
 
 /** One campaign over the unchanged product. */

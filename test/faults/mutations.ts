@@ -1,6 +1,7 @@
 import { incomingMutations } from './incoming-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { clientMutations } from './own/mutations.ts';
+import { tabMutations } from './tabs/mutations.ts';
 
 const noSearchForReference = {
   file: 'services/chain-submitter/execution/adoption.ts',
@@ -216,4 +217,5 @@ export const mutations: readonly Mutation[] = [
   },
   ...clientMutations,
   ...incomingMutations,
+  ...tabMutations,
 ];

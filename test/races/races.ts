@@ -11,6 +11,7 @@ import { deliveryRaces } from './deliveries.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 import { purchaseRaces } from './purchases.ts';
 import { outcome, outcomes, paidExactly, type Race, unless } from './race.ts';
+import { tabRaces } from './tabs.ts';
 
 type Answer = Awaited<ReturnType<Fixture['settleToTheEnd']>>;
 
@@ -347,6 +348,7 @@ export const races: Record<string, Race> = {
   ...purchaseRaces,
   ...approvalRaces,
   ...deliveryRaces,
+  ...tabRaces,
 };
 
 /** Runs a race and compares every refusal of it with the records. */

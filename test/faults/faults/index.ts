@@ -17,11 +17,12 @@ import { pauses, serverFaults } from './servers.ts';
  * of an outgoing payment can send its bytes.
  */
 const UNUSED: Record<TrafficName, RegExp> = {
-  own: /^crash-.*-gateway\./,
-  paywall: /^crash-.*-(gateway|funding)\./,
-  x402: /^(clock|kill-(wallet|funding|webhook)|redis|crash-.*-(funding\.|submitter\.(beforeIntent|afterIntent)))/,
+  own: /^crash-.*-(gateway\.|settlement\.(beforeCapture|afterCapture|beforeVoid))/,
+  paywall: /^crash-.*-((gateway|funding)\.|settlement\.(beforeCapture|afterCapture|beforeVoid))/,
+  tabs: /^(clock|crash-.*-(gateway|funding)\.|crash-.*-settlement\.beforeHandOut)/,
+  x402: /^(clock|kill-(wallet|funding|webhook)|redis|crash-.*-(funding\.|settlement\.(beforeCapture|afterCapture|beforeVoid)|submitter\.(beforeIntent|afterIntent)))/,
   outgoing:
-    /^(clock|kill-(quote|wallet|funding|webhook)|redis|inclusion-one-slot|crash-.*-(gateway\.|funding\.|submitter\.(beforeIntent|afterIntent)))/,
+    /^(clock|kill-(quote|wallet|funding|webhook)|redis|inclusion-one-slot|crash-.*-(gateway\.|funding\.|settlement\.(beforeCapture|afterCapture|beforeVoid)|submitter\.(beforeIntent|afterIntent)))/,
 };
 
 /**

@@ -1,0 +1,116 @@
+import type { Break } from '../break.ts';
+import type { SettlementRow } from '../final-records.ts';
+import { sumOf, type Tab, usageId } from './log.ts';
+
+/** The smallest fee: use that does not exceed it is void. */
+const FEE = 10_000n;
+
+/** A tab with its records. */
+export type Ended = { tab: Tab; row: SettlementRow | undefined; uses: ReadonlyMap<string, bigint> };
+type Moved = { who: string; expected: bigint; balance: bigint };
+export type Case = { tabs: readonly Ended[]; moved: readonly Moved[]; forks: number };
+
+const ENDS = ['issued', 'redeemed', 'expired', 'voided', 'failed'];
+
+export const isCaptured = (row: SettlementRow | undefined): boolean =>
+  row !== undefined &&
+  ['issued', 'redeemed', 'expired'].includes(row.status) &&
+  row.chain_status !== 'failed' &&
+  row.chain_status !== 'none';
+const usedOf = ({ uses }: Ended): bigint => [...uses.values()].reduce((sum, one) => sum + one, 0n);
+
+/** What must hold of a tab. Null: it does. */
+const ofTab: Record<string, (ended: Ended, forks: number) => string | null> = {
+  'authorized-is-recorded': ({ tab, row }) =>
+    tab.settlement === null || row?.settlement_id === tab.settlement.settlement_id
+      ? null
+      : `answered ${tab.settlement.settlement_id}, recorded ${row?.settlement_id}`,
+
+  'used-is-the-sum-within-the-ceiling': (ended) => {
+    const { row } = ended;
+    if (row === undefined) return ended.uses.size === 0 ? null : 'uses without a settlement';
+    const used = usedOf(ended);
+    return used === BigInt(row.units_consumed) && used <= BigInt(row.max_amount!)
+      ? null
+      : `${used} in uses, ${row.units_consumed} recorded, of ${row.max_amount}`;
+  },
+
+  /** Each use counts once with its amount, and those of a call all or none. */
+  'counted-use-is-recorded': ({ tab, uses }) => {
+    let known = 0;
+    for (const { number, amounts, isCounted } of tab.reports) {
+      const found = amounts.filter((amount, at) => uses.get(usageId(number, at)) === BigInt(amount)).length;
+      known += found;
+      if (isCounted && found < amounts.length)
+        return `report ${number} was counted, and ${found} of ${amounts.length} are recorded`;
+      if (found > 0 && found < amounts.length) return `${found} of ${amounts.length} of report ${number}`;
+    }
+    return known === uses.size ? null : `${uses.size} uses are recorded, ${known} were reported`;
+  },
+
+  /** Used = captured + released: nobody pays for nothing, and no use is lost unless nobody can pay. */
+  'captured-is-what-was-used': (ended, forks) => {
+    const { tab, row } = ended;
+    if (row === undefined) return null;
+    const used = usedOf(ended);
+    if (row.holding) return 'it still holds';
+    if (isCaptured(row))
+      return BigInt(row.quote_amount) === used ||
+        (tab.asked.has(row.quote_amount) && used < BigInt(row.quote_amount))
+        ? null
+        : `${row.quote_amount} captured, ${used} used, asked ${[...tab.asked]}`;
+    if (row.status === 'voided') return tab.isGivenUp || used <= FEE ? null : `void, and ${used} were used`;
+    return tab.buyer.cheats || forks > 0 ? null : `${row.status}, and ${used} were used by an honest buyer`;
+  },
+
+  /** What a vendor was told stays true. */
+  'answers-stay-true': ({ tab, row }, forks) => {
+    if (tab.captured.size > 1) return `told of captures of ${[...tab.captured]}`;
+    const [captured] = tab.captured;
+    if (tab.isVoided && row?.status !== 'voided') return `told that it is void, and it is ${row?.status}`;
+    if (captured === undefined || (row?.status === 'failed' && (tab.buyer.cheats || forks > 0))) return null;
+    return row?.quote_amount === captured && row.status !== 'voided'
+      ? null
+      : `told that ${captured} are captured, and it is ${row?.status} with ${row?.quote_amount}`;
+  },
+
+  'every-tab-ends': ({ tab, row }) => {
+    if (!tab.isDecided) return 'its buyer could not learn what became of it';
+    return row === undefined || ENDS.includes(row.status) ? null : `it is ${row.status}`;
+  },
+};
+
+/** Checks every invariant of tabs. */
+export const judgeTabs = ({ tabs, moved, forks }: Case): Omit<Break, 'traffic'>[] => [
+  ...tabs.flatMap((ended) =>
+    Object.entries(ofTab).flatMap(([invariant, check]) => {
+      const what = check(ended, forks);
+      const { tab, row } = ended;
+      if (what === null) return [];
+      const named = `${what} (attempt ${tab.attemptId}, settlement ${row?.settlement_id ?? 'none'}, ${tab.end})`;
+      return [{ invariant, what: named, span: [tab.from, tab.to] as [number, number] }];
+    }),
+  ),
+  ...moved
+    .filter(({ expected, balance }) => expected !== balance)
+    .map(({ who, expected, balance }) => ({
+      invariant: 'balances-equal-the-captures',
+      what: `${who} has ${balance}, by the records ${expected}`,
+    })),
+];
+
+/** What was used and is not paid, of the tabs of cheaters, in micro-units. */
+export const lossOf = (tabs: readonly Ended[]): { total: bigint; most: bigint; tabs: number } => {
+  const lost = tabs.filter(({ row }) => row?.status === 'failed').map(usedOf);
+  return {
+    total: lost.reduce((sum, one) => sum + one, 0n),
+    most: lost.reduce((most, one) => (one > most ? one : most), 0n),
+    tabs: lost.length,
+  };
+};
+
+/** How many uses were reported, counted and recorded. */
+export const usesOf = (tabs: readonly Ended[]) => ({
+  reported: tabs.reduce((sum, { tab }) => sum + sumOf(tab.reports.map(({ amounts }) => amounts.length)), 0),
+  recorded: tabs.reduce((sum, { uses }) => sum + uses.size, 0),
+});

@@ -1,0 +1,23 @@
+import type { Mutation } from '../mutation.ts';
+
+const consumptions = 'services/settlement/settlements/store/consumptions.ts';
+const authorizations = 'services/settlement/settlements/store/authorizations.ts';
+
+/** Rules of authorizations. */
+export const tabMutations: readonly Mutation[] = [
+  {
+    name: 'use-stays-within-the-ceiling',
+    rule: '20: the sum of the uses never exceeds the ceiling',
+    traffic: 'tabs',
+    patches: [{ file: consumptions, from: ' and units_consumed + wanted <= max_amount', to: '' }],
+    sql: 'alter table settlement.settlements drop constraint settlements_units, drop constraint settlements_authorization',
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'capture-names-its-use',
+    rule: '21: a newer use makes a capture decide again',
+    traffic: 'tabs',
+    patches: [{ file: authorizations, from: ' and s.units_consumed = input.used', to: '' }],
+    faults: ['kill-webhook'],
+  },
+];
