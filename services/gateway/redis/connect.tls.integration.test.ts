@@ -60,3 +60,14 @@ test('a Redis of another authority gets no login', async () => {
     redis.disconnect();
   }
 });
+
+test('a connection that is closed while its certificate is refused does not end the process', async () => {
+  for (let moment = 0; moment < 300; moment += 1) {
+    const { redis } = connectWith(moment % 2 === 0 ? files.other.certFile : undefined);
+    // Closed at each moment of the handshake: the server answers with an alert in some of them.
+    const until = performance.now() + (moment % 15);
+    do await new Promise(setImmediate);
+    while (performance.now() < until);
+    redis.disconnect();
+  }
+});

@@ -24,6 +24,9 @@ export const connectRedis = (url: string, logger: Logger, caFile?: string): Redi
     // Commands of one turn of the event loop are sent in one write (docs/adr/0027).
     enableAutoPipelining: true,
   });
+  // A connection whose certificate is refused may fail a second time, by an alert of the server.
+  // The listener of ioredis is gone by then, and an error without one would end the process.
+  redis.on('connecting', () => setImmediate(() => redis.stream?.on('error', () => {})));
   let up = true;
   redis.on('error', (error) => {
     if (up) logger.error({ err: error }, 'redis unavailable, counting limits in this process');
