@@ -5,15 +5,17 @@ export type CallRecord = {
   route: string | null;
   /**
    * `free`: passed unpaid. `quoted`: 402 with a price. `paid`: a payment was delivered for.
-   * `replayed`: the stored answer of one. `refused`: by the gate or the paywall.
+   * `replayed`: the stored answer of one. `closed`: a buyer has ended a tab. `refused`: by the gate
+   * or the paywall.
    */
-  outcome: 'free' | 'quoted' | 'paid' | 'replayed' | 'refused';
+  outcome: 'free' | 'quoted' | 'paid' | 'replayed' | 'closed' | 'refused';
   status: number | null;
   upstream_status: number | null;
   bytes: number;
   /** Why it was refused, or what went wrong. A code. */
   reason: string | null;
   payment_id: string | null;
+  /** The price. On a metered route what the call has cost. */
   amount: string | null;
 };
 

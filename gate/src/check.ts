@@ -2,6 +2,7 @@ import { createClient } from '../../sdk/src/client.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import { resourceOf } from '../../sdk/src/resource.ts';
 import { createTokenVerifier } from '../../sdk/src/tokens.ts';
+import { isMetered } from '../../sdk/src/vendor/metered-route.ts';
 import type { RouteSettings } from './routes.ts';
 import type { Settings } from './settings.ts';
 
@@ -64,9 +65,10 @@ const checkPriced = async (
     return `${url} asks for a payment to the service ${claims.service_id}, and SERVICE_ID is ${paywall.serviceId}`;
   if (claims.scope?.resource !== resourceOf(url))
     return `${url} has a quote for ${claims.scope?.resource}: buyers refuse it. PUBLIC_URL of the running gate is another one, or a proxy changes the path`;
-  return claims.quote_amount === String(paid!.price)
+  const expected = String(isMetered(paid!) ? paid.max : paid!.price);
+  return claims.quote_amount === expected
     ? null
-    : `${url} costs ${displayUsdc(claims.quote_amount)}, and the settings say ${displayUsdc(String(paid!.price))}: reload the gate (SIGHUP)`;
+    : `${url} costs ${displayUsdc(claims.quote_amount)}, and the settings say ${displayUsdc(expected)}: reload the gate (SIGHUP)`;
 };
 
 /** Checks that other spellings of a path cost as much. */

@@ -3,6 +3,7 @@ import type { Admission } from '../../sdk/src/vendor/admission.ts';
 import { captureNode } from '../../sdk/src/vendor/node.ts';
 import { refuseWith } from './answers.ts';
 import { answerHeaders, answerTrailers, requestTrailers } from './headers.ts';
+import { type AnswerPrice, createFirstPart, createLeaving, type Leaving, rememberAnswer } from './metered.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -23,6 +24,8 @@ type Call = {
   body: RequestBody;
   /** Null: the request is free. */
   delivery: Delivery | null;
+  /** Null: the request is of no metered route. */
+  answerPrice: AnswerPrice | null;
 };
 
 /** How a forwarded request has ended, for log and metrics. */
@@ -30,7 +33,13 @@ type Ended = {
   /** Null: no answer came. */
   upstreamStatus: number | null;
   bytes: number;
-  fault: 'upstream_unreachable' | 'upstream_timeout' | 'upstream_broken' | 'client_disconnected' | null;
+  fault:
+    | 'upstream_unreachable'
+    | 'upstream_timeout'
+    | 'upstream_broken'
+    | 'client_disconnected'
+    | 'authorization_ended'
+    | null;
 };
 type Fault = NonNullable<Ended['fault']>;
 
@@ -47,10 +56,20 @@ class UpstreamFault extends Error {
   }
 }
 
-const faultOf = (error: Error, hasAnswered: boolean): Fault => {
-  if (error instanceof UpstreamFault) return error.fault;
-  return hasAnswered ? 'upstream_broken' : 'upstream_unreachable';
+const STATUSES: Record<Fault, 502 | 503 | 504> = {
+  upstream_unreachable: 502,
+  upstream_timeout: 504,
+  upstream_broken: 502,
+  client_disconnected: 502,
+  authorization_ended: 503,
 };
+
+const faultOf = (error: Error): Fault =>
+  error instanceof UpstreamFault ? error.fault : 'upstream_unreachable';
+
+/** True if what was authorized for a call has ended, so that nothing more may be delivered. */
+const isStopped = (delivery: Delivery | null): boolean =>
+  ![undefined, null, 'gone'].includes(delivery?.metering?.stopped());
 
 /** Sends the body with its trailers. */
 const sendBody = ({ beginning, rest }: RequestBody, asked: ClientRequest, request: IncomingMessage): void => {
@@ -156,6 +175,7 @@ const askOnce = async (
 const pass = (
   answer: IncomingMessage,
   { response, request, delivery }: Call,
+  leaving: Leaving,
   storedBytes: number,
 ): Promise<Pick<Ended, 'bytes' | 'fault'>> =>
   new Promise((resolve) => {
@@ -166,22 +186,28 @@ const pass = (
       clearTimeout(grace);
       resolve({ bytes, fault });
     };
+    const goneFault = (): Fault => (isStopped(delivery) ? 'authorization_ended' : 'client_disconnected');
     /** The client has gone. A paid answer is read on for a repeat, unless it is too long. */
     const leave = () => {
-      if (delivery === null || delivery.isRepeatable) return answer.destroy();
+      // What was delivered of a metered answer is charged, and there is no repeat of it.
+      if (delivery === null || delivery.isRepeatable || delivery.metering !== null) return answer.destroy();
       if (bytes <= storedBytes) return answer.resume();
       void delivery.finish(null);
       return answer.destroy();
     };
-    answer.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
+    const parts = createFirstPart(delivery, (chunk) => {
       const isTaken = response.write(chunk);
       if (isGone) leave();
       else if (!isTaken) answer.pause();
     });
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      parts.add(chunk);
+    });
     response.on('drain', () => answer.resume());
     const onGone = () => {
-      if (response.writableFinished) return;
+      // A meter that stops ends the response before the answer has ended.
+      if (response.writableFinished && answer.complete) return;
       isGone = true;
       grace = setTimeout(() => answer.destroy(), GRACE_MS);
       grace.unref();
@@ -193,34 +219,59 @@ const pass = (
       if (!answer.complete) return;
       const trailers = answerTrailers(answer.rawTrailers);
       if (trailers.length > 0 && request.httpVersionMinor > 0) response.addTrailers(trailers);
-      response.end();
-      end(isGone ? 'client_disconnected' : null);
+      response.end(parts.rest());
+      end(isGone ? goneFault() : null);
     });
     // `close` follows it, which decides.
     answer.on('error', () => undefined);
     answer.once('close', () => {
       if (answer.complete) return;
-      if (isGone) return end('client_disconnected');
+      parts.rest();
+      if (isGone) return end(goneFault());
       // A client that has stopped reading may have caused it, so that one gets no second answer.
-      if (delivery !== null && !response.writableNeedDrain) void delivery.finish('failed');
+      if (response.writableNeedDrain) leaving.owes();
+      else {
+        leaving.owesNothing();
+        void delivery?.finish('failed');
+      }
       response.destroy();
       end('upstream_broken');
     });
   });
 
+/**
+ * Begins the delivery of a call.
+ * @param stop ends the call at the upstream
+ */
+const beginDelivery = (
+  { response }: Call,
+  delivery: Delivery,
+  { leaving, storedBytes, stop }: { leaving: Leaving; storedBytes: number; stop: () => void },
+): void => {
+  // Before the listener of the paywall, after which nothing can be charged.
+  response.once('close', leaving.owes);
+  captureNode(response, delivery, storedBytes);
+  delivery.metering?.meter.signal.addEventListener('abort', () => {
+    if (isStopped(delivery) && !response.headersSent) stop();
+  });
+};
+
 /** Forwards a request, and its answer. It never throws. */
 export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended> => {
   const { upstream, storedBytes } = forwarding;
   const { request, response, delivery } = call;
-  if (delivery !== null) captureNode(response, delivery, storedBytes);
   let asked: ClientRequest | undefined;
   let hasLeft = false;
+  const leaving = createLeaving(delivery, call.answerPrice);
+  const stop = () => asked?.destroy(new UpstreamFault('authorization_ended'));
+  if (delivery !== null) beginDelivery(call, delivery, { leaving, storedBytes, stop });
   // Without its whole request the upstream must not go on. A free answer is for nobody then. A paid
   // one is read for a repeat.
   const onClose = () => {
     if (response.writableFinished) return;
     hasLeft = true;
-    if (delivery === null || !request.complete) asked?.destroy(new UpstreamFault('client_disconnected'));
+    if (delivery === null || delivery.metering !== null || !request.complete)
+      asked?.destroy(new UpstreamFault('client_disconnected'));
   };
   response.once('close', onClose);
   let answer: IncomingMessage;
@@ -229,17 +280,19 @@ export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended
       asked = each;
     });
   } catch (error) {
-    const fault = hasLeft ? 'client_disconnected' : faultOf(error as Error, false);
-    if (!hasLeft) upstream.failed();
-    refuseWith(response, fault === 'upstream_timeout' ? 504 : 502, fault);
+    const fault = hasLeft ? 'client_disconnected' : faultOf(error as Error);
+    if (fault.startsWith('upstream_')) upstream.failed();
+    refuseWith(response, STATUSES[fault], fault);
     return { upstreamStatus: null, bytes: 0, fault };
   }
   upstream.answered();
+  rememberAnswer(request, answer);
+  leaving.answered(answer);
   const status = answer.statusCode!;
   const headers = answerHeaders(answer.rawHeaders, delivery !== null);
   response.sendDate = answer.headers.date === undefined;
   response.writeHead(status, answer.statusMessage ?? '', headers);
-  const { bytes, fault } = await pass(answer, call, storedBytes);
+  const { bytes, fault } = await pass(answer, call, leaving, storedBytes);
   if (fault === 'upstream_broken') upstream.failed();
   return { upstreamStatus: status, bytes, fault };
 };

@@ -123,7 +123,9 @@ export const answered = (said: Response, reason: string | null): Partial<CallRec
     ? 'replayed'
     : said.status === 402 && reason === null
       ? 'quoted'
-      : 'refused',
+      : said.status === 202
+        ? 'closed'
+        : 'refused',
   reason,
 });
 
@@ -193,8 +195,12 @@ export const serve = async (
   if (request.headers.expect !== undefined && body.beginning.length === 0 && body.rest !== null)
     response.writeContinue();
   const headers = [...upstreamHeaders(gate, request, found.target, delivery), ...framing(request)];
-  const call = { request, response, target: found.target, headers, body, delivery };
+  const answerPrice = found.route?.answerPrice ?? null;
+  const call = { request, response, target: found.target, headers, body, delivery, answerPrice };
   const forwarding = { upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
   const ended = await forward(forwarding, call);
   Object.assign(record, { upstream_status: ended.upstreamStatus, bytes: ended.bytes, reason: ended.fault });
+  if (delivery?.metering == null) return;
+  if (!response.closed) await new Promise((resolve) => response.once('close', resolve));
+  record.amount = String(delivery.metering.meter.charged);
 };

@@ -71,6 +71,7 @@ test.each([
   [{ 'x-settlement-id': 'stl_1' }, true],
   [{ 'payment-signature': 'a' }, true],
   [{ 'x-payment': 'a' }, true],
+  [{ 'payment-authorization': 'Payment a' }, true],
   [{ authorization: 'Payment a' }, true],
   [{ cookie: 'quittance_0123=s~t' }, true],
 ])('%j presents a payment: %s', (headers, expected) => {

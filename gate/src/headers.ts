@@ -165,5 +165,6 @@ export const presentsPayment = (headers: Readonly<Record<string, string | string
   headers['x-settlement-id'] !== undefined ||
   headers['payment-signature'] !== undefined ||
   headers['x-payment'] !== undefined ||
+  headers['payment-authorization'] !== undefined ||
   /\bpayment\b/i.test(String(headers.authorization ?? '')) ||
   String(headers.cookie ?? '').includes(COOKIE);

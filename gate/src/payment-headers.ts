@@ -30,7 +30,9 @@ export const paymentHeaders = (
   secret: string | null,
   now: number,
 ): string[] => {
-  const { paymentId, deliveryId, amount, payer } = payment;
+  const { paymentId, deliveryId, payer, meter } = payment;
+  // On a metered route the most that the call can cost.
+  const amount = String(meter?.left ?? payment.amount);
   const headers = [
     'Quittance-Settlement',
     paymentId,

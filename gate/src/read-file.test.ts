@@ -17,6 +17,13 @@ routes:
   - match: GET /forecast/:city
     price: $0.10
     prepaid: { units: 100, ahead: 20 }
+  - match: POST /chat
+    max: $1
+    unit_price: $0.00001
+    units_header: X-Tokens
+    tab: true
+    per_call: 0.05
+    window: 2h
   - match: GET /health
     free: true
 `;
@@ -32,6 +39,10 @@ test('a file is read without a float, and its schema accepts it as editors see i
     routes: [
       { match: 'GET /report', price: '50000' },
       { match: 'GET /forecast/:city', price: '100000', prepaid: { units: 100, ahead: 20 } },
+      {
+        ...{ match: 'POST /chat', max: '1000000', unit_price: '10', units_header: 'x-tokens' },
+        ...{ tab: true, per_call: '50000', window: 7_200_000 },
+      },
       { match: 'GET /health', free: true },
     ],
   });
@@ -62,6 +73,24 @@ test.each([
     'gate.yaml:4: routes[0].free: use true or false',
   ],
   ['routes:\n  - match: GET /a\n    prise: 0.05', 'gate.yaml:3: routes[0].prise: is no setting'],
+  ...(
+    [
+      ['price: 0.01\n    tab: true', 4, 'tab: is for a metered route: name max'],
+      ['max: $1', 3, 'max: name what a call costs: price, units_header or price_header'],
+      ['max: $1\n    free: true', 3, 'max: a free route has no ceiling'],
+      ['max: $1\n    price: 0.01\n    prepaid: { units: 5 }', 5, 'prepaid: a metered route is not prepaid'],
+      ['max: $1\n    price: $1.01', 4, 'price: use at most max'],
+      ['max: $1\n    units_header: X-Tokens', 4, 'units_header: name both units_header and unit_price'],
+      ['max: $1\n    units_header: a:b\n    unit_price: 0.1', 4, 'units_header: use the name of one header'],
+      ['max: $1\n    price_header: X-Cost\n    tab: true', 5, 'tab: name per_call'],
+      ['max: $1\n    price_header: X-Cost\n    per_call: 0.1', 5, 'per_call: is for a tab'],
+      ['max: $1\n    price: 0.1\n    tab: true\n    per_call: 0.05', 6, 'per_call: use at least price'],
+      ['max: $1\n    price: 0.1\n    window: 10s', 5, "window: use a time like '500ms', '30s' or '5m', from"],
+    ] as const
+  ).map(([more, line, said]) => [
+    `routes:\n  - match: GET /a\n    ${more}`,
+    `gate.yaml:${line}: routes[0].${said}`,
+  ]),
   ['upstream: http://a/b', 'gate.yaml:1: upstream: leave out the path'],
   ['\nlisten: 99999', 'gate.yaml:2: listen: use a port'],
   ['timeouts:\n  answer: 30', 'gate.yaml:2: timeouts.answer: use a time like'],

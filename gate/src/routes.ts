@@ -1,8 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { PaidRoute } from '../../sdk/src/vendor/route.ts';
+import type { AnswerPrice } from './metered.ts';
 
-/** What a route declares: `GET,POST /reports/:city`, and its price. Null: it is free. */
-export type RouteSettings = { match: string; paid: PaidRoute<IncomingMessage> | null };
+/** What a route declares: `GET,POST /reports/:city`, and its price. */
+export type RouteSettings = {
+  match: string;
+  /** Null: it is free. */
+  paid: PaidRoute<IncomingMessage> | null;
+  /** Only of a metered route. */
+  answerPrice?: AnswerPrice;
+};
 export type Route = RouteSettings & {
   methods: ReadonlySet<string> | null;
   strict: RegExp;

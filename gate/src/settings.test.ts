@@ -24,6 +24,23 @@ test('a command line and the environment are enough', () => {
   });
 });
 
+test('a metered route of the command line has the names of the file', () => {
+  const chat = 'POST /chat max=$1 unit_price=$0.00001 units_header=X-Tokens tab=true per_call=$0.05';
+  const { routes } = settings([...ARGS.slice(0, 2), '--metered', chat, '--metered', 'GET /a max=$1 price=$0.1']);
+  expect(routes).toEqual([
+    {
+      match: 'POST /chat',
+      paid: { max: '1000000', price: expect.any(Function), tab: { perCall: '50000' } },
+      answerPrice: { base: 0n, header: 'x-tokens', unitPrice: 10n },
+    },
+    {
+      match: 'GET /a',
+      paid: { max: '1000000', price: '100000' },
+      answerPrice: { base: 100_000n, header: null, unitPrice: null },
+    },
+  ]);
+});
+
 test('the command line counts before the file, and the file before the environment', () => {
   const file =
     'upstream: http://file:1\npublic_url: https://file\nroutes:\n  - { match: GET /b, price: 0.02 }';
@@ -36,6 +53,10 @@ test('the command line counts before the file, and the file before the environme
 test.each([
   [['--price', 'GET /a'], {}, "--price: 'GET /a' has no price"],
   [['--price', 'GET /a=5'], {}, '--price: name the unit'],
+  [['--metered', 'GET /a price=$1'], {}, "--metered: 'GET /a price=$1' has no max"],
+  [['--metered', 'GET /a max'], {}, "--metered: 'max' is no setting"],
+  [['--metered', 'GET /a max=$1 tab=true'], {}, '--metered: max: name what a call costs'],
+  [['--authorize', '--metered', 'GET /a max=$1 price=$0.1'], {}, "'GET /a' is metered"],
   [['--free', 'a'], {}, '--free: use methods and a path'],
   [['--upstream', 'localhost:9000'], {}, '--upstream: use an address with its scheme'],
   [['--nonsense'], {}, "Unknown option '--nonsense'"],

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { GateFile } from './config.ts';
 import { readGateFile, SettingsError } from './read-file.ts';
+import { routeSettingsOf } from './route-settings.ts';
 import type { RouteSettings } from './routes.ts';
 
 export type Address = { host: string; port: number };
@@ -39,6 +40,7 @@ A reverse proxy that charges for an HTTP API per request.
   --upstream http://127.0.0.1:9000   the API
   --authorize                        no upstream: answers nginx, Caddy, HAProxy and Apache
   --price 'GET /report=0.05'         a route and its price in USDC, any number of times
+  --metered 'POST /chat max=$1 …'    a route that is paid by use, with the names of gate.yaml
   --free 'GET /health'               a route that passes unpaid
   --refuse-unmatched                 other requests get 404; by default they pass unpaid
   --listen 0.0.0.0:8402              default 127.0.0.1:8402
@@ -60,6 +62,7 @@ const OPTIONS = {
   upstream: { type: 'string' },
   authorize: { type: 'boolean' },
   price: { type: 'string', multiple: true },
+  metered: { type: 'string', multiple: true },
   free: { type: 'string', multiple: true },
   'refuse-unmatched': { type: 'boolean' },
   listen: { type: 'string' },
@@ -88,6 +91,21 @@ const pricedIn = (text: string): { match: string; price: string } => {
   return { match: text.slice(0, at).trim(), price: text.slice(at + 1).trim() };
 };
 
+const freeIn = (match: string) => ({ match, free: 'true' });
+
+/** `POST /chat max=$1 unit_price=$0.00001 units_header=X-Tokens`. */
+const meteredIn = (text: string): { match: string } => {
+  const [methods, path, ...rest] = text.trim().split(/\s+/);
+  const named = rest.map((each): [string, string] => {
+    const at = each.indexOf('=');
+    if (at < 1) throw new SettingsError(`--metered: '${each}' is no setting: use max=$1`);
+    return [each.slice(0, at), each.slice(at + 1)];
+  });
+  const route = { ...Object.fromEntries(named), match: `${methods} ${path}` };
+  if (!('max' in route)) throw new SettingsError(`--metered: '${text}' has no max, which is its ceiling`);
+  return route;
+};
+
 /**
  * Reads a command line. Its options are checked as the file is.
  * @throws SettingsError
@@ -99,8 +117,9 @@ export const readCommand = (args: readonly string[]): Command => {
   const isCheck = positionals[0] === 'check';
   const files = isCheck ? positionals.slice(1) : positionals;
   if (files.length > 1) throw new SettingsError(`name one file, not ${files.join(' and ')}`);
-  const { price = [], free = [] } = values;
-  const routes = [...price.map(pricedIn), ...free.map((match) => ({ match, free: 'true' }))];
+  const { price = [], metered = [], free = [] } = values;
+  const ofOption = { price: price.map(pricedIn), metered: metered.map(meteredIn), free: free.map(freeIn) };
+  const routes = Object.values(ofOption).flat();
   const checked = GateFile.safeParse({
     ...(values.upstream !== undefined && { upstream: values.upstream }),
     ...(values.authorize === true && { mode: 'authorize' }),
@@ -110,10 +129,16 @@ export const readCommand = (args: readonly string[]): Command => {
     ...(routes.length > 0 && { routes }),
   });
   if (!checked.success) {
+    const options = Object.entries(ofOption).flatMap(([name, { length }]) =>
+      Array<string>(length).fill(name),
+    );
     const said = checked.error.issues.map(({ path, message }) => {
-      const [first, at] = path;
-      const option = first === 'routes' ? (Number(at) < price.length ? 'price' : 'free') : String(first);
-      return `--${option}: ${message}`;
+      const [first, at, setting] = path;
+      if (first !== 'routes') return `--${String(first)}: ${message}`;
+      const option = options[Number(at)]!;
+      return option === 'metered' && setting !== undefined
+        ? `--metered: ${String(setting)}: ${message}`
+        : `--${option}: ${message}`;
     });
     throw new SettingsError(said.join('\n'));
   }
@@ -162,8 +187,13 @@ const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settin
   const offerSecret = secretOf('OFFER_SECRET', env.OFFER_SECRET);
   if (dialects.length > 0 && offerSecret === null)
     throw new SettingsError(`OFFER_SECRET is missing: ${dialects.join(' and ')} sign their offers with it`);
-  if (!routes.some(({ price }) => price !== undefined))
+  if (routes.every(({ free }) => free === true))
     throw new SettingsError("no route has a price: use --price 'GET /report=0.05', or routes in gate.yaml");
+  const metered = routes.find(({ max }) => max !== undefined);
+  if (given.mode === 'authorize' && metered !== undefined)
+    throw new SettingsError(
+      `'${metered.match}' is metered: its price is known after the answer, which mode authorize does not see`,
+    );
   const serviceKey = needed('SERVICE_KEY', env.SERVICE_KEY);
   const { connect = 5000, answer = 60_000, idle = 300_000, drain = 30_000 } = given.timeouts ?? {};
   return {
@@ -177,11 +207,7 @@ const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settin
       environment: serviceKey.startsWith('vendor_live_') ? 'live' : 'test',
       publicUrl: given.public_url ?? env.PUBLIC_URL ?? urlText(listen),
     },
-    routes: routes.map(({ match, price, prepaid }) => ({
-      match,
-      paid:
-        price === undefined ? null : { price, ...(prepaid !== undefined && { prepaid: definedIn(prepaid) }) },
-    })),
+    routes: routes.map(routeSettingsOf),
     passesUnmatched: given.unmatched !== 'refuse',
     dialects,
     offerSecret,
@@ -193,17 +219,6 @@ const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settin
     storedBytes: given.stored_bytes ?? 65_536,
   };
 };
-
-/** Without the values that a file leaves out. */
-const definedIn = ({
-  units,
-  ahead,
-  replay,
-}: NonNullable<NonNullable<GateFile['routes']>[number]['prepaid']>) => ({
-  units,
-  ...(ahead !== undefined && { ahead }),
-  ...(replay !== undefined && { replay }),
-});
 
 /** @throws SettingsError, also for a file that cannot be read */
 export const readSettings = (

@@ -1,6 +1,7 @@
 import type { PaywallEvent } from '../../sdk/src/vendor/log.ts';
 import { createPaywall } from '../../sdk/src/vendor/main.ts';
 import { mpp } from '../../sdk/src/vendor/mpp.ts';
+import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import { checkRoute } from '../../sdk/src/vendor/route.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import type { Decider } from './authorize.ts';
@@ -23,6 +24,37 @@ const logEvents =
   };
 
 /**
+ * The paywall of settings. One is kept as long as they are the same, because it knows the use of
+ * tabs that is not reported yet.
+ */
+const createPaywalls = ({ store }: GateStore, log: GateLog) => {
+  const made = new Map<string, Paywall>();
+  return {
+    of: ({ paywall, offerSecret, storedBytes, dialects }: Settings): Paywall => {
+      const key = JSON.stringify([paywall, offerSecret, storedBytes, dialects]);
+      const secret = offerSecret!;
+      const factories = { x402: () => x402({ secret }), mpp: () => mpp({ secret }) };
+      const found =
+        made.get(key) ??
+        createPaywall({
+          ...paywall,
+          store,
+          maxStoredBytes: storedBytes,
+          dialects: dialects.map((name) => factories[name]()),
+          log: logEvents(log),
+        });
+      made.set(key, found);
+      return found;
+    },
+    /** Reports the use of tabs. */
+    close: async (): Promise<void> => {
+      await Promise.all([...made.values()].map((each) => each.close()));
+    },
+  };
+};
+type Paywalls = ReturnType<typeof createPaywalls>;
+
+/**
  * What decides about requests, of settings.
  * @throws SettingsError
  */
@@ -30,18 +62,10 @@ const gateOf = (
   settings: Settings,
   { store }: GateStore,
   upstream: Upstream | null,
-  log: GateLog,
+  paywalls: Paywalls,
 ): Gate | Decider => {
   try {
-    const secret = settings.offerSecret!;
-    const factories = { x402: () => x402({ secret }), mpp: () => mpp({ secret }) };
-    const paywall = createPaywall({
-      ...settings.paywall,
-      store,
-      maxStoredBytes: settings.storedBytes,
-      dialects: settings.dialects.map((name) => factories[name]()),
-      log: logEvents(log),
-    });
+    const paywall = paywalls.of(settings);
     const routes = settings.routes.map(routeOf);
     for (const { paid } of routes) if (paid !== null) checkRoute(paywall, paid);
     const gate = { settings, router: createRouter(routes), paywall };
@@ -62,10 +86,11 @@ export const startGate = async (settings: Settings, log: GateLog) => {
   if (settings.storeUrl === null)
     log.warn({}, 'STORE_URL is not set: a restart forgets failed deliveries, and there can be one gate only');
   const metrics = createMetrics();
+  const paywalls = createPaywalls(store, log);
   const upstreamOf = (wanted: Settings) =>
     wanted.upstream === null ? null : createUpstream(wanted.upstream, wanted.timeouts);
   const present = () => ('upstream' in gate ? gate.upstream : null);
-  let gate = gateOf(settings, store, upstreamOf(settings), log);
+  let gate = gateOf(settings, store, upstreamOf(settings), paywalls);
   const listener = createListener(() => gate, { log, metrics });
   const port = await listener.start(settings.listen);
   const operations = await startOperations(settings.operations, metrics, async () => ({
@@ -85,11 +110,12 @@ export const startGate = async (settings: Settings, log: GateLog) => {
         wanted.upstream?.href === gate.settings.upstream?.href &&
         JSON.stringify(wanted.timeouts) === JSON.stringify(gate.settings.timeouts);
       // The connections of the old one serve its open calls, and end when they have been idle.
-      gate = gateOf(wanted, store, isSame ? present() : upstreamOf(wanted), log);
+      gate = gateOf(wanted, store, isSame ? present() : upstreamOf(wanted), paywalls);
     },
     reloaded: metrics.reloaded,
     stop: async (): Promise<void> => {
       await listener.drain(gate.settings.timeouts.drainMs);
+      await paywalls.close();
       await operations.stop();
       present()?.close();
       await store.close();

@@ -4,6 +4,7 @@ import { refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import { admit, answered, type Delivery, find, type Gate, paidRecord, upstreamHeaders } from './gate.ts';
 import { answerHeaders } from './headers.ts';
+import { chargeAtOnce } from './metered.ts';
 import { unreadBody } from './request-body.ts';
 
 /**
@@ -124,7 +125,11 @@ export const serveUpgrade = async (
   }
   record.upstream_status = asked.answer.statusCode!;
   if (asked.kind === 'answered') return passAnswer(asked.answer, response, delivery);
-  await delivery?.finish(null);
+  if (delivery !== null) {
+    chargeAtOnce(delivery, found.route?.answerPrice ?? null, asked.answer);
+    await delivery.finish(null);
+    if (delivery.metering !== null) record.amount = String(delivery.metering.meter.charged);
+  }
   record.status = 101;
   response.detachSocket(socket as never);
   socket.write(headOf(asked.answer, delivery?.headers ?? {}));

@@ -3,7 +3,13 @@ import type { MeteredResult } from './metered-route.ts';
 
 /** What the answers of metered routes have in common, whatever the framework. */
 
-const isEvents = (contentType: string | null): boolean => /^text\/event-stream\b/i.test(contentType ?? '');
+type Header = (name: string) => string | null;
+
+/** True for a stream of events to which text can be added: its bytes are neither encoded nor counted. */
+const isOpenEvents = (header: Header): boolean =>
+  /^text\/event-stream\b/i.test(header('content-type') ?? '') &&
+  /^(identity)?$/i.test(header('content-encoding') ?? '') &&
+  header('content-length') === null;
 
 export const joined = (chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
@@ -18,7 +24,7 @@ export const joined = (chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =
 /** The result of an answer, for the price of its route. @param chunks null: too long to be kept */
 export const resultOf = (
   status: number,
-  header: (name: string) => string | null,
+  header: Header,
   bytes: number,
   chunks: readonly Uint8Array[] | null,
 ): MeteredResult => {
@@ -40,17 +46,13 @@ export const resultOf = (
 };
 
 /** The end of a stream of events that its meter has stopped, or null for other streams. */
-export const lastEvent = (
-  contentType: string | null,
-  reason: StopReason,
-  { usage }: Metering,
-): Uint8Array | null => {
-  if (!isEvents(contentType)) return null;
+export const lastEvent = (header: Header, reason: StopReason, { usage }: Metering): Uint8Array | null => {
+  if (!isOpenEvents(header)) return null;
   const data = JSON.stringify({ reason, usage: usage() });
   // It begins with an empty line, because the handler may have been in the middle of an event.
   return new TextEncoder().encode(`\n\nevent: quittance-stopped\ndata: ${data}\n\n`);
 };
 
 /** The end of a stream of events that is complete: a comment, which every reader skips. */
-export const lastComment = (contentType: string | null, { usage }: Metering): Uint8Array | null =>
-  isEvents(contentType) ? new TextEncoder().encode(`: quittance-usage ${usage()}\n\n`) : null;
+export const lastComment = (header: Header, { usage }: Metering): Uint8Array | null =>
+  isOpenEvents(header) ? new TextEncoder().encode(`: quittance-usage ${usage()}\n\n`) : null;

@@ -52,11 +52,11 @@ const streamOf = (
   reader: Reader,
   { metering, finish }: MeteredAdmitted,
   {
-    contentType,
+    header,
     conclude,
     add,
   }: {
-    contentType: string | null;
+    header: (name: string) => string | null;
     conclude: () => Promise<StoredAnswer | null>;
     add: (chunk: Uint8Array) => void;
   },
@@ -66,7 +66,7 @@ const streamOf = (
     signal.addEventListener('abort', () => resolve('stopped'), { once: true });
   });
   const breakOff = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const last = lastEvent(contentType, metering.stopped()!, metering);
+    const last = lastEvent(header, metering.stopped()!, metering);
     await finish('failed');
     reader.cancel(signal.reason).catch(() => undefined);
     if (last === null) return controller.error(signal.reason);
@@ -89,7 +89,7 @@ const streamOf = (
         return controller.error(error);
       }
       await finish(await conclude());
-      const comment = lastComment(contentType, metering);
+      const comment = lastComment(header, metering);
       if (comment !== null) controller.enqueue(comment);
       controller.close();
     },
@@ -112,7 +112,7 @@ export const captureMetered = async (
   const { metering, finish, isRepeatable } = admitted;
   const { status, statusText, body } = response;
   const headers = deliveredHeaders(response, admitted);
-  const contentType = headers.get('content-type');
+  const header = (name: string): string | null => headers.get(name);
   const like = (content: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | null) => {
     const usage = metering.usage();
     if (usage !== '' && isDelivered(status)) headers.set(USAGE_HEADER, usage);
@@ -125,7 +125,7 @@ export const captureMetered = async (
   const copy = createCopy(limit);
   const conclude = async (): Promise<StoredAnswer | null> => {
     const chunks = copy.tooLong() ? null : copy.chunks;
-    await metering.conclude(resultOf(status, (name) => headers.get(name), copy.bytes(), chunks));
+    await metering.conclude(resultOf(status, header, copy.bytes(), chunks));
     const stored: [string, string][] = [...headers].filter(([name]) => name !== USAGE_HEADER);
     return copy.tooLong() || isRepeatable
       ? null
@@ -137,11 +137,11 @@ export const captureMetered = async (
     return like(body);
   }
   const reader = (body as ReadableStream<Uint8Array>).getReader();
-  const isStream = lastComment(contentType, metering) !== null;
+  const isStream = lastComment(header, metering) !== null;
   const { chunks, waiting } =
     metering.isFixed || isStream ? { chunks: [], waiting: reader.read() } : await readAhead(reader, limit);
   if (waiting !== null) {
-    const more = { contentType, conclude, add: copy.add };
+    const more = { header, conclude, add: copy.add };
     return like(streamOf(readsOf(reader, chunks, waiting), reader, admitted, more));
   }
   for (const chunk of chunks) copy.add(chunk);

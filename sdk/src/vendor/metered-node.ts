@@ -79,7 +79,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     const chunks = copy.tooLong() ? null : copy.chunks;
     await metering.conclude(resultOf(head.status(), head.header, copy.bytes(), chunks));
     head.send();
-    const comment = lastComment(head.header('content-type'), metering);
+    const comment = lastComment(head.header, metering);
     const outcome = isRepeatable ? null : answerOf(head, metering);
     if (comment !== null) {
       if (typeof args[0] !== 'function' && args[0] != null) original.write(args[0], args[1]);
@@ -95,7 +95,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     const reason = metering.stopped()!;
     if (isEnded || isBroken || !head.isSent() || reason === 'gone') return;
     isBroken = true;
-    const last = lastEvent(head.header('content-type'), reason, metering);
+    const last = lastEvent(head.header, reason, metering);
     void finish('failed');
     if (last === null) original.destroy();
     else original.end(last);

@@ -1,0 +1,132 @@
+import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
+import type { MeteredRoute } from '../../sdk/src/vendor/metered-route.ts';
+import type { FixedRoute } from '../../sdk/src/vendor/route.ts';
+import { type AnswerPrice, priceFunction } from './metered.ts';
+import { matchFault, type RouteSettings } from './routes.ts';
+import { check, durationFrom, flag, HeaderName, Price, text, whole } from './values.ts';
+
+/** What the file and the command line say of one route. */
+
+const Prepaid = z
+  .strictObject({
+    units: whole(1, 1_000_000_000).describe('How many requests one payment buys'),
+    ahead: whole(1, 1_000_000_000)
+      .optional()
+      .describe('How many of them one call of the API consumes in advance. It needs a shared store'),
+    replay: flag.optional().describe('false: a repeat runs the request again, and no answer is stored'),
+  })
+  .describe('The price buys several requests to one address');
+
+/** The API's limits for the window of an authorization. */
+const Window = durationFrom(60_000, 604_800_000, "from '1m' to '168h'");
+
+const fields = z.strictObject({
+  match: text
+    .superRefine(check(matchFault))
+    .describe("Methods and a path: 'GET /report', 'GET,POST /reports/:city', '* /api/**'"),
+  price: Price.optional(),
+  free: flag.optional().describe('true: the route passes unpaid'),
+  prepaid: Prepaid.optional(),
+  max: Price.optional().describe('A metered route: the most that one authorization pays'),
+  unit_price: Price.optional().describe('The price of a unit of units_header'),
+  units_header: HeaderName.optional().describe('A header or trailer of the answer: the units of a call'),
+  price_header: HeaderName.optional().describe('A header or trailer of the answer: the price of a call'),
+  tab: flag.optional().describe('true: one authorization serves many calls, and is captured once'),
+  per_call: Price.optional().describe('The most that one call of a tab can cost'),
+  threshold: Price.optional().describe('The use of a tab at which it is captured. Default max'),
+  replay: flag.optional().describe('false: a call of a tab runs again when it is repeated'),
+  window: Window.optional().describe('How long an authorization can be used. Default 1h for a tab, else 10m'),
+});
+type Fields = z.output<typeof fields>;
+type Fault = { at: keyof Fields; message: string } | null;
+
+const ONLY_METERED = ['unit_price', 'units_header', 'price_header', 'tab', 'window'] as const;
+const ONLY_TAB = ['per_call', 'threshold', 'replay'] as const;
+
+const isMore = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && BigInt(one) > BigInt(other);
+
+const unmeteredFault = (route: Fields): Fault => {
+  const metered = [...ONLY_METERED, ...ONLY_TAB].find((name) => route[name] !== undefined);
+  if (metered !== undefined) return { at: metered, message: 'is for a metered route: name max, its ceiling' };
+  if (route.prepaid !== undefined && route.price === undefined)
+    return { at: 'prepaid', message: 'a free route has no prepaid requests' };
+  return (route.price === undefined) === (route.free !== true)
+    ? { at: 'match', message: 'name either a price or free: true' }
+    : null;
+};
+
+const tabFault = (route: Fields): Fault => {
+  const { tab, price, max, per_call, threshold } = route;
+  const isByAnswer = route.units_header !== undefined || route.price_header !== undefined;
+  const only = ONLY_TAB.find((name) => route[name] !== undefined);
+  if (tab !== true) return only === undefined ? null : { at: only, message: 'is for a tab: name tab: true' };
+  if (isByAnswer && per_call === undefined)
+    return { at: 'tab', message: 'name per_call, the most that one call can cost: calls share the tab' };
+  if (isMore(per_call, max)) return { at: 'per_call', message: 'use at most max' };
+  if (isMore(price, per_call)) return { at: 'per_call', message: 'use at least price' };
+  return isMore(threshold, max) ? { at: 'threshold', message: 'use at most max' } : null;
+};
+
+const meteredFault = (route: Fields): Fault => {
+  const { price, prepaid, max, free, unit_price, units_header, price_header } = route;
+  if (free === true) return { at: 'max', message: 'a free route has no ceiling' };
+  if (prepaid !== undefined)
+    return { at: 'prepaid', message: 'a metered route is not prepaid: use tab: true' };
+  if (price === undefined && units_header === undefined && price_header === undefined)
+    return { at: 'max', message: 'name what a call costs: price, units_header or price_header' };
+  if (units_header !== undefined && price_header !== undefined)
+    return { at: 'price_header', message: 'name one of units_header and price_header' };
+  if ((units_header === undefined) !== (unit_price === undefined))
+    return {
+      at: units_header === undefined ? 'unit_price' : 'units_header',
+      message: 'name both units_header and unit_price',
+    };
+  if (isMore(price, max)) return { at: 'price', message: 'use at most max' };
+  return tabFault(route);
+};
+
+export const Route = fields.superRefine((route, context) => {
+  const fault = route.max === undefined ? unmeteredFault(route) : meteredFault(route);
+  if (fault === null) return;
+  // What is missing has the place of its route.
+  const path = fault.at === 'match' ? [] : [fault.at];
+  context.addIssue({ code: 'custom', path, message: fault.message });
+});
+export type Route = z.output<typeof Route>;
+
+/** Without the values that a file leaves out. */
+const defined = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+
+const answerPriceOf = ({ price, unit_price, units_header, price_header }: Route): AnswerPrice => ({
+  base: BigInt(price ?? 0),
+  header: units_header ?? price_header ?? null,
+  unitPrice: unit_price === undefined ? null : BigInt(unit_price),
+});
+
+const meteredOf = (route: Route, price: AnswerPrice): NonNullable<RouteSettings['paid']> => {
+  const { max, window, tab, per_call, threshold, replay } = route;
+  const ofTab = defined({ perCall: per_call, threshold, replay });
+  return defined({
+    max: max!,
+    price: price.header === null ? route.price : priceFunction(price),
+    windowSeconds: window === undefined ? undefined : Math.round(window / 1000),
+    tab: tab !== true ? undefined : Object.keys(ofTab).length === 0 ? true : ofTab,
+  }) as MeteredRoute<IncomingMessage>;
+};
+
+/** How requests of a route are paid. */
+export const routeSettingsOf = (route: Route): RouteSettings => {
+  const { match, price, prepaid, max } = route;
+  if (max !== undefined) {
+    const answerPrice = answerPriceOf(route);
+    return { match, paid: meteredOf(route, answerPrice), answerPrice };
+  }
+  if (price === undefined) return { match, paid: null };
+  return {
+    match,
+    paid: defined({ price, prepaid: prepaid && defined(prepaid) }) as FixedRoute<IncomingMessage>,
+  };
+};
