@@ -235,7 +235,9 @@ test.each([
 ])('an upgraded connection of %s costs what its answer says', async (path, used) => {
   await start(() => undefined);
   world.upstream.server.on('upgrade', (_request, socket) => {
-    socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\nx-tokens: 320\r\n\r\n');
+    socket.end(
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\nx-tokens: 320\r\n\r\n',
+    );
   });
   const { headers, held } = open(path);
   const upgrade = { ...headers, connection: 'upgrade', upgrade: 'echo' };

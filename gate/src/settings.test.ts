@@ -26,7 +26,13 @@ test('a command line and the environment are enough', () => {
 
 test('a metered route of the command line has the names of the file', () => {
   const chat = 'POST /chat max=$1 unit_price=$0.00001 units_header=X-Tokens tab=true per_call=$0.05';
-  const { routes } = settings([...ARGS.slice(0, 2), '--metered', chat, '--metered', 'GET /a max=$1 price=$0.1']);
+  const { routes } = settings([
+    ...ARGS.slice(0, 2),
+    '--metered',
+    chat,
+    '--metered',
+    'GET /a max=$1 price=$0.1',
+  ]);
   expect(routes).toEqual([
     {
       match: 'POST /chat',
