@@ -1,79 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import {
-  type Consumer,
-  createConsumer,
-  createVendor,
-  quoteOf,
-  settleWith,
-  type Vendor,
-} from '../../deploy/local/seed/actors.ts';
-import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { createConsumer, createVendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
-import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { createClient, exportAccount, verifyReceipt } from '../../sdk/src/main.ts';
-import { rpcAt } from '../faults/access.ts';
-import { actionsOf } from '../faults/owner-actions.ts';
 import { chainOf } from '../support/chain.ts';
-import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 import { CEILING, type Tab, tabCalls } from '../support/tab-calls.ts';
+import { createTabWorld, refusal, type TabWorld } from '../support/tab-world.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Authorize, use, capture through the public API, over the whole system and the chain. */
 const stack = runningStack();
-const api = createApi(stack.gateway_url);
-const environment = stack.environments.test!;
-const chain = chainOf(environment);
+const chain = chainOf(stack.environments.test!);
 const database = new pg.Pool({ connectionString: stack.postgres_url, max: 1 });
 
-let [vendor, buyer]: [Vendor, Consumer] = [] as never;
-let receiver: Receiver;
-let calls: ReturnType<typeof tabCalls>;
+let world: TabWorld;
+let { api, buyer, calls, open, untilStatus, eventsOf }: TabWorld = {} as never;
 beforeAll(async () => {
-  [vendor, buyer, receiver] = await Promise.all([
-    createVendor(api, stack),
-    createConsumer(api, stack),
-    startReceiver(answer(200)),
-  ]);
-  calls = tabCalls(api, vendor);
-  const body = { url: receiver.url, event_types: ['settlement.*'] };
-  await must(api('POST /v1/webhook-endpoints', { token: vendor.signIn.access_token, body }), 'endpoint');
+  world = await createTabWorld(stack);
+  ({ api, buyer, calls, open, untilStatus, eventsOf } = world);
 }, 120_000);
 afterAll(async () => {
-  await receiver.stop();
+  await world.stop();
   await database.end();
 });
 
-const open = async (terms: object = {}, token = buyer.token) =>
-  must(calls.authorize(token, await calls.quote(terms)), 'authorize');
-const refusal = ({
-  status,
-  body,
-}: {
-  status: number;
-  body: { error?: { code: string; message: string } };
-}) => [status, body.error?.code, body.error?.message ?? ''];
-const untilStatus = (tab: Pick<Tab, 'settlement_id'>, status: string) =>
-  waitFor(
-    () => calls.verify(tab),
-    (now) => now.status === status,
-  );
-const untilFinal = (tab: Pick<Tab, 'settlement_id'>) =>
-  waitFor(
-    () => calls.verify(tab),
-    (now) => now.chain_status === 'finalized',
-  );
-/** The events of a settlement that the vendor’s receiver got, by type. */
-const eventsOf = async ({ settlement_id }: Tab, ...types: string[]) => {
-  type Body = { type: string; data: { settlement_id: string; role: string } };
-  const read = () =>
-    receiver.received
-      .map(({ body }) => JSON.parse(body.toString()) as Body)
-      .filter(({ data }) => data.settlement_id === settlement_id);
-  const all = await waitFor(read, (got) => types.every((type) => got.some((one) => one.type === type)));
-  return new Map(all.map(({ type, data }) => [type, data]));
-};
 /** The window of an authorization ends now. The shortest one is a minute. */
 const endWindow = ({ settlement_id }: Tab) =>
   database.query('update settlement.settlements set capture_due_at = now() where settlement_id = $1', [
@@ -346,79 +298,4 @@ describe('capture', () => {
       role: 'vendor',
     });
   });
-});
-
-describe('at risk', () => {
-  /** What the owner of a wallet does to it, while two of its tabs are open. */
-  const deeds = {
-    'empties the wallet outside of the platform': async ({ wallet }: Consumer) => {
-      await actionsOf({ chain, rpc: rpcAt(environment.rpc_url) }, wallet).emptied();
-    },
-    'gives the allowance to another delegate': async ({ wallet, view }: Consumer) => {
-      const { overwritten } = actionsOf({ chain, rpc: rpcAt(environment.rpc_url) }, wallet);
-      await overwritten(view.delegation.delegate!, 100_000_000n);
-    },
-    'revokes the allowance': async ({ token, wallet, walletId }: Consumer) => {
-      const path = `POST /v1/wallets/${walletId}/revoke` as const;
-      const prepare = api<{ transaction: string }>(path, { token, body: {} });
-      const { transaction } = await must(prepare, 'revoke');
-      await must(api(path, { token, body: { transaction: signPrepared(transaction, wallet) } }), 'revoke');
-    },
-  };
-
-  test.each(Object.entries(deeds))(
-    'a buyer who %s: use is refused, and its tabs are closed',
-    async (_name, act) => {
-      const cheater = await createConsumer(api, stack);
-      const [tab, unused] = [await open({}, cheater.token), await open({}, cheater.token)];
-      await calls.use(tab, { usage_id: 'one', amount: '60000' });
-      await act(cheater);
-      const closed = await waitFor(
-        () => calls.verify(tab),
-        ({ authorization }) => authorization.at_risk_at !== null,
-      );
-      expect(closed.authorization.left).toBe('0');
-      expect(refusal(await calls.use(tab, { usage_id: 'two', amount: '1' }))[1]).toBe('authorization_closed');
-      // Nothing is left that could pay.
-      expect(await untilStatus(tab, 'failed')).toMatchObject({ authorization: { used: '60000' } });
-      await untilStatus(unused, 'voided');
-      const events = await eventsOf(tab, 'settlement.at_risk', 'settlement.failed');
-      expect(events.get('settlement.at_risk')).toMatchObject({ used: '60000', role: 'vendor' });
-      expect(events.get('settlement.failed')).toMatchObject({ used: '60000' });
-      const refused = await calls.authorize(cheater.token, await calls.quote());
-      expect(['insufficient_funds', 'delegation_inactive']).toContain(refused.body.error?.code);
-    },
-    60_000,
-  );
-
-  test('a buyer whose wallet still covers what was used pays it, and only the rest is refused', async () => {
-    const spender = await createConsumer(api, stack, { balance: 900_000n });
-    const tab = await open({}, spender.token);
-    await calls.use(tab, { usage_id: 'one', amount: '60000' });
-    // Another payment of the platform cannot take what is held; the owner can.
-    const price = { quote_amount: '450000' };
-    const other = await settleWith(api, spender.token, await quoteOf(api, vendor, price));
-    expect(other.body.error?.code).toBe('insufficient_funds');
-    const path = 'POST /v1/withdrawals' as const;
-    const body = {
-      wallet_id: spender.walletId,
-      amount: '800000',
-      destination_address: buyer.wallet.publicKey.toBase58(),
-    };
-    const prepared = await must(
-      api<{ withdrawal_id: string; transaction: string }>(path, { token: spender.token, body }),
-      'withdrawal',
-    );
-    const transaction = signPrepared(prepared.transaction, spender.wallet);
-    await must(
-      api(`POST /v1/withdrawals/${prepared.withdrawal_id}/approve`, {
-        token: spender.token,
-        body: { transaction },
-      }),
-      'approve',
-    );
-    expect(await untilStatus(tab, 'redeemed')).toMatchObject({ quote_amount: '60000' });
-    expect(await chain.balance(spender.wallet.publicKey)).toBe(40_000n);
-    await untilFinal(tab);
-  }, 60_000);
 });

@@ -69,7 +69,7 @@ const useAgainstItsEnd: Race = async (fixture) => {
   ];
 };
 
-/** A vendor serves a tab until it is told to stop. Returns when that was, and what it has served. */
+/** A vendor serves a tab until it is told to stop. Returns when that was, and why. */
 const serve = async (calls: ReturnType<typeof tabCalls>, tab: Tab, isCounted: (micro: number) => void) => {
   for (let call = 0; ; call += 1) {
     const answer = await calls.use(tab, { usage_id: `call-${call}`, amount: String(USE) });

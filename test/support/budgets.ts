@@ -34,6 +34,7 @@ const budgets: Readonly<Record<string, Budget>> = {
   'test/e2e/restarts.test.ts': { seconds: 80, why: 'a restore, and several starts of a stack' },
   'test/economics/economics.integration.test.ts': { seconds: 40, why: 'ten attacks, hundreds of payments' },
   'test/faults/campaign.test.ts': { seconds: 160, why: 'a stack with two of some services, 22 faults' },
+  'test/faults/tabs.test.ts': { seconds: 110, why: 'a stack with two of some services, 6 faults' },
   'test/interop/mcp.test.ts': { seconds: 40, why: 'the packages are installed and hosts started' },
   'test/interop/outgoing.mpp.test.ts': {
     seconds: 30,

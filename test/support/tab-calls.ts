@@ -5,11 +5,11 @@ import { type Answer, type Api, must } from '../../deploy/local/seed/api.ts';
 export const CEILING = 500_000n;
 
 /** What an error says. */
-export type Refused = { error?: { code: string; message: string; money_moved?: string } };
+type Refused = { error?: { code: string; message: string; money_moved?: string } };
 export type Tab = { settlement_id: string; settlement_token: string };
-export type Authorized = Tab & { status: string; tx_hash: null; max_amount: string; capture_ends_at: string };
-export type Used = { settlement_id: string; max_amount: string; used: string; left: string };
-export type Captured = {
+type Authorized = Tab & { status: string; tx_hash: null; max_amount: string; capture_ends_at: string };
+type Used = { settlement_id: string; max_amount: string; used: string; left: string };
+type Captured = {
   status: 'confirmed' | 'pending';
   captured_amount: string;
   fee_amount: string;
@@ -17,8 +17,8 @@ export type Captured = {
   max_amount: string;
   tx_hash: string | null;
 };
-export type Voided = { status: string; voided_at: string; used: string };
-export type Verified = {
+type Voided = { status: string; voided_at: string; used: string };
+type Verified = {
   status: string;
   chain_status: string;
   quote_amount: string;
@@ -37,7 +37,7 @@ export const tabCalls = (api: Api, vendor: Pick<Vendor, 'apiKey' | 'serviceId'>)
   const usage = call<Used>('usage');
   const verify = call<Verified>('verify');
   return {
-    /** A quote with a ceiling, which is captured with what was used unless the terms say otherwise. */
+    /** A quote with a ceiling. What was used is captured unless the terms say otherwise. */
     quote: (terms: object = {}): Promise<TabQuote> =>
       must(
         api<TabQuote>('POST /v1/quote', {

@@ -119,17 +119,23 @@ const invariants: Record<string, Invariant> = {
   /**
    * A payer that cannot pay is refused before anything is signed. So no transaction of the platform
    * fails on chain, unless a fork gave the money to another payment or the owner removed it. What
-   * clients of other protocols have signed is theirs.
+   * clients of other protocols have signed, and captures of tabs, are theirs.
    */
-  'nothing-fails-on-chain': ({ finalState, forks, fickle }) =>
-    [...finalState.transactions.values()]
+  'nothing-fails-on-chain': ({ finalState, forks, fickle }) => {
+    const own = new Set(
+      finalState.settlements.map(
+        ({ account_id, payment_attempt_id }) => `settle:${account_id}:${payment_attempt_id}`,
+      ),
+    );
+    return [...finalState.transactions.values()]
       .filter(({ succeeded, signature }) => {
         const intent = finalState.records.get(signature)?.intent_id ?? '';
-        const isOther = intent.startsWith('incoming:');
+        const isOther = intent.startsWith('incoming:') || (intent.startsWith('settle:') && !own.has(intent));
         const isRemoved = intent.startsWith(`settle:${fickle.signIn.account.account_id}:`);
         return !succeeded && forks === 0 && !isOther && !isRemoved;
       })
-      .map(({ signature }) => ({ what: `${signature} failed` })),
+      .map(({ signature }) => ({ what: `${signature} failed` }));
+  },
 
   /** A failed attempt moved nothing and can move nothing: none of its bytes is live. */
   'failed-moved-nothing': (of) => {

@@ -48,7 +48,7 @@ const ofTab: Record<string, (ended: Ended, forks: number) => string | null> = {
     return known === uses.size ? null : `${uses.size} uses are recorded, ${known} were reported`;
   },
 
-  /** Used = captured + released: nobody pays for nothing, and no use is lost unless nobody can pay. */
+  /** Used = captured + released: nobody pays for nothing, and an honest buyer pays what it used. */
   'captured-is-what-was-used': (ended, forks) => {
     const { tab, row } = ended;
     if (row === undefined) return null;

@@ -14,7 +14,7 @@ const WINDOW_SECONDS = 60;
 const THRESHOLD = '250000';
 const ALLOWANCE = 10_000_000_000n;
 
-export type Load = {
+type Load = {
   access: Pick<Access, 'chain' | 'rpc'>;
   client: TabClient;
   log: TabLog;
@@ -113,7 +113,9 @@ const startTab = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
     const undo = await cheating;
     // What was signed of it is decided before the money is back.
     if (undo) await sleep(8000);
-    await undo?.();
+    await undo?.().catch(() => {
+      buyer.isElsewhere = true;
+    });
   }
   tab.to = Date.now();
 };

@@ -2,7 +2,12 @@ import type { Consumer, Vendor } from '../../../deploy/local/seed/actors.ts';
 import type { Tab as Settlement, TabQuote } from '../../support/tab-calls.ts';
 
 /** A buyer. A cheater empties its wallet, or takes its allowance back, while a tab is used. */
-export type Buyer = { consumer: Consumer; cheats: boolean };
+export type Buyer = {
+  consumer: Consumer;
+  cheats: boolean;
+  /** A cheater could not put its money back, for instance because of a fork. */
+  isElsewhere?: boolean;
+};
 
 /** Uses that a vendor reported together, in micro-units. Use `i` has the id `number/i`. */
 export type Report = { number: number; amounts: readonly number[]; isCounted: boolean };

@@ -60,15 +60,22 @@ const readUses = async ({ query }: Access, settlementIds: readonly string[]) => 
 const readMoved = async (
   { chain }: Access,
   tabs: readonly Ended[],
-  before: ReadonlyMap<string, bigint>,
+  { before, forks }: { before: ReadonlyMap<string, bigint>; forks: number },
 ): Promise<Case['moved']> => {
+  // A fork may also remove what a cheater has done.
+  const elsewhere = new Set(
+    tabs.flatMap(({ tab: { buyer } }) =>
+      buyer.isElsewhere || (buyer.cheats && forks > 0) ? [buyer.consumer.wallet.publicKey.toBase58()] : [],
+    ),
+  );
   const expected = new Map(before);
   const add = (owner: string, amount: bigint) => expected.set(owner, (expected.get(owner) ?? 0n) + amount);
   for (const { tab, row } of tabs.filter((one) => isCaptured(one.row))) {
     add(tab.buyer.consumer.wallet.publicKey.toBase58(), -BigInt(row!.quote_amount));
     add(tab.vendor.payout.publicKey.toBase58(), BigInt(row!.quote_amount) - BigInt(row!.fee_amount));
   }
-  return inParallel([...expected], HANDS, async ([who, amount]) => ({
+  const known = [...expected].filter(([who]) => !elsewhere.has(who));
+  return inParallel(known, HANDS, async ([who, amount]) => ({
     ...{ who, expected: amount },
     balance: await chain.balance(who),
   }));
@@ -76,9 +83,9 @@ const readMoved = async (
 
 const readCase = async (
   access: Access,
-  { log, before }: { log: TabLog; before: ReadonlyMap<string, bigint> },
+  { log, before, forks }: { log: TabLog; before: ReadonlyMap<string, bigint>; forks: number },
   records: FinalRecords,
-): Promise<Omit<Case, 'forks'>> => {
+): Promise<Case> => {
   const rows = new Map(
     records.settlements
       .filter(({ max_amount }) => max_amount !== null)
@@ -92,7 +99,7 @@ const readCase = async (
     const row = rows.get(`${tab.buyer.consumer.signIn.account.account_id}/${tab.attemptId}`);
     return { tab, row, uses: uses.get(row?.settlement_id ?? '') ?? new Map() };
   });
-  return { tabs, moved: await readMoved(access, tabs, before) };
+  return { tabs, moved: await readMoved(access, tabs, { before, forks }), forks };
 };
 
 const linesOf = ({ tabs }: Pick<Case, 'tabs'>, log: TabLog): string[] => {
@@ -166,9 +173,9 @@ export const tabTraffic = ({
         );
       },
       evaluate: async (records, { forks }) => {
-        const of = await readCase(access, { log, before }, records);
+        const of = await readCase(access, { log, before, forks }, records);
         const paid = of.tabs.filter(({ row }) => isCaptured(row)).length;
-        return { breaks: judgeTabs({ ...of, forks }), paid, lines: linesOf(of, log) };
+        return { breaks: judgeTabs(of), paid, lines: linesOf(of, log) };
       },
     };
   },
