@@ -5,7 +5,7 @@ import type { MeteredResult } from './metered-route.ts';
 
 type Header = (name: string) => string | null;
 
-/** True for a stream of events to which text can be added: its bytes are neither encoded nor counted. */
+/** True for a stream of events to which text can be added: it is neither encoded nor counted. */
 const isOpenEvents = (header: Header): boolean =>
   /^text\/event-stream\b/i.test(header('content-type') ?? '') &&
   /^(identity)?$/i.test(header('content-encoding') ?? '') &&
