@@ -26,6 +26,7 @@ export const benchmarks: Record<string, Benchmark> = {
   verify,
   consume,
   prepaid,
+  metered,
   gate,
   growth,
   counts,

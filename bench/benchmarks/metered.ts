@@ -4,12 +4,13 @@ import { type Cpu, measured, showCpu } from '../harness/cpu.ts';
 import { compare } from '../harness/rounds.ts';
 import type { Benchmark, Run } from '../harness/run.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import { callFor } from '../shop/calls.ts';
 import { startShop } from '../shop/shop.ts';
 import { compareWithSkeleton } from './gates.ts';
 import { compareSides, createSides } from './paid-route.ts';
-import { callFor, type Get } from './prepaid.ts';
 
 const CONCURRENCY = 16;
+type Get = (url: string) => Promise<Response>;
 const THOUSAND = 1000;
 
 /** The routes of the shop with a tab, and the targets. A repeatable one stores no answers. */

@@ -16,7 +16,7 @@ const ROUTES = [
   { name: 'prepaid, repeatable', path: '/repeatable', atLeast: 0.7 },
 ] as const;
 
-export type Get = (url: string) => Promise<Response>;
+type Get = (url: string) => Promise<Response>;
 
 export const prepaid: Benchmark = {
   about: 'a prepaid route through the SDK on both sides, against the same route unpaid with one Redis call',

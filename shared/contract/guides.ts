@@ -47,6 +47,7 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
       ),
       guide('errors', 'Handle errors', 'money_moved, safe_action and retries'),
       guide('crash-recovery', 'Crashes', 'what to do when a process dies between payment and delivery'),
+      guide('payment-links', 'Payment links', 'a page with one price for people, without a server'),
       guide(
         'metered',
         'Be paid for what was used',

@@ -7,7 +7,7 @@ import { NATS_MONITOR_PORT } from './project.ts';
 import { containerOf, docker, installation, nodeIn } from './running.ts';
 
 /**
- * What a payment needs, counted in containers as they are installed. These counts do not move with
+ * What a payment needs, counted in containers as they are installed. These counts hardly move with
  * the machine's load, as times and CPU do (docs/benchmarks.md), so an increase is a fault.
  */
 const PAYERS = 16;

@@ -44,6 +44,15 @@ const NO_ASSERTION = {
 const OPEN = 'gateway.health gateway.ready gateway.environments gateway.jwks settlement.getBlockhash';
 const OF_ACCOUNT = ['getSettings', 'listSessions', 'listKeys', 'listSecurityEvents', 'listPasskeys'];
 const HIDDEN = [...OF_ACCOUNT.map((name) => `identity.${name}`), 'settlement.getAccountLimits'];
+/** Objects of the tenant, without a body. */
+const OWN = [
+  'quote.get quote.getPaymentLink quote.deactivatePaymentLink settlement.verify settlement.get',
+  'settlement.getReceipt settlement.getApproval settlement.denyApproval wallet.backup',
+  'funding.getDeposit funding.getWithdrawal funding.getRefund identity.deletePasskey',
+  'identity.deleteSession identity.approvalOptions identity.getService identity.getDelegate',
+  'identity.deleteDelegate webhook.getEndpoint webhook.deleteEndpoint webhook.rotateEndpointSecret',
+  'webhook.listDeliveries webhook.testEndpoint webhook.getEvent',
+].flatMap((names) => names.split(' '));
 /** A call of a vendor that presents a settlement token. */
 const presented = (more: object): Recipe => ({
   body: ({ settlementToken }) => ({ settlement_token: settlementToken, ...more }),
@@ -75,7 +84,7 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.redeem': presented({}),
   'settlement.consume': presented({ units: 1, request_id: 'r-1' }),
   'settlement.usage': presented({ usage_id: 'u-1', amount: '1' }),
-  ...Object.fromEntries(['capture', 'void', 'verify'].map((name) => [`settlement.${name}`, {}])),
+  ...Object.fromEntries(['capture', 'void'].map((name) => [`settlement.${name}`, {}])),
   'settlement.list': { foreign: 'hidden' },
   'settlement.listApprovals': { foreign: 'hidden' },
   // A stranger who tried to pay Ada’s quote sees the refusal of it, which names the quote.

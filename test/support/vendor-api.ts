@@ -232,6 +232,8 @@ export const startVendorApi = async () => {
 
   const log: PaywallEvent[] = [];
   return {
+    authorizations,
+    authorize,
     baseUrl: running.baseUrl,
     serviceId,
     /** Headers of the answers to created quotes, as the gateway reports a limit. */

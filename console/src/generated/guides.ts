@@ -41,6 +41,10 @@ export const GUIDES = [
     "title": "Crashes"
   },
   {
+    "name": "payment-links",
+    "title": "Payment links"
+  },
+  {
     "name": "metered",
     "title": "Be paid for what was used"
   },

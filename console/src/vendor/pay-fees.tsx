@@ -107,7 +107,6 @@ export const PayFees = ({
   );
 };
 
-/** A quote of fees has no ceiling, so it is paid at once, by a transaction. */
 const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amount: string }) => (
   <Notice tone="good" title="Fees paid">
     <Properties

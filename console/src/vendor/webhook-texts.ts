@@ -13,6 +13,7 @@ const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
   'quote.settling': 'Payment under way',
   'quote.settled': 'Paid',
   'quote.expired': 'Expired unpaid',
+  'payment_link.paid': 'Paid and redeemed',
   'settlement.authorized': 'Authorized, nothing is paid yet',
   'settlement.at_risk': 'The buyer’s wallet no longer covers an authorization',
   'settlement.captured': 'Captured',

@@ -790,6 +790,7 @@ export interface webhooks {
   'quote.settling': WebhookEventQuoteSettling;
   'quote.settled': WebhookEventQuoteSettled;
   'quote.expired': WebhookEventQuoteExpired;
+  'payment_link.paid': WebhookEventPaymentLinkPaid;
   'settlement.authorized': WebhookEventSettlementAuthorized;
   'settlement.at_risk': WebhookEventSettlementAtRisk;
   'settlement.captured': WebhookEventSettlementCaptured;
@@ -1805,9 +1806,9 @@ export type EventPage = {
  * @description The object and what happened to it
  * @enum {string}
  */
-export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 /** @enum {string} */
-export type EventTypePattern = "*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventTypePattern = "*" | "quote.*" | "payment_link.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 export type Failure = {
     /** @description Why it failed, for programs */
     code: string;
@@ -2528,6 +2529,61 @@ export type PayerPaymentChange = {
  * @example order-1042-1
  */
 export type PaymentAttemptId = string;
+export type PaymentLink = {
+    payment_link_id: PaymentLinkId;
+    service_id: ServiceId;
+    /**
+     * @description The page to give to buyers. Whoever has the address can pay
+     * @example https://api.example.com/pay/test/pl_01kaj5w0c0e8h9x2m4n6p8q0rs
+     */
+    url: string;
+    /**
+     * @description What is sold, for the buyer
+     * @example Ticket for the harbour tour
+     */
+    title: string;
+    /** @description What the payer pays. In USDC micro-units */
+    quote_amount: MicroUsdc;
+    /** @description Whether it can be paid once only */
+    single_use: boolean;
+    success_url: string | null;
+    status: PaymentLinkStatus;
+    /** @description How many payments of it are confirmed */
+    payments: number;
+    /** @description When it was created */
+    created_at: Timestamp;
+    /** @description When it was deactivated. Null: it was not */
+    deactivated_at: Timestamp | null;
+};
+/**
+ * @description Id of the payment link, beginning with pl_ (TypeID: UUIDv7 in base32)
+ * @example pl_01kaj5w0c0e8h9x2m4n6p8q0rs
+ */
+export type PaymentLinkId = string;
+export type PaymentLinkPage = {
+    /** @description The items of this page, newest first */
+    data: PaymentLink[];
+    next_cursor: NextCursor;
+};
+export type PaymentLinkPaid = {
+    payment_link_id: PaymentLinkId;
+    /**
+     * @description What was sold
+     * @example Ticket for the harbour tour
+     */
+    title: string;
+    /** @description The payment, which you can read and refund */
+    settlement_id: SettlementId;
+    quote_id: QuoteId;
+    service_id: ServiceId;
+    /** @description What the payer pays. In USDC micro-units */
+    quote_amount: MicroUsdc;
+};
+/**
+ * @description active: can be paid. paid: a link for one payment that was paid. inactive: it was deactivated
+ * @enum {string}
+ */
+export type PaymentLinkStatus = "active" | "paid" | "inactive";
 export type PendingCapture = {
     settlement_id: SettlementId;
     /**

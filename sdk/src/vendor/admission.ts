@@ -216,10 +216,16 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
       case 'deliver': {
         const { id: deliveryId, receipt, metering = null } = begun;
         const paymentId = receipt?.paymentId ?? payment.id;
+        const meter = metering === null ? {} : { meter: metering.meter };
         const paid = { paymentId, deliveryId, amount: bill.amount, payer: receipt?.payer ?? null, requestId };
-        const finish = logged(log, { ...about, payment_id: paymentId }, begun);
-        const isRepeatable = begun.isRepeatable === true;
-        return { kind: 'deliver', payment: paid, headers: receipt?.headers ?? {}, isRepeatable, finish };
+        return {
+          kind: 'deliver',
+          payment: { ...paid, ...meter },
+          headers: receipt?.headers ?? {},
+          isRepeatable: begun.isRepeatable === true,
+          metering,
+          finish: logged(log, { ...about, payment_id: paymentId }, begun),
+        };
       }
       default:
         if (begun.kind === 'spent' && begun.isUnknown === true && isInMemory(store))
@@ -275,8 +281,8 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       checkAddress(read, resource);
       return charge(bill, read);
     }
-    if (!('take' in presented)) return refuseTo(bill, incoming, presented);
-    const isEnd = bill.metered?.isTab === true && incoming.header(CLOSE_TAB_HEADER) !== null;
-    return isEnd ? endTab(presented, bill, incoming) : redeem(presented, bill, incoming, { requestId, body });
+    if (!('take' in presented)) return refuseTo(bill, read, presented);
+    const isEnd = bill.metered?.isTab === true && read.header(CLOSE_TAB_HEADER) !== null;
+    return isEnd ? endTab(presented, bill, read) : redeem(presented, bill, read, { requestId, body });
   };
 };

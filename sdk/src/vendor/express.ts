@@ -1,5 +1,13 @@
 import type { Incoming } from './incoming.ts';
-import { captureNode, headerOf, type NodeBody, type NodeHeaders, parsedBytes, readNode } from './node.ts';
+import {
+  captureNode,
+  headerOf,
+  isParsed,
+  type NodeBody,
+  type NodeHeaders,
+  parsedBytes,
+  readNode,
+} from './node.ts';
 import type { NodeResponse } from './node-copy.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';

@@ -1,5 +1,5 @@
 import type { Incoming } from './incoming.ts';
-import { captureNode, headerOf, type NodeHeaders, parsedBytes } from './node.ts';
+import { captureNode, headerOf, isParsed, type NodeHeaders, parsedBytes } from './node.ts';
 import type { NodeResponse } from './node-copy.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';

@@ -16,6 +16,10 @@ export type Incoming = {
    */
   body: (limit: number) => Promise<Uint8Array | null>;
   /**
+   * True if something has parsed the body, so that its bytes may differ from those that were sent.
+   */
+  isParsed?: () => boolean;
+  /**
    * Why nothing can be delivered now, or null. Asked before a payment is taken that has no record,
    * so that it is not taken for a handler that cannot answer.
    */

@@ -216,7 +216,7 @@ const createDialect = (paywall: PaywallContext, options: MppOptions): Dialect =>
     offersAgain: true,
     offer: async (bill, incoming, refused): Promise<Offer> => {
       // A settlement of MPP is redeemed as a whole, so it cannot buy several requests.
-      const terms = isFixedPrice(bill) ? await findTerms() : null;
+      const terms = isFixedPrice(bill) ? await paywall.findTerms() : null;
       if (terms === null) return {};
       const transfers = transfersOf(terms, bill);
       if (transfers === null) return {};

@@ -10,7 +10,7 @@ import {
   type Offer,
   type PaywallContext,
 } from './dialect.ts';
-import type { Incoming } from './incoming.ts';
+import { type Incoming, isNavigation } from './incoming.ts';
 import { type Asked, presentIncoming } from './incoming-dialect.ts';
 import type { IncomingSettlement } from './incoming-payments.ts';
 import type { IncomingTerms } from './incoming-terms.ts';

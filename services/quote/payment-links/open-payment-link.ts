@@ -57,7 +57,7 @@ export const openPaymentLink =
       amountMicro: link.quote_amount,
       quoteId,
     });
-    const row = newQuote(deps, service, terms, scope, quoteId);
+    const row = newQuote(deps, service, terms, { scope, quoteId });
     if (!(await upsertLinkQuote(deps.pool, row, payment_link_id))) throw alreadyPaid();
     count('quittance_quotes_total', 1);
     return { quote_token: row.quote_token };

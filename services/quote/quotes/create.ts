@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Records } from '../../../shared/boot.ts';
 import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { CaptureTerms } from '../../../shared/contract/quote/capture.ts';
-import type { quote } from '../../../shared/contract/quote.ts';
+import { LINK_KEY, type quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
@@ -34,12 +34,6 @@ const MAX_SCOPE_BYTES = 4096;
  */
 const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/**
- * A payment is signed up to 60 s after its quote's expiry (rule 11). The rest is for the answer to
- * arrive.
- */
-const SIGNED_WITHIN_MS = 90_000;
-
 /** A capture is decided by the end of its window, and may wait a day for the chain. */
 const CAPTURE_GRACE_MS = 24 * 3_600_000;
 const capturedWithinMs = (capture: CaptureTerms | null): number =>
@@ -55,33 +49,6 @@ const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
     throw invalid('scope', `must not have the key ${LINK_KEY}, which quotes of payment links have`);
   if (NUL_IN_JSON.test(text)) throw invalid('scope', 'must not contain the character U+0000; remove it');
   return scope;
-};
-
-const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
-  const amountMicro = parseMicro(input.max_amount ?? input.quote_amount ?? service.price);
-  const fee = feeMicro(amountMicro, rule);
-  if (amountMicro <= fee) {
-    throw invalid(
-      input.max_amount === undefined ? 'quote_amount' : 'max_amount',
-      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing; send at least "${rule.minMicro + 1n}"`,
-    );
-  }
-  return { amountMicro, feeMicro: fee };
-};
-
-/** @throws ServiceError conflict where the payout address cannot receive USDC */
-const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Reservation): void => {
-  if (retryAfterSeconds !== null) {
-    throw conflict(
-      'the payout address has no USDC token account and the platform pays for no more token accounts today; send any USDC to the address from a wallet, which creates the account, or try again tomorrow',
-      { retryAfterSeconds },
-    );
-  }
-  if (status === 'refused') {
-    throw conflict(
-      'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; send any USDC to the address from a wallet, which creates the account, or use an address that has one',
-    );
-  }
 };
 
 /** POST /v1/quote. */
@@ -100,15 +67,13 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
 
     const scope = checkedScope(input);
     const capture = captureTerms(input, deps.fee);
-    const { amountMicro, feeMicro: fee } = amountsOf(input, service, deps.fee);
-    const lifetimeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
-    checkReservation(
-      await deps.reserveTokenAccount(
-        service.account_id,
-        service.payout_address,
-        deps.clock() + lifetimeMs + SIGNED_WITHIN_MS + capturedWithinMs(capture),
-      ),
+    const amounts = amountsOf(
+      parseMicro(input.max_amount ?? input.quote_amount ?? service.price),
+      deps.fee,
+      input.max_amount === undefined ? 'quote_amount' : 'max_amount',
     );
+    const lifetimeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
+    await reservePayout(deps, service, lifetimeMs + capturedWithinMs(capture));
 
     const now = deps.clock();
     const terms = {

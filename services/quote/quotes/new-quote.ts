@@ -24,7 +24,11 @@ export const newQuote = (
     NewQuote,
     'quote_amount' | 'fee_amount' | 'redeem_window_seconds' | 'created_at' | 'expires_at'
   >,
-  { scope, capture = null }: Pick<QuoteClaims, 'scope'> & { capture?: CaptureTerms | null },
+  {
+    scope,
+    capture = null,
+    quoteId = newId('q'),
+  }: Pick<QuoteClaims, 'scope'> & { capture?: CaptureTerms | null; quoteId?: string | undefined },
 ): NewQuote => {
   const claims = {
     env: environment,

@@ -11,13 +11,18 @@ const SIGNED_WITHIN_MS = 90_000;
 
 /**
  * The amounts of a quote.
+ * @param field that named the amount
  * @throws ServiceError validation_error where the fee leaves nothing to the vendor
  */
-export const amountsOf = (amountMicro: bigint, rule: FeeRule) => {
+export const amountsOf = (
+  amountMicro: bigint,
+  rule: FeeRule,
+  field: 'quote_amount' | 'max_amount' = 'quote_amount',
+) => {
   const fee = feeMicro(amountMicro, rule);
   if (amountMicro <= fee) {
     throw invalid(
-      'quote_amount',
+      field,
       `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing; send at least "${rule.minMicro + 1n}"`,
     );
   }

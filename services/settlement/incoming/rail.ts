@@ -35,7 +35,7 @@ export const INCOMING: Rail<IncomingRow, ClaimedIncoming> = {
     when tx_hash is null then interval '70 seconds'
     else interval '15 seconds' end`,
   claimed: Claimed,
-  termsOf: (row, createdAt) => ({ ...row, scope: null, created_at: createdAt, max_amount: null }),
+  termsOf: (row, createdAt) => ({ ...row, created_at: createdAt, max_amount: null }),
   mayBePaid:
     'records of this time were lost, and the chain has this payment, which is refused as a new one; repeat it when the reason is removed',
 };

@@ -36,8 +36,8 @@ export const makeReceipt = async (
 ) => {
   if (!isConfirmed(row))
     throw conflict(
-      row.status === 'failed'
-        ? 'the payment failed, so it has no receipt; no money moved'
+      row.status === 'failed' || row.status === 'voided'
+        ? 'the payment failed or was voided, so it has no receipt; no money moved'
         : 'a receipt exists once the payment is confirmed; wait for it and repeat the call',
     );
   // Of an outgoing payment, `payer_address` is the platform's authority over the wallet.
@@ -54,16 +54,5 @@ export const getReceipt =
   async ({ settlement_id }, caller) => {
     const row = await findSettlementInScope(deps.pool, scopeOf(caller), settlement_id);
     if (row === null) throw notFound('settlement');
-    if (!isConfirmed(row))
-      throw conflict(
-        row.status === 'failed' || row.status === 'voided'
-          ? 'the payment failed or was voided, so it has no receipt; no money moved'
-          : 'a receipt exists once the payment is confirmed; wait for it and repeat the call',
-      );
-    // Of an outgoing payment, `payer_address` is the platform's authority over the wallet.
-    const owner = row.wallet_id === null ? row.payer_address! : (await findOwner(pool, row.wallet_id))!;
-    const refunds = await listConfirmedRefunds({ settlement_id });
-    const claims = claimsOf(row, refunds, { owner, now: clock(), issuer: receiptIssuer });
-    const receipt = await signReceipt(claims, signingKey);
-    return { receipt, receipt_url: `${receiptIssuer.iss}/receipt#${receipt}`, claims };
+    return makeReceipt(deps, row);
   };

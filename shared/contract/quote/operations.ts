@@ -16,6 +16,7 @@ import {
 } from '../primitives.ts';
 import { operation } from '../service.ts';
 import { CaptureTerms, captureWindow, unitPrice } from './capture.ts';
+import { paymentLinkOperations } from './payment-links.ts';
 
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
   id: 'QuoteStatus',

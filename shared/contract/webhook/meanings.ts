@@ -6,6 +6,7 @@ export const MEANINGS: Record<EventType, string> = {
     'A buyer is paying your quote. Sent after two seconds, or with the end of the payment if that comes earlier.',
   'quote.settled': 'Your quote is paid.',
   'quote.expired': 'Your quote was not paid and can no longer be paid. Sent five minutes after its expiry.',
+  'payment_link.paid': 'A payment of your payment link is confirmed, and redeemed for you.',
   'settlement.authorized': 'A ceiling is authorized: use can be reported. Nothing is paid yet.',
   'settlement.at_risk':
     'The buyer’s wallet no longer covers an authorization. Stop delivering; what was used is being captured.',

@@ -12,6 +12,7 @@ const EVENT_TYPES = [
   'quote.settling',
   'quote.settled',
   'quote.expired',
+  'payment_link.paid',
   'settlement.authorized',
   'settlement.at_risk',
   'settlement.captured',

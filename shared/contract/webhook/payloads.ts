@@ -125,6 +125,16 @@ export const PAYLOADS = {
     fee_amount: amounts.fee_amount,
     expires_at: Timestamp.describe('Until when it could be paid'),
   }),
+  'payment_link.paid': z
+    .strictObject({
+      payment_link_id: PaymentLinkId,
+      title: label(120, 'Ticket for the harbour tour').describe('What was sold'),
+      settlement_id: SettlementId.meta({ description: 'The payment, which you can read and refund' }),
+      quote_id: QuoteId,
+      service_id: ServiceId,
+      quote_amount: amounts.quote_amount,
+    })
+    .meta({ id: 'PaymentLinkPaid' }),
   'settlement.authorized': paymentEvent({
     capture_ends_at: Timestamp.describe('Until when use can be reported and captured'),
   }),
