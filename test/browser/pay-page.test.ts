@@ -3,11 +3,10 @@ import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web
 import type { Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { walletScript } from '../support/browser-wallet.ts';
 import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, type openConsole, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
-import { signAsOther, signChanged, startPageVendor } from '../support/paying-page.ts';
+import { openerWithWallet, signAsOther, signChanged, startPageVendor } from '../support/paying-page.ts';
 import { runningStack } from '../support/stack.ts';
 import { guardOf } from '../support/stand-in-programs.ts';
 import { waitFor } from '../support/wait.ts';
@@ -41,23 +40,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => shop?.stop());
 
-type Options = Parameters<typeof openConsole>[2] & {
-  wallet?: Keypair;
-  next?: Keypair;
-  signer?: (wire: string) => string;
-};
-const opened = async ({ wallet, next, signer, ...options }: Options = {}): Promise<ConsolePage> => {
-  const page = await suite.opened(options);
-  if (signer !== undefined) await page.context.exposeFunction('signByTest', signer);
-  if (wallet !== undefined)
-    await page.context.addInitScript(
-      walletScript(wallet, {
-        ...(signer !== undefined && { signer: 'signByTest' }),
-        ...(next !== undefined && { next }),
-      }),
-    );
-  return page;
-};
+const opened = openerWithWallet(suite);
 /** Opens an address of the vendor, until the payment page shows what is sold. */
 const meet = async ({ page }: ConsolePage, address: string): Promise<void> => {
   await page.goto(address);
@@ -135,7 +118,7 @@ const other = Keypair.generate();
 const refuse = () => {
   throw new Error('User rejected the request.');
 };
-test.each<[string, Options, string]>([
+test.each<[string, Parameters<typeof opened>[0], string]>([
   ['refuses', { signer: refuse }, 'Test Wallet did not sign. Nothing was paid.'],
   ['shows another account before it signs', { next: other }, 'Test Wallet did not sign. Nothing was paid.'],
   [

@@ -13,6 +13,9 @@ import { paid } from '../../sdk/src/vendor/express.ts';
 import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
+import { walletScript } from './browser-wallet.ts';
+import type { ConsolePage, openConsole } from './console.ts';
+import type { consoleSuite } from './console-suite.ts';
 
 /** A vendor that sells a page to people, and the wallets with which they pay. */
 export const startPageVendor = async ({ console_url }: Stack, { apiKey, serviceId }: Vendor) => {
@@ -61,4 +64,27 @@ export const signAsOther =
     const key = privateKeyFromSeed(other.secretKey.subarray(0, 32));
     transaction.signatures[1] = signBytes(transaction.message.serialize(), key);
     return Buffer.from(transaction.serialize()).toString('base64');
+  };
+
+type Options = Parameters<typeof openConsole>[2] & {
+  wallet?: Keypair;
+  /** The account to which the wallet changes. */
+  next?: Keypair;
+  signer?: (wire: string) => string;
+};
+
+/** Opens pages whose browser has a wallet of the Wallet Standard. */
+export const openerWithWallet =
+  (suite: ReturnType<typeof consoleSuite>) =>
+  async ({ wallet, next, signer, ...options }: Options = {}): Promise<ConsolePage> => {
+    const page = await suite.opened(options);
+    if (signer !== undefined) await page.context.exposeFunction('signByTest', signer);
+    if (wallet !== undefined)
+      await page.context.addInitScript(
+        walletScript(wallet, {
+          ...(signer !== undefined && { signer: 'signByTest' }),
+          ...(next !== undefined && { next }),
+        }),
+      );
+    return page;
   };
