@@ -9,22 +9,27 @@ import { tableText } from './table.ts';
 const POLL_EVERY_MS = 1000;
 const NOT_DRAINED = 75; // EX_TEMPFAIL of sysexits.h
 
-/** The open work of an environment. A drained environment has none. */
+/** The open work of an environment. A drained environment has none, but may have authorizations. */
 const leftIn = async (operator: Operator) => {
-  const [{ under_way }, { open }, outboxes] = await Promise.all([
+  const [{ under_way, authorized }, { open }, outboxes] = await Promise.all([
     operator.call(settlement, 'getIntake', {}),
     operator.call(chainSubmitter, 'getSigning', {}),
     Promise.all(serviceNames.map((service) => operator.call(serviceContracts[service], 'getBacklog', {}))),
   ]);
-  return { payments: under_way, work: open, messages: outboxes.reduce((sum, { outbox }) => sum + outbox, 0) };
+  return {
+    payments: under_way,
+    work: open,
+    messages: outboxes.reduce((sum, { outbox }) => sum + outbox, 0),
+    authorizations: authorized,
+  };
 };
 type Left = Awaited<ReturnType<typeof leftIn>>;
 
-const isEmpty = (left: Left) => Object.values(left).every((count) => count === 0);
-const textOf = ({ payments, work, messages }: Left) =>
+const isEmpty = ({ payments, work, messages }: Left) => payments + work + messages === 0;
+const textOf = ({ payments, work, messages, authorizations }: Left) =>
   tableText([
-    ['open payments', 'open work of chain-submitter', 'unpublished messages'],
-    [payments, work, messages].map(String),
+    ['open payments', 'open work of chain-submitter', 'unpublished messages', 'authorizations'],
+    [payments, work, messages, authorizations].map(String),
   ]);
 
 export const drainCommands: readonly Command[] = [
@@ -33,7 +38,7 @@ export const drainCommands: readonly Command[] = [
     args: '',
     summary: 'Pauses payments and waits until all accepted work is completed',
     details:
-      'Payments stay paused until `payments resume`. Withdrawals, refunds, funds and approvals can still begin; run `signing pause`\nafterwards to stop them. Exit code 75 if work is left after --seconds; run the command again to wait longer.',
+      'Payments stay paused until `payments resume`. Withdrawals, refunds, funds and approvals can still begin; run `signing pause`\nafterwards to stop them. An authorization stays open until it is due, and nothing waits for it. Exit code 75 if\nwork is left after --seconds; run the command again to wait longer.',
     plan: async (operator, _args, { seconds }) => {
       const [{ paused_at }, left] = await Promise.all([
         operator.call(settlement, 'getIntake', {}),
@@ -46,6 +51,7 @@ export const drainCommands: readonly Command[] = [
           ['open payments', String(left.payments), '0'],
           ['open work of chain-submitter', String(left.work), '0'],
           ['unpublished messages', String(left.messages), '0'],
+          ['authorizations', String(left.authorizations), 'unchanged'],
         ],
         notes: [`Waits for up to ${seconds} s. New payments stay paused until \`payments resume\`.`],
         make: async (attribution) => {

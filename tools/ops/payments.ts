@@ -3,14 +3,14 @@ import type { Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 import { tableText } from './table.ts';
 
-type Intake = { paused_at: string | null; under_way: number };
+type Intake = { paused_at: string | null; under_way: number; authorized: number };
 
 const stateOf = ({ paused_at }: Intake) => (paused_at === null ? 'accepted' : `paused since ${paused_at}`);
 const outputOf = (json: unknown, intake: Intake): CommandOutput => ({
   json,
   text: tableText([
-    ['new payments', 'open'],
-    [stateOf(intake), String(intake.under_way)],
+    ['new payments', 'open', 'authorized'],
+    [stateOf(intake), String(intake.under_way), String(intake.authorized)],
   ]),
 });
 

@@ -3,6 +3,7 @@ import { call } from '../../../shared/bus/call.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import type { Decision } from '../../../shared/contract/operator.ts';
+import { authorize, voidIt } from '../../../test/support/authorizations.ts';
 import {
   admin,
   base,
@@ -76,6 +77,15 @@ describe('paused payments', () => {
     const first = await answer;
     expect(first.status).toBe('confirmed');
     expect(await pay(payer, q, 'before')).toEqual(first);
+  });
+
+  test('an open authorization is counted separately, because a drain cannot wait for it', async () => {
+    const intake = () => call(operator, settlement, 'getIntake', {});
+    const before = await intake();
+    const { id } = await authorize();
+    expect(await intake()).toEqual({ ...before, authorized: before.authorized + 1 });
+    await voidIt({ id });
+    expect(await intake()).toEqual(before);
   });
 
   test('a gauge shows the seconds since the pause began', async () => {

@@ -56,7 +56,12 @@ const Paid = z.strictObject({
  * Since when payments are paused, null if they are not, and how many accepted payments are under
  * way.
  */
-const Intake = z.strictObject({ paused_at: Timestamp.nullable(), under_way: z.int().min(0) });
+const Intake = z.strictObject({
+  paused_at: Timestamp.nullable(),
+  under_way: z.int().min(0),
+  /** Authorizations that are open. Nothing is done for them until they are due. */
+  authorized: z.int().min(0),
+});
 
 /** The internal operations of settlement. */
 export const internal = {
