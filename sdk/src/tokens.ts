@@ -98,14 +98,23 @@ export const parse = (payload: Uint8Array): { [name: string]: unknown } => {
   throw new BadTokenError('the token is malformed');
 };
 
-/** The claims of a token that was verified before. Nothing is checked. */
-export const storedClaims = (token: string): QuoteClaims =>
-  parse(bytesOf(token.split('.')[0]!)) as QuoteClaims;
-
 /** Freezes what JSON made, because verified claims are remembered and returned again. */
 const frozen = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
   return value;
+};
+
+/** Tokens whose claims are remembered: each call of a tab or of a prepaid address reads them. */
+const MAX_READ = 100;
+const readClaims = boundedMap<QuoteClaims>(MAX_READ);
+
+/** The claims of a token that was verified before. Nothing is checked. */
+export const storedClaims = (token: string): QuoteClaims => {
+  const known = readClaims.get(token);
+  if (known !== undefined) return known;
+  const claims = frozen(parse(bytesOf(token.split('.')[0]!))) as QuoteClaims;
+  readClaims.set(token, claims);
+  return claims;
 };
 
 /** Checks only the claims in use, so that a token with newer claims is accepted. */
