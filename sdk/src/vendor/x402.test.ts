@@ -52,7 +52,7 @@ describe('version 2', () => {
           maxTimeoutSeconds: 300,
           extra: {
             feePayer: TERMS.fee_payer,
-            memo: expect.stringMatching(/^[\w-]{43}$/),
+            memo: expect.stringMatching(/^[\w-]{22}$/),
             offer: expect.stringMatching(/^[\w-]+\.[\w-]{43}$/),
             paymentFlow: 'upfront',
           },
