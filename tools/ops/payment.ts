@@ -123,11 +123,12 @@ export const paymentCommands: readonly Command[] = [
   {
     name: 'payment show',
     args: '<id>',
-    summary: 'Shows everything recorded about a payment, a refund or a transfer, in the order of time',
+    summary: 'Shows everything recorded about a payment, a refund, a transfer or a link, oldest first',
     details: [
       'The id of the settlement, quote, refund, approval, webhook event, withdrawal or deposit, the signature of the',
-      'transaction, or with --account <account_id> the payment_attempt_id. All services are queried, and every provider',
-      'of the chain. A request id is not recorded: use `request show`.',
+      'transaction, or with --account <account_id> the payment_attempt_id. Of a payment link (pl_…) the newest payments',
+      'are shown. All services are queried, and every provider of the chain. A request id is not recorded: use',
+      '`request show`.',
     ].join('\n'),
     show: async (operator, [id], { account, traces }) => {
       const trail = await followTrail(operator, startOf(id, account));

@@ -8,6 +8,7 @@ import { privateKeyFromSeed } from '../../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import type { TestDatabase } from '../../../test/support/database-handle.ts';
+import { findQuoteRecords } from '../operator/records.ts';
 import { applyTransitions } from '../quotes/apply-transitions.ts';
 import { create } from '../quotes/create.ts';
 import type { SettlementState } from '../quotes/model/status.ts';
@@ -175,6 +176,21 @@ test('a confirmed payment is published once and redeemed once', async () => {
   await redeemPayments(deps())();
   expect(redeemed.filter((each) => each === settlementId)).toHaveLength(1);
   expect(await show(link)).toMatchObject({ status: 'active', payments: 1 });
+});
+
+test('an operator finds a link with its payments, and of a payment no other buyers', async () => {
+  const link = await make();
+  const [paid, unpaid] = [await open(link), await open(link)];
+  const settlementId = await settle(paid.quote_id, 'issued');
+  const find = (id: string) => findQuoteRecords(pool)({ ids: [id], attempts: [] });
+  const found = await find(link.payment_link_id);
+  expect(found.related.ids).toEqual([paid.quote_id]);
+  expect(found.entries).toMatchObject([
+    { what: 'payment link created', details: { title: 'Tour', amount: '2500000', payments: 1 } },
+  ]);
+  expect((await find(paid.quote_id)).related.ids).toEqual([paid.quote_id, settlementId]);
+  expect((await find(unpaid.quote_id)).related.ids).toEqual([unpaid.quote_id]);
+  await redeemPayments(deps())();
 });
 
 test('what cannot be redeemed now is redeemed later', async () => {

@@ -57,6 +57,21 @@ export const findPaymentLink = (
 export const findOpenedLink = (db: Db, paymentLinkId: string): Promise<PaymentLinkRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from payment_links where payment_link_id = ${paymentLinkId}`);
 
+/** The links with these ids, of any account. */
+export const listLinks = (db: Db, ids: readonly string[]): Promise<readonly PaymentLinkRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from payment_links where payment_link_id = any(${sql.array([...ids], 'text')})`);
+
+const Paid = z.object({ quote_id: z.string() });
+
+/** The ids of the newest paid quotes of a link. */
+export const listPaidQuotes = async (db: Db, paymentLinkId: string, limit: number): Promise<string[]> => {
+  const rows = await db.any(sql.type(Paid)`
+    select quote_id from quotes where payment_link_id = ${paymentLinkId} and ${isPaid}
+    order by quote_id desc limit ${limit}`);
+  return rows.map(({ quote_id }) => quote_id);
+};
+
 /** Deactivates a link of the scope, once. Null: the scope has no such link. */
 export const recordDeactivation = (
   db: Db,
