@@ -15,6 +15,7 @@ import { type EnvironmentKeys, environmentKeys, genesisMint } from '../../deploy
 import type { Bus } from '../../shared/bus/connect.ts';
 import { loginWith } from '../../shared/bus/nkey.ts';
 import { publish } from '../../shared/bus/publish.ts';
+import { STREAMS } from '../../shared/bus/topology.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import type { CaptureTerms } from '../../shared/contract/quote/capture.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
@@ -96,6 +97,8 @@ export const startSubmitterFixture = async ({
     failpoints?: string,
     mutation?: string,
   ): Promise<ServiceProcess> => {
+    // A job that an earlier process did not acknowledge would be delivered again, and trigger them.
+    if (failpoints !== undefined) await forgetJobs(testBus);
     const service = await startService(
       'chain-submitter',
       { ...environment(), ...faults(failpoints), ...env },
@@ -283,6 +286,14 @@ export const startSubmitterFixture = async ({
   };
 };
 export type SubmitterFixture = Awaited<ReturnType<typeof startSubmitterFixture>>;
+
+/** Removes the jobs of earlier tests, whose work is done. */
+const forgetJobs = async (testBus: TestBus): Promise<void> => {
+  const nc = await connect({ servers: testBus.url, ...loginWith(testBus.seedOf('admin')) });
+  const jsm = await nc.jetstreamManager();
+  await jsm.streams.purge(STREAMS.jobs, { filter: 'job.chain-submitter.>' });
+  await nc.close();
+};
 
 /** All events of the service in the order of their arrival. */
 const listen = async (testBus: TestBus) => {

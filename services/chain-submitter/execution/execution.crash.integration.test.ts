@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '../../../shared/lib/id.ts';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { transfersOver } from '../../../test/support/transfers.ts';
 import { staysFor, waitFor } from '../../../test/support/wait.ts';
@@ -46,21 +47,24 @@ test.each(['beforeIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfir
 test('rule 8: a payment that has to wait is recorded without bytes, and survives a kill', async () => {
   const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
+  const settlement_id = newId('stl');
   const pause = (paused: boolean) => fixture.admin.query('update settings set paused = $1', [paused]);
   await pause(true);
-  const dying = await fixture.start({}, 'submitter.afterIntent=crash');
-  const job = await fixture.settle(payer, fixture.quote());
-  await dying.exited;
-  const { rows } = await fixture.admin.query('select status from intents where object_id = $1', [
-    job.settlement_id,
-  ]);
-  expect(rows).toEqual([{ status: 'accepted' }]);
-  expect(await count(job.settlement_id)).toBe(0);
-
-  await pause(false);
+  try {
+    const dying = await fixture.start({}, 'submitter.afterIntent=crash');
+    await fixture.settle(payer, fixture.quote(), { settlement_id });
+    await dying.exited;
+    const { rows } = await fixture.admin.query('select status from intents where object_id = $1', [
+      settlement_id,
+    ]);
+    expect(rows).toEqual([{ status: 'accepted' }]);
+    expect(await count(settlement_id)).toBe(0);
+  } finally {
+    await pause(false);
+  }
   const next = await fixture.start();
-  await events.wait(job.settlement_id, 'finalized');
-  expect(await count(job.settlement_id)).toBe(1);
+  await events.wait(settlement_id, 'finalized');
+  expect(await count(settlement_id)).toBe(1);
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   await next.stop();
 }, 60_000);
