@@ -15,6 +15,7 @@ const ROUTES = [
   { match: 'GET /render', max: '$0.50', price_header: 'X-Cost' },
   { match: 'GET /chat', max: '$0.50', unit_price: '$0.0001', units_header: 'X-Tokens' },
   { match: 'GET /based', max: '$0.50', price: '0.01', unit_price: '$0.0001', units_header: 'X-Tokens' },
+  { match: 'GET /fixed', max: '$0.50', price: '$0.02' },
   { match: 'GET /search', max: '$0.50', price: '$0.0005', tab: 'true' },
   {
     match: 'GET /tab',
@@ -137,14 +138,14 @@ describe('a failure of the upstream costs nothing', () => {
     expect(held.used).toBe(0n);
   });
 
-  test.each(['/chat', '/search', '/tab'])('an answer of %s that breaks off', async (path) => {
+  test.each(['/chat', '/fixed', '/search', '/tab'])('an answer of %s that breaks off', async (path) => {
     await start((_request, response) => {
       response.writeHead(200, { 'x-tokens': '320' });
       response.write('half', () => setTimeout(() => response.destroy(), 20));
     });
     const { headers, held } = open(path);
     await expect(get(path, headers)).rejects.toThrow();
-    if (path === '/chat') await waitUntil(() => held.status === 'voided');
+    if (['/chat', '/fixed'].includes(path)) await waitUntil(() => held.status === 'voided');
     await world.gate.stop();
     expect(held.used).toBe(0n);
   });
@@ -154,6 +155,7 @@ describe('a buyer who leaves', () => {
   test.each([
     ['/chat', 32_000n],
     ['/based', 42_000n],
+    ['/fixed', 20_000n],
     ['/search', 500n],
     ['/tab', 32_000n],
   ])('%s after the first byte pays the price that was known', async (path, used) => {
@@ -231,6 +233,7 @@ describe('a tab', () => {
 
 test.each([
   ['/chat', 32_000n],
+  ['/fixed', 20_000n],
   ['/search', 500n],
 ])('an upgraded connection of %s costs what its answer says', async (path, used) => {
   await start(() => undefined);

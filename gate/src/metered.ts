@@ -106,7 +106,7 @@ export const createFirstPart = (delivery: Delivery | null, send: (chunk: Buffer)
 /** Charges for what was delivered of an answer. */
 const charge = ({ metering }: Delivery, price: AnswerPrice, answer: IncomingMessage): void => {
   if (metering === null || !metering.hasBegun() || metering.stopped() !== null) return;
-  if (metering.isFixed) {
+  if (price.header === null) {
     metering.leave();
     return;
   }
@@ -150,6 +150,5 @@ export const chargeAtOnce = (
 ): void => {
   if (price === null || delivery.metering === null) return;
   delivery.metering.begin();
-  // Of a fixed price the end of the delivery takes care.
-  if (!delivery.metering.isFixed) charge(delivery, price, answer);
+  charge(delivery, price, answer);
 };

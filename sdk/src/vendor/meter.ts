@@ -46,7 +46,7 @@ export type Metering = {
   hasBegun: () => boolean;
   /** Asks the price of the finished answer. Only the first call counts. Never throws. */
   conclude: (result: MeteredResult) => Promise<void>;
-  /** The buyer has left after the first byte: a fixed price is owed. */
+  /** The call ends after its first byte without an end of its answer: a fixed price is owed. */
   leave: () => void;
   /** The call costs nothing. */
   drop: () => void;
@@ -161,7 +161,7 @@ export const createMetering = (input: MeteringInput): Metering => {
     leave: () => {
       if (isConcluded) return;
       isConcluded = true;
-      if (bill.fixed !== null) cost.addLast(bill.fixed);
+      if (bill.price !== null) cost.addLast(bill.price);
     },
     drop: () => {
       isConcluded = true;

@@ -66,7 +66,9 @@ const streamOf = (
     signal.addEventListener('abort', () => resolve('stopped'), { once: true });
   });
   const breakOff = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const last = lastEvent(header, metering.stopped()!, metering);
+    const reason = metering.stopped()!;
+    if (reason === 'used_up' && metering.hasBegun()) metering.leave();
+    const last = lastEvent(header, reason, metering);
     await finish('failed');
     reader.cancel(signal.reason).catch(() => undefined);
     if (last === null) return controller.error(signal.reason);

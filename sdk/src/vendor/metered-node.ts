@@ -64,6 +64,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
   const { inner, original, copy } = head;
   const needsCopy = !isRepeatable || !metering.isFixed;
   let isEnded = false;
+  // By the vendor.
   let isBroken = false;
 
   /** Ends the answer when its price is known. */
@@ -95,6 +96,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     const reason = metering.stopped()!;
     if (isEnded || isBroken || !head.isSent() || reason === 'gone') return;
     isBroken = true;
+    if (reason === 'used_up') metering.leave();
     const last = lastEvent(head.header, reason, metering);
     void finish('failed');
     if (last === null) original.destroy();
@@ -116,7 +118,8 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     return response;
   };
   inner.destroy = (...args) => {
-    isBroken = true;
+    // A handler may destroy it because its buyer has left.
+    if (response.socket?.destroyed !== true) isBroken = true;
     return original.destroy(...args);
   };
   metering.meter.signal.addEventListener('abort', breakOff, { once: true });

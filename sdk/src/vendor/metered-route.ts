@@ -64,6 +64,8 @@ export type MeteredBill = {
   windowSeconds: number;
   /** The price of a call of a tab, if its handler charges nothing. Null: it is known at the end. */
   fixed: bigint | null;
+  /** What each call costs besides what its handler charges. Null: the answer decides. */
+  price: bigint | null;
   /** What a finished call costs besides what its handler has charged. */
   priceOf: (result: MeteredResult) => MeteredAmount | Promise<MeteredAmount>;
 };
@@ -139,16 +141,17 @@ export const checkMeteredRoute = <R>(route: MeteredRoute<R>, paywall: { countsUn
 export const meteredBillOf = <R>(route: MeteredRoute<R>, request: R): MeteredBill => {
   const { max, price, unitPrice, windowSeconds, tab } = route;
   const { perCall, threshold } = tab === undefined || tab === true ? {} : tab;
-  const fixed = typeof price === 'string' ? microOf(price) : null;
+  const named = typeof price === 'string' ? microOf(price) : null;
   const isTab = tab !== undefined;
   return {
     isTab,
-    perCall: !isTab ? microOf(max) : perCall === undefined ? fixed! : microOf(perCall),
+    perCall: !isTab ? microOf(max) : perCall === undefined ? named! : microOf(perCall),
     threshold: microOf(threshold ?? max),
     unitPrice: unitPrice === undefined ? null : microOf(unitPrice),
     windowSeconds: windowSeconds ?? (isTab ? TAB_SECONDS : CALL_SECONDS),
-    fixed: isTab && perCall === undefined ? fixed : null,
-    priceOf: (result) => (typeof price === 'function' ? price(result, request) : (fixed ?? 0n)),
+    fixed: isTab && perCall === undefined ? named : null,
+    price: named,
+    priceOf: (result) => (typeof price === 'function' ? price(result, request) : (named ?? 0n)),
   };
 };
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { getRequestListener } from '@hono/node-server';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express from 'express';
@@ -29,6 +30,10 @@ const ROUTE = {
   price: ({ json }: { json: () => { tokens: number } }) => BigInt(json().tokens) * 100n,
 } satisfies MeteredRoute<never>;
 const STREAM = { max: '$0.50' } satisfies MeteredRoute<never>;
+/** A fixed price for each call, to which its handler adds what it charges. */
+const PRICED = { max: '$0.50', price: '$0.02' } satisfies MeteredRoute<never>;
+const PRICED_TAB = { ...PRICED, tab: { perCall: '$0.10' } } satisfies MeteredRoute<never>;
+const LEFT = { '/priced': PRICED, '/priced-tab': PRICED_TAB };
 
 /** Chunks of a stream, each of which is charged before it is sent. `hold` ends it after three. */
 async function* chunks(meter: Meter, hold: Promise<unknown> | null) {
@@ -40,6 +45,19 @@ async function* chunks(meter: Meter, hold: Promise<unknown> | null) {
   if (hold !== null) await hold;
 }
 const never = new Promise(() => {});
+/** A stream that the vendor breaks off, unless its buyer has left. */
+async function* broken(meter: Meter, fails: Promise<unknown>) {
+  meter.charge('$0.01');
+  yield 'data: 1\n\n';
+  await fails;
+  throw new Error('no model');
+}
+/** What makes the stream of `broken` fail. */
+let fail = (): void => undefined;
+const failing = (): Promise<void> =>
+  new Promise((resolve) => {
+    fail = resolve;
+  });
 const EVENTS = { 'content-type': 'text/event-stream' };
 
 type Start = (paywall: Paywall) => Promise<number> | number;
@@ -73,6 +91,13 @@ const FRAMEWORKS: Record<string, Start> = {
     app.get('/silent', forExpress.paid(paywall, STREAM), (request) => {
       meterOf(request).charge('$0.10');
     });
+    for (const [path, route] of Object.entries(LEFT))
+      app.get(path, forExpress.paid(paywall, route), (request, response) => {
+        response.set(EVENTS);
+        // As some handlers do that clean up.
+        request.on('aborted', () => response.destroy());
+        pipeline(broken(meterOf(request), failing()), response).catch(() => undefined);
+      });
     return listenOn(createServer(app));
   },
   fastify: async (paywall) => {
@@ -93,6 +118,10 @@ const FRAMEWORKS: Record<string, Start> = {
       meterOf(request).charge('$0.10');
       await never;
     });
+    for (const [path, route] of Object.entries(LEFT))
+      app.get(path, { preHandler: forFastify.paid(paywall, route) }, (request, reply) =>
+        reply.headers(EVENTS).send(Readable.from(broken(meterOf(request), failing()))),
+      );
     await app.listen({ port: 0, host: '127.0.0.1' });
     stops.push(() => {
       app.server.closeAllConnections();
@@ -114,6 +143,11 @@ const FRAMEWORKS: Record<string, Start> = {
       app.get(path, forHono.paid(paywall, STREAM), (c) => {
         const bytes = Readable.from(chunks(meterOf(c), hold)).map((text: string) => Buffer.from(text));
         return new Response(Readable.toWeb(bytes) as ReadableStream, { headers: EVENTS });
+      });
+    for (const [path, route] of Object.entries(LEFT))
+      app.get(path, forHono.paid(paywall, route), (c) => {
+        const parts = Readable.from(broken(meterOf(c), failing())).map((text: string) => Buffer.from(text));
+        return new Response(Readable.toWeb(parts) as ReadableStream, { headers: EVENTS });
       });
     return listenOn(createServer(getRequestListener(app.fetch)));
   },
@@ -155,21 +189,50 @@ describe.each(Object.entries(FRAMEWORKS))('%s', (_, start) => {
     expect(held.used).toBe(30_000n);
   });
 
-  test('a buyer who leaves a stream pays what was delivered', async () => {
-    const { port, headers, held } = await open('/hangs');
+  /** Reads an answer until a text has come. */
+  const begin = async (path: string, port: number, headers: Record<string, string>, until: string) => {
     const socket = connect(port, '127.0.0.1');
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`GET /hangs HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`);
     let text = '';
     await new Promise<void>((resolve) => {
       socket.on('data', (data) => {
         text += String(data);
-        if (text.includes('data: 3')) resolve();
+        if (text.includes(until)) resolve();
       });
     });
+    return socket;
+  };
+
+  test('a buyer who leaves a stream pays what was delivered', async () => {
+    const { port, headers, held } = await open('/hangs');
+    const socket = await begin('/hangs', port, headers, 'data: 3');
     socket.destroy();
     await waitUntil(() => held.status === 'captured');
     expect(held.used).toBe(30_000n);
+  });
+
+  test.each([
+    ['/priced', 'its buyer leaves', 30_000n],
+    ['/priced-tab', 'its buyer leaves', 30_000n],
+    ['/priced', 'the vendor breaks it off', 10_000n],
+    ['/priced-tab', 'the vendor breaks it off', 10_000n],
+  ])('of %s, %s after the first byte: %d are owed', async (path, who, used) => {
+    const isTab = path === '/priced-tab';
+    const paywall = api.paywall();
+    const port = await start(paywall);
+    const scope = { resource: `${PUBLIC_URL}${path}`, ...(isTab && { tab: true as const }) };
+    const { headers, held } = api.authorize(scope, 500_000n);
+    const socket = await begin(path, port, headers, 'data: 1');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    if (who === 'its buyer leaves') socket.destroy();
+    else fail();
+    await closed;
+    // Use that does not exceed the fee is released.
+    if (!isTab) await waitUntil(() => held.status === (used > 10_000n ? 'captured' : 'voided'));
+    else await waitUntil(() => held.used >= used);
+    await paywall.close();
+    expect(held.used).toBe(used);
   });
 });
 

@@ -302,17 +302,20 @@ describe('a stream', () => {
     expect(held.used).toBe(25_000n);
   });
 
-  test('ends with an event when its authorization is used up, and has cost what was delivered', async () => {
-    const { ask } = sell(route, events(150_000n, 10));
+  test.each([
+    ['what was delivered', {}, 450_000n],
+    ['its fixed price, too', { price: '$0.02' }, 470_000n],
+    ['its fixed price as far as it is covered', { price: '$0.10' }, 500_000n],
+  ])('ends with an event when its authorization is used up, and has cost %s', async (_, priced, used) => {
+    const { ask } = sell({ ...route, ...priced }, events(150_000n, 10));
     const { headers, held } = authorize();
     const { text } = await ask(headers);
     expect(text).toContain('data: 3\n\n');
     expect(text).not.toContain('data: 4');
-    expect(text).toMatch(
-      /event: quittance-stopped\ndata: \{"reason":"used_up","usage":"charged=450000"\}\n\n$/,
-    );
+    const data = JSON.stringify({ reason: 'used_up', usage: `charged=${used}` });
+    expect(text.endsWith(`event: quittance-stopped\ndata: ${data}\n\n`)).toBe(true);
     await captured(held);
-    expect(held.used).toBe(450_000n);
+    expect(held.used).toBe(used);
   });
 
   test('ends with an event when the wallet is emptied while it runs', async () => {
@@ -331,15 +334,18 @@ describe('a stream', () => {
     expect(held.used).toBeLessThan(400_000n);
   });
 
-  test('is charged until its buyer leaves', async () => {
-    const { serve } = sell(route, events(5000n, 1000));
+  test.each([
+    ['', {}, 0n],
+    [', with its fixed price', { price: '$0.02' }, 20_000n],
+  ])('is charged until its buyer leaves%s', async (_, priced, besides) => {
+    const { serve } = sell({ ...route, ...priced }, events(5000n, 1000));
     const { headers, held } = authorize();
     const response = await serve(at('/chat', headers));
     const reader = response.body!.getReader();
     for (let read = 0; read < 4; read += 1) await reader.read();
     await reader.cancel();
     await captured(held);
-    expect(held.used).toBeGreaterThanOrEqual(20_000n);
-    expect(held.used).toBeLessThanOrEqual(30_000n);
+    expect(held.used - besides).toBeGreaterThanOrEqual(20_000n);
+    expect(held.used - besides).toBeLessThanOrEqual(30_000n);
   });
 });

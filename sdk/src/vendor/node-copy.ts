@@ -14,6 +14,7 @@ export type NodeResponse = {
   hasHeader: (name: string) => boolean;
   setHeader: (name: string, value: string) => unknown;
   once: (event: 'close', listener: () => void) => unknown;
+  socket?: { destroyed: boolean } | null;
 };
 
 /** Converts each header format that writeHead accepts into pairs. */
