@@ -63,6 +63,7 @@ import { findLostOutgoing } from './outgoing/find-lost-outgoing.ts';
 import { observeOutgoing } from './outgoing/observe-outgoing.ts';
 import { signOutgoing } from './outgoing/sign-outgoing.ts';
 import { createIntentReader } from './payments/sign-once.ts';
+import { findCapture } from './reads/find-capture.ts';
 import { findPayment } from './reads/find-payment.ts';
 import { observeChain } from './reads/observe-chain.ts';
 import { observeTransfers } from './reads/observe-transfers.ts';
@@ -152,6 +153,7 @@ const operations = (deps: Deps, config: Config) => ({
   setCosigningFactor: setCosigningFactor(deps),
   observeChain: observeChain(deps),
   findPayment: findPayment(deps),
+  findCapture: findCapture(deps),
   getAttemptReport: getAttemptReport(deps),
   observeWallet: observeWallet(deps),
   observeTransfers: observeTransfers(deps),

@@ -39,6 +39,7 @@ import { createAcceptedEvents, publishAccepted } from './settlements/accepted-ev
 import { createEndAuthorization } from './settlements/end-authorization.ts';
 import { endDueAuthorizations } from './settlements/end-due-authorizations.ts';
 import { expireSettlements } from './settlements/expire-settlements.ts';
+import { createRecordLostCapture } from './settlements/lost-capture.ts';
 import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
 import { settlementOperations } from './settlements/operations.ts';
 import { createRecordUses } from './settlements/record-uses.ts';
@@ -118,6 +119,7 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
   const terms = termsOf(config);
   const { isPaused, lostSince } = createReads(pool, changed.readMaxAgeMs ?? TIMING.readMaxAgeMs);
   const capLimits = changed.capLimits ?? hourlyLimits(config);
+  const endAuthorization = createEndAuthorization(records);
   const deps = {
     ...records,
     waiting,
@@ -129,7 +131,8 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
     terms: createTermsCache(),
     accepted: createAcceptedEvents(),
     recordUses: createRecordUses(records),
-    endAuthorization: createEndAuthorization(records),
+    endAuthorization,
+    recordLostCapture: createRecordLostCapture({ ...peers, endAuthorization }),
     recordDecline: createRecordDecline(records),
     caps: createHourlyCaps(createBudgets(pool, records.clock), capLimits),
     group: createIncomingGroupCommit(pool, terms.credit),

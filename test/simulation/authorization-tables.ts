@@ -28,7 +28,7 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
   const withPayer = (row: Settlement) =>
     show(row).map((shown) => {
       const { owner, authority } = payers.get(row.wallet_id)!;
-      return { ...(shown as object), owner, authority };
+      return { ...(shown as object), owner, authority, may_be_captured: false };
     });
 
   const release = (row: Settlement, amount: bigint): void => {

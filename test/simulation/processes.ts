@@ -258,6 +258,8 @@ export const startSettlement = (
     terms: createTermsCache(),
     recordUses: createRecordUses(records),
     endAuthorization: createEndAuthorization(records),
+    // No authorization is older than a restore of its database here.
+    recordLostCapture: async () => false,
     accepted: createAcceptedEvents(),
     // A decline is no record of money, and no other statement reads it.
     recordDecline: async () => {},

@@ -280,7 +280,7 @@ export const createSettlementTables = (harness: Harness) => {
         );
       },
     ),
-    model(/select from restores/, '_ _', () => [{ lost: false }]),
+    model(/select from restores[\s\S]* as lost/, '_ _', () => [{ lost: false }]),
     model(
       /insert into payers/,
       '_ _ per_payment daily _ wallet_id account_id owner authority balance allowance slot',

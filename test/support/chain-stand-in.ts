@@ -237,6 +237,7 @@ export const startChainStandIn = (bus: Bus) => {
     getSigning: notCalled,
     setSigningPaused: notCalled,
     findPayment: notCalled,
+    findCapture: notCalled,
     getCosigningLimits: notCalled,
     setCosigningFactor: notCalled,
     getAttemptReport: notCalled,

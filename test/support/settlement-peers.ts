@@ -19,6 +19,8 @@ export const chainCondition = { readable: true, budgetRefillsInSeconds: null as 
 export const frozen = new Set<string>();
 /** The payments on the chain of quotes whose records are lost, by quote token. */
 export const payments = new Map<string, { paid: boolean; owner: string | null }>();
+/** The captures on the chain whose records are lost, by quote token. Null: it does not answer. */
+export const lostCaptures = new Map<string, string | null>();
 /** The report of chain-submitter about every attempt. */
 export const attemptReport: AttemptReport = {
   outcome: 'open',
@@ -27,6 +29,12 @@ export const attemptReport: AttemptReport = {
   transactions: [],
   under_reference: [],
   finalized_height: 1,
+};
+/** @throws ServiceError if the chain does not answer */
+export const findLostCapture = (quoteToken: string): { amount: string | null } => {
+  const amount = lostCaptures.get(quoteToken);
+  if (amount === null) throw new ServiceError('service_unavailable', 'no provider answers');
+  return { amount: amount ?? null };
 };
 
 /** The confirmed refunds of funding, by settlement. Null: funding does not answer. */

@@ -9,6 +9,7 @@ import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import type { ServiceTerms } from '../terms.ts';
 import { justChanged } from './consume.ts';
 import { captureTermsOf, type EndAuthorization, stateOf } from './end-authorization.ts';
+import type { RecordLostCapture } from './lost-capture.ts';
 import { amountsToCapture, closedError } from './model/authorization.ts';
 import { failedError } from './model/refusal.ts';
 import { checkToken } from './settlement-token.ts';
@@ -19,6 +20,7 @@ type Deps = Pick<Records, 'pool'> &
   Pick<ServiceTerms, 'environment' | 'publicKeys' | 'settleWaitMs'> & {
     waiting: Waiting;
     endAuthorization: EndAuthorization;
+    recordLostCapture: RecordLostCapture;
   };
 type Input = z.infer<typeof settlement.operations.capture.input>;
 type Answer = z.infer<typeof settlement.operations.capture.output>;
@@ -54,6 +56,7 @@ const decide = async (deps: Deps, input: Input, service_id: string): Promise<Aut
       if (decisions === 0) count('quittance_idempotent_replays_total', 1, { operation: 'capture' });
       return row;
     }
+    if (await deps.recordLostCapture(row)) continue;
     const amounts = amountsToCapture(stateOf(row), captureTermsOf(row), asked);
     if (amounts.amountMicro > row.units_consumed && settlement_token === undefined)
       throw invalid(

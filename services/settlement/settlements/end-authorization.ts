@@ -34,9 +34,9 @@ export const captureTermsOf = ({ quote_token }: Pick<AuthorizationRow, 'quote_to
   return capture;
 };
 
-const jobOf = (row: AuthorizationRow, amountMicro: bigint, now: number): Message =>
+const jobOf = (row: AuthorizationRow, amountMicro: bigint, acceptedAt: number): Message =>
   firstSettleJob(
-    { ...row, capture_amount: amountMicro, created_at: now },
+    { ...row, capture_amount: amountMicro, created_at: acceptedAt },
     { traceparent: activeTraceparent() },
   );
 
@@ -48,23 +48,42 @@ export const createEndAuthorization = ({ pool, relay, clock }: Pick<Records, 'po
     { keysOf: ({ capture }) => keysOf(capture) },
   );
   const voidOne = batched((voids: readonly NewVoid[]) => recordVoids(pool, voids), { keysOf });
+  type Decided = Pick<NewCapture, 'beyond_use'> & { acceptedAt: number };
+  const record = async (
+    row: AuthorizationRow,
+    amounts: CaptureAmounts,
+    decided: Decided,
+  ): Promise<boolean> => {
+    await failpoint('settlement.beforeCapture');
+    const { amountMicro, feeMicro } = amounts;
+    const { acceptedAt, beyond_use } = decided;
+    const capture = {
+      settlement_id: row.settlement_id,
+      amount: formatMicro(amountMicro),
+      fee: formatMicro(feeMicro),
+      used: formatMicro(row.units_consumed),
+      beyond_use,
+    };
+    const outbox = await captureOne({ capture, job: jobOf(row, amountMicro, acceptedAt) });
+    if (outbox === null) return false;
+    await failpoint('settlement.afterCapture');
+    relay.dispatch(outbox);
+    return true;
+  };
   return {
     /** @returns false if it has ended meanwhile, or more was used than the row shows */
-    capture: async (row: AuthorizationRow, { amountMicro, feeMicro }: CaptureAmounts): Promise<boolean> => {
-      await failpoint('settlement.beforeCapture');
-      const capture = {
-        settlement_id: row.settlement_id,
-        amount: formatMicro(amountMicro),
-        fee: formatMicro(feeMicro),
-        used: formatMicro(row.units_consumed),
-        beyond_use: amountMicro > row.units_consumed,
-      };
-      const outbox = await captureOne({ capture, job: jobOf(row, amountMicro, clock()) });
-      if (outbox === null) return false;
-      await failpoint('settlement.afterCapture');
-      relay.dispatch(outbox);
-      return true;
-    },
+    capture: (row: AuthorizationRow, amounts: CaptureAmounts): Promise<boolean> =>
+      record(row, amounts, {
+        beyond_use: amounts.amountMicro > row.units_consumed,
+        acceptedAt: clock(),
+      }),
+    /**
+     * Records a capture that the chain has, whatever was used or is due.
+     * @returns as `capture`
+     */
+    recordFound: (row: AuthorizationRow, amounts: CaptureAmounts): Promise<boolean> =>
+      // chain-submitter queries every provider for an old payment, and adopts it.
+      record(row, amounts, { beyond_use: false, acceptedAt: row.created_at }),
     /** @returns null if it has ended meanwhile, or more was used than the row shows */
     void: async (row: AuthorizationRow): Promise<Voided | null> => {
       await failpoint('settlement.beforeVoid');

@@ -9,6 +9,7 @@ import { list } from './list.ts';
 import { listByQuotes } from './list-by-quotes.ts';
 import { listPaid } from './list-paid.ts';
 import { listPaidByIds } from './list-paid-by-ids.ts';
+import type { RecordLostCapture } from './lost-capture.ts';
 import type { RecordUses } from './record-uses.ts';
 import { redeem } from './redeem.ts';
 import { type SettleDeps, settle } from './settle.ts';
@@ -20,7 +21,11 @@ import { voidAuthorization } from './void.ts';
 /** The operations of this noun. */
 export const settlementOperations = (
   deps: SettleDeps &
-    Pick<ServiceTerms, 'cursorKeys'> & { recordUses: RecordUses; endAuthorization: EndAuthorization },
+    Pick<ServiceTerms, 'cursorKeys'> & {
+      recordUses: RecordUses;
+      endAuthorization: EndAuthorization;
+      recordLostCapture: RecordLostCapture;
+    },
 ) => ({
   settle: settle(deps),
   redeem: redeem(deps),

@@ -7,6 +7,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { justChanged } from './consume.ts';
 import type { EndAuthorization } from './end-authorization.ts';
+import type { RecordLostCapture } from './lost-capture.ts';
 import { findAuthorization } from './store/authorizations.ts';
 
 /** POST /v1/settlements/:settlement_id/void: ends an authorization without a payment. */
@@ -14,9 +15,11 @@ export const voidAuthorization =
   ({
     pool,
     endAuthorization,
-  }: Pick<Records, 'pool'> & { endAuthorization: EndAuthorization }): Handler<
-    typeof settlement.operations.void
-  > =>
+    recordLostCapture,
+  }: Pick<Records, 'pool'> & {
+    endAuthorization: EndAuthorization;
+    recordLostCapture: RecordLostCapture;
+  }): Handler<typeof settlement.operations.void> =>
   async ({ settlement_id, discard_usage = false }, { service_id }) => {
     const row = await findAuthorization(pool, { settlement_id, service_id });
     if (row === null) throw notFound('authorization');
@@ -32,6 +35,7 @@ export const voidAuthorization =
     }
     if (row.status === 'failed') throw conflict('its capture failed, and nothing was paid');
     if (row.status !== 'authorized') throw conflict('it is captured, or being captured; refund it instead');
+    if (await recordLostCapture(row)) throw justChanged();
     if (row.units_consumed > 0n && !discard_usage)
       throw conflict(
         `${row.units_consumed} were reported as used: capture them, or send discard_usage true to give them up`,

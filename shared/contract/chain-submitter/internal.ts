@@ -166,6 +166,16 @@ export const internal = {
       owner: SolanaAddress.nullable(),
     }),
   }),
+  findCapture: internalOperation({
+    summary:
+      'What the chain has captured of a quote with a ceiling, by a query to every provider. For lost records.',
+    callers: ['settlement'],
+    input: z.strictObject({ quote_token: CompactToken, owner: SolanaAddress }),
+    output: z.strictObject({
+      /** Null: it was not captured from the wallet of the owner. */
+      amount: MicroUsdc.nullable(),
+    }),
+  }),
   observeWallet: internalOperation({
     summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',
     callers: ['settlement', 'funding'],

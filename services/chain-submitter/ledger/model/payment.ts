@@ -38,6 +38,28 @@ export const movedOrder = (changes: BalanceChanges, order: Order | null, network
   );
 
 /**
+ * What a transaction of the platform has captured of a ceiling, or null: it is no capture of it.
+ * The fee is that of the amount by the signed rule.
+ */
+export const capturedOf = (
+  changes: BalanceChanges,
+  sought: {
+    source: string;
+    payoutAccount: string;
+    ceilingMicro: bigint;
+    feeOf: (grossMicro: bigint) => bigint;
+  },
+  { feeAccount, feePayers }: Pick<Network, 'feeAccount' | 'feePayers'>,
+): bigint | null => {
+  const feePayer = changes.feePayer();
+  if (changes.err !== null || feePayer === null || !feePayers.includes(feePayer)) return null;
+  const grossMicro = -changes.deltaOf(sought.source);
+  const fee = changes.deltaOf(feeAccount);
+  if (grossMicro <= fee || grossMicro > sought.ceilingMicro || fee !== sought.feeOf(grossMicro)) return null;
+  return changes.deltaOf(sought.payoutAccount) === grossMicro - fee ? grossMicro : null;
+};
+
+/**
  * Whether a transaction succeeded and paid the quote's amounts to vendor and platform, from any
  * wallet.
  */

@@ -32,13 +32,16 @@ const Authorization = Row.extend({
   ...Dispatch.pick({ owner: true, authority: true, dispatch_count: true, generation: true }).shape,
   payment_attempt_id: z.string(),
   wallet_id: z.string(),
+  /** Older than a restore, which may have lost its capture. */
+  may_be_captured: z.boolean(),
 });
 export type AuthorizationRow = z.infer<typeof Authorization>;
 
 const withPayer = sql.fragment`
   select ${columns}, dispatch_count, generation,
     (select owner from payers where payers.wallet_id = settlements.wallet_id) as owner,
-    (select authority from payers where payers.wallet_id = settlements.wallet_id) as authority
+    (select authority from payers where payers.wallet_id = settlements.wallet_id) as authority,
+    exists (select from restores where restored_at >= created_at) as may_be_captured
   from settlements`;
 
 /** The authorization of a service. Null: it has no settlement of this id with a ceiling. */

@@ -1,0 +1,41 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
+import { captureTermsOf, type EndAuthorization } from './end-authorization.ts';
+import { captureAmounts } from './model/authorization.ts';
+import type { AuthorizationRow } from './store/authorizations.ts';
+
+type Deps = Pick<Peers, 'findCapture'> & { endAuthorization: EndAuthorization };
+
+const RETRY_SECONDS = 30;
+
+/** The words while nobody knows. What is asked for may have happened already. */
+const mayBeCaptured = (settlementId: string): ServiceError =>
+  new ServiceError(
+    'service_unavailable',
+    'records were lost, and the chain has not shown yet whether this authorization was captured; repeat the call',
+    { money_moved: 'unknown', settlement_id: settlementId, retryAfterSeconds: RETRY_SECONDS },
+  );
+
+/**
+ * Records the capture of an authorization that the chain has, and whose record a restore has lost.
+ * It is asked before such an authorization ends: a void would deny the payment, and a capture of
+ * another amount would be a second one.
+ * @returns true if the row has changed. False: no restore concerns it, or it was not captured
+ * @throws ServiceError service_unavailable while the chain cannot be asked
+ */
+export const createRecordLostCapture =
+  ({ findCapture, endAuthorization }: Deps) =>
+  async (row: AuthorizationRow): Promise<boolean> => {
+    if (!row.may_be_captured || row.status !== 'authorized') return false;
+    const { quote_token, owner } = row;
+    const { amount } = await findCapture({ quote_token, owner }).catch((error: unknown) => {
+      throw error instanceof ServiceError ? mayBeCaptured(row.settlement_id) : error;
+    });
+    if (amount === null) return false;
+    const amounts = captureAmounts(parseMicro(amount), captureTermsOf(row));
+    if (amounts === null) throw new TypeError('A capture exceeds its fee.');
+    await endAuthorization.recordFound(row, amounts);
+    return true;
+  };
+export type RecordLostCapture = ReturnType<typeof createRecordLostCapture>;
