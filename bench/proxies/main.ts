@@ -51,7 +51,7 @@ switch (job.kind) {
         dialects: [],
         offerSecret: null,
         upstreamSecret: null,
-        trustsProxy: false,
+        proxies: 0,
         timeouts: { connectMs: 5000, answerMs: 60_000, idleMs: 300_000, drainMs: 1000 },
         hashBytes: 1_048_576,
         storedBytes: 65_536,

@@ -25,6 +25,7 @@ function authorize(r)
   end
   asked["x-forwarded-method"] = r.method
   asked["x-forwarded-uri"] = r.unparsed_uri
+  asked["x-forwarded-for"] = r.useragent_ip
 
   local body = {}
   local ok, status, headers = http.request({

@@ -25,6 +25,7 @@ local function authorize(txn)
   end
   asked["x-forwarded-method"] = { txn.f:method() }
   asked["x-forwarded-uri"] = { txn.f:pathq() }
+  asked["x-forwarded-for"] = { txn.f:src() }
 
   local answer = core.httpclient():get({ url = GATE, headers = asked })
   if answer.status == 200 then

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type AskingProxy, askingProxies, startAskingProxy } from '../../test/support/asking-proxies.ts';
 import { ask, type GateWorld, startGateWorld, startUpstream } from '../../test/support/gate.ts';
+import type { Settings } from './settings.ts';
 
 /** The configurations of examples/gate, with the distribution's proxies and a real upstream. */
 const SECRET = 'a secret of thirty-two characters!!';
@@ -9,8 +10,11 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-const start = async (name: AskingProxy) => {
-  const world: GateWorld = await startGateWorld(() => undefined, { upstream: null, upstreamSecret: SECRET });
+const start = async (name: AskingProxy, changed: Partial<Settings> = {}) => {
+  const world: GateWorld = await startGateWorld(() => undefined, {
+    ...{ upstream: null, upstreamSecret: SECRET },
+    ...changed,
+  });
   stops.push(world.stop);
   const upstream = await startUpstream((request, response) => {
     response.setHeader('x-path', request.url!);
@@ -82,6 +86,18 @@ suite.each(areThere ? askingProxies : (['no proxy'] as never[]))('%s', (name) =>
     for (const path of ['/REPORT', '//report', '/%72eport', '/x/../report', '/report/'])
       expect([path, (await ask(proxy.url, { path })).answer.statusCode! >= 400]).toEqual([path, true]);
     expect(upstream.seen).toHaveLength(1);
+  });
+
+  test('a client has free calls, and no more by an address that it makes up', async () => {
+    const free = { calls: 2, per: 'month', by: null } as const;
+    const routes = [{ match: 'GET /report', paid: { price: '50000' }, free }];
+    const { proxy, upstream } = await start(name, { routes, proxies: 1 });
+    const statuses = [];
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+      const headers = { 'x-forwarded-for': address };
+      statuses.push((await ask(`${proxy.url}/report`, { headers })).answer.statusCode);
+    }
+    expect([statuses, upstream.seen.length]).toEqual([[200, 200, 402], 2]);
   });
 
   test('a POST keeps its body, and a HEAD costs nothing', async () => {

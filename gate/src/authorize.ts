@@ -7,6 +7,7 @@ import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import type { PaywallStore } from '../../sdk/src/vendor/store.ts';
 import { refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
+import { askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
 import { answered, type Delivery, identityOf, paidRecord } from './gate.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { unreadBody } from './request-body.ts';
@@ -19,7 +20,13 @@ import type { Settings } from './settings.ts';
  * the upstream, so a payment is redeemed before, and the same request may come once more.
  */
 
-export type Decider = { settings: Settings; router: Router; paywall: Paywall; store: PaywallStore };
+export type Decider = {
+  settings: Settings;
+  router: Router;
+  paywall: Paywall;
+  freeCalls: FreeCalls;
+  store: PaywallStore;
+};
 
 /**
  * What a proxy asks about. It must set both headers itself. There is one pair only: with a second
@@ -104,13 +111,17 @@ export const serveQuestion = async (
   }
   if (route?.paid == null) return allow(response, []);
   const question = { method, target, request };
+  // The answer belongs to a request that was refused a moment ago.
+  const isAnswer = path === '/answer';
+  const freeCall = isAnswer ? null : await askFree(decider.freeCalls, { ...question, route }, response);
+  if (freeCall !== null) return allow(response, [REMAINING_HEADER, String(freeCall.remaining)]);
   const admission = await decide(decider, question, route);
   if (admission.kind === 'answer') {
-    const reason = await send(response, admission.response, as401 && path === '/authorize');
+    const reason = await send(response, admission.response, as401 && !isAnswer);
     Object.assign(record, answered(admission.response, reason));
     return;
   }
-  if (path === '/answer') {
+  if (isAnswer) {
     // It was refused a moment ago, and now it is not. The buyer repeats the request.
     await admission.finish('failed');
     Object.assign(record, { outcome: 'refused', reason: await sendAnswer(response, refuse(IN_PROGRESS)) });

@@ -3,6 +3,7 @@ import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import { resourceOf } from '../../sdk/src/resource.ts';
 import { createTokenVerifier } from '../../sdk/src/tokens.ts';
 import { isMetered } from '../../sdk/src/vendor/metered-route.ts';
+import { DECLINE_HEADER } from './free-calls.ts';
 import type { RouteSettings } from './routes.ts';
 import type { Settings } from './settings.ts';
 
@@ -14,6 +15,15 @@ import type { Settings } from './settings.ts';
 type Finding = { probe: string; fault: string | null };
 
 const TIMEOUT_MS = 15_000;
+
+/** Asks without a payment for what is not free. */
+const probe = (url: string, method: string): Promise<Response> =>
+  fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: { [DECLINE_HEADER]: 'no' },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
 
 /** A path that a match matches: `GET,POST /reports/:city` → `/reports/check`. */
 const sampleOf = (match: string): { method: string; path: string } => {
@@ -48,7 +58,7 @@ const checkPriced = async (
 ): Promise<string | null> => {
   const { method, path } = sampleOf(match);
   const url = `${paywall.publicUrl}${path}`;
-  const answer = await fetch(url, { method, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const answer = await probe(url, method);
   const said = await jsonOf(answer);
   if (answer.status !== 402) {
     const reason = typeof said.details?.reason === 'string' ? ` (${said.details.reason})` : '';
@@ -77,7 +87,7 @@ const checkSpellings = async ({ paywall }: Settings, { match }: RouteSettings): 
   for (const spelling of [`${path}/`, `/${path}`, path.toUpperCase()]) {
     if (spelling === path) continue;
     const url = `${paywall.publicUrl}${spelling}`;
-    const answer = await fetch(url, { method, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const answer = await probe(url, method);
     await answer.body?.cancel();
     if (answer.ok) return `${url} answered ${answer.status} without a payment: name it in the routes`;
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Route } from './route-settings.ts';
-import { check, duration, flag, text, whole } from './values.ts';
+import { check, duration, text, whole } from './values.ts';
 
 const addressFault = (value: string): string | null => {
   const url = /^https?:\/\//i.test(value) ? URL.parse(value) : null;
@@ -30,6 +30,17 @@ const Listen = text
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
   });
 
+const MOST_PROXIES = 10;
+const Proxies = text
+  .superRefine(
+    check((value) =>
+      /^(true|false|\d{1,2})$/.test(value) && !(Number(value) > MOST_PROXIES)
+        ? null
+        : `use true, false, or the number of proxies, at most ${MOST_PROXIES}`,
+    ),
+  )
+  .transform((value) => (value === 'true' ? 1 : value === 'false' ? 0 : Number(value)));
+
 export const GateFile = z
   .strictObject({
     mode: z
@@ -53,7 +64,9 @@ export const GateFile = z
       .array(z.enum(['x402', 'mpp']))
       .optional()
       .describe('Further protocols. They need OFFER_SECRET'),
-    trust_proxy: flag.optional().describe('true: a proxy before the gate sets X-Forwarded-*. Default false'),
+    trust_proxy: Proxies.optional().describe(
+      'true: a proxy before the gate sets X-Forwarded-*. A number: so many in a row. Default false',
+    ),
     timeouts: z
       .strictObject({
         connect: duration.optional().describe('Default 5s'),

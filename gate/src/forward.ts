@@ -1,7 +1,9 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission } from '../../sdk/src/vendor/admission.ts';
+import { isDelivered } from '../../sdk/src/vendor/answers.ts';
 import { captureNode } from '../../sdk/src/vendor/node.ts';
 import { refuseWith } from './answers.ts';
+import type { FreeCall } from './free-calls.ts';
 import { answerHeaders, answerTrailers, requestTrailers } from './headers.ts';
 import { type AnswerPrice, createFirstPart, createLeaving, type Leaving, rememberAnswer } from './metered.ts';
 import type { RequestBody } from './request-body.ts';
@@ -24,6 +26,8 @@ type Call = {
   body: RequestBody;
   /** Null: the request is free. */
   delivery: Delivery | null;
+  /** Null: the request is paid, or its route is free. */
+  freeCall: FreeCall | null;
   /** Null: the request is of no metered route. */
   answerPrice: AnswerPrice | null;
 };
@@ -259,7 +263,7 @@ const beginDelivery = (
 /** Forwards a request, and its answer. It never throws. */
 export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended> => {
   const { upstream, storedBytes } = forwarding;
-  const { request, response, delivery } = call;
+  const { request, response, delivery, freeCall } = call;
   let asked: ClientRequest | undefined;
   let hasLeft = false;
   const leaving = createLeaving(delivery, call.answerPrice);
@@ -281,7 +285,10 @@ export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended
     });
   } catch (error) {
     const fault = hasLeft ? 'client_disconnected' : faultOf(error as Error);
-    if (fault.startsWith('upstream_')) upstream.failed();
+    if (fault.startsWith('upstream_')) {
+      upstream.failed();
+      freeCall?.giveBack();
+    }
     refuseWith(response, STATUSES[fault], fault);
     return { upstreamStatus: null, bytes: 0, fault };
   }
@@ -289,10 +296,15 @@ export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended
   rememberAnswer(request, answer);
   leaving.answered(answer);
   const status = answer.statusCode!;
-  const headers = answerHeaders(answer.rawHeaders, delivery !== null);
+  // Before the answer: who repeats the request finds the call given back.
+  if (!isDelivered(status)) freeCall?.giveBack();
+  const headers = answerHeaders(answer.rawHeaders, delivery !== null || freeCall !== null);
   response.sendDate = answer.headers.date === undefined;
   response.writeHead(status, answer.statusMessage ?? '', headers);
   const { bytes, fault } = await pass(answer, call, leaving, storedBytes);
-  if (fault === 'upstream_broken') upstream.failed();
+  if (fault === 'upstream_broken') {
+    upstream.failed();
+    freeCall?.giveBack();
+  }
   return { upstreamStatus: status, bytes, fault };
 };

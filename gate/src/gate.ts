@@ -7,6 +7,7 @@ import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import { refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import { forward } from './forward.ts';
+import { askFree, type FreeCall, type FreeCalls } from './free-calls.ts';
 import { presentsPayment, requestHeaders } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
@@ -19,6 +20,7 @@ export type Gate = {
   settings: Settings;
   router: Router;
   paywall: Paywall;
+  freeCalls: FreeCalls;
   upstream: Upstream;
 };
 export type Delivery = Extract<Admission, { kind: 'deliver' }>;
@@ -54,7 +56,7 @@ export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: Re
  * Asks the paywall about a request of a priced route.
  * @returns its decision, and the body as far as it was read
  */
-export const admit = async (
+const admit = async (
   { paywall, upstream, settings }: Gate,
   { target, route }: Found,
   request: IncomingMessage,
@@ -78,8 +80,8 @@ export const admit = async (
 };
 
 /** The address of the caller, as the upstream gets it. */
-const forwardedHeaders = ({ headers, socket }: IncomingMessage, trustsProxy: boolean): string[] => {
-  const before = (name: string) => (trustsProxy ? headerOf(headers, name) : null);
+const forwardedHeaders = ({ headers, socket }: IncomingMessage, proxies: number): string[] => {
+  const before = (name: string) => (proxies > 0 ? headerOf(headers, name) : null);
   const chain = before('x-forwarded-for');
   const peer = socket.remoteAddress ?? 'unknown';
   return [
@@ -100,7 +102,7 @@ export const upstreamHeaders = (
   delivery: Delivery | null,
 ): string[] => {
   const headers = requestHeaders(request.rawHeaders);
-  headers.push(...forwardedHeaders(request, settings.trustsProxy));
+  headers.push(...forwardedHeaders(request, settings.proxies));
   if (delivery === null) return headers;
   const now = Math.floor(Date.now() / 1000);
   const about = { method: request.method!, target };
@@ -167,6 +169,33 @@ export const find = (
   return null;
 };
 
+type Admitted = { delivery: Delivery | null; freeCall: FreeCall | null; body: RequestBody };
+
+/**
+ * Decides about a request of a priced route: a free call of its caller, or what the paywall says.
+ * @returns null if the paywall has answered
+ */
+export const pass = async (
+  gate: Gate,
+  found: Found,
+  { request, response, record }: { request: IncomingMessage; response: ServerResponse; record: CallRecord },
+  readBody: (limit: number) => Promise<RequestBody>,
+): Promise<Admitted | null> => {
+  const { target, route } = found;
+  if (route?.paid == null) return { delivery: null, freeCall: null, body: unreadBody(request) };
+  const call = { route, target, method: request.method!, request };
+  const freeCall = await askFree(gate.freeCalls, call, response);
+  if (freeCall !== null) return { delivery: null, freeCall, body: unreadBody(request) };
+  const { admission, body } = await admit(gate, found, request, readBody);
+  if (admission.kind === 'answer') {
+    const reason = await sendAnswer(response, admission.response);
+    Object.assign(record, answered(admission.response, reason));
+    return null;
+  }
+  Object.assign(record, paidRecord(admission));
+  return { delivery: admission, freeCall: null, body };
+};
+
 /** Serves one request: an answer of the paywall, or one of the upstream. */
 export const serve = async (
   gate: Gate,
@@ -177,26 +206,17 @@ export const serve = async (
   const { settings, upstream } = gate;
   const found = find(gate, request, response, record);
   if (found === null) return;
-  let body = unreadBody(request);
-  let delivery: Delivery | null = null;
-  if (found.route?.paid != null) {
-    const decided = await admit(gate, found, request, (limit) => readBeginning(request, response, limit));
-    const { admission } = decided;
-    if (admission.kind === 'answer') {
-      const reason = await sendAnswer(response, admission.response);
-      Object.assign(record, answered(admission.response, reason));
-      return;
-    }
-    delivery = admission;
-    body = decided.body;
-    Object.assign(record, paidRecord(delivery));
-  }
+  const passed = await pass(gate, found, { request, response, record }, (limit) =>
+    readBeginning(request, response, limit),
+  );
+  if (passed === null) return;
+  const { delivery, freeCall, body } = passed;
   // The upload begins here, unless its beginning was read before.
   if (request.headers.expect !== undefined && body.beginning.length === 0 && body.rest !== null)
     response.writeContinue();
   const headers = [...upstreamHeaders(gate, request, found.target, delivery), ...framing(request)];
   const answerPrice = found.route?.answerPrice ?? null;
-  const call = { request, response, target: found.target, headers, body, delivery, answerPrice };
+  const call = { request, response, target: found.target, headers, body, delivery, freeCall, answerPrice };
   const forwarding = { upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
   const ended = await forward(forwarding, call);
   Object.assign(record, { upstream_status: ended.upstreamStatus, bytes: ended.bytes, reason: ended.fault });

@@ -14,6 +14,7 @@ timeouts: { answer: 30s, idle: 5m }
 routes:
   - match: GET /report
     price: 0.05
+    free: { calls: 10, per: day, by: X-Api-Key }
   - match: GET /forecast/:city
     price: $0.10
     prepaid: { units: 100, ahead: 20 }
@@ -37,7 +38,7 @@ test('a file is read without a float, and its schema accepts it as editors see i
     dialects: ['x402'],
     timeouts: { answer: 30_000, idle: 300_000 },
     routes: [
-      { match: 'GET /report', price: '50000' },
+      { match: 'GET /report', price: '50000', free: { calls: 10, per: 'day', by: 'x-api-key' } },
       { match: 'GET /forecast/:city', price: '100000', prepaid: { units: 100, ahead: 20 } },
       {
         ...{ match: 'POST /chat', max: '1000000', unit_price: '10', units_header: 'x-tokens' },
@@ -91,6 +92,19 @@ test.each([
     `routes:\n  - match: GET /a\n    ${more}`,
     `gate.yaml:${line}: routes[0].${said}`,
   ]),
+  ...(
+    [
+      ['free: { calls: 0, per: day }', 'free.calls: use a whole number from 1'],
+      ['free: { calls: 1, per: week }', 'free.per: Invalid option: expected one of "hour"|"day"|"month"'],
+      ['free: { calls: 1, per: day, of: a }', 'free.of: is no setting'],
+      ['free: { calls: 1, per: day, by: "a b" }', 'free.by: use the name of one header'],
+      ['free: { calls: 1, per: day }', 'free: name the price of the calls that are not free'],
+    ] as const
+  ).map(([more, said], at) => [
+    `routes:\n  - match: GET /a\n    ${at < 4 ? 'price: 0.05\n    ' : ''}${more}`,
+    `gate.yaml:${at < 4 ? 4 : 3}: routes[0].${said}`,
+  ]),
+  ['trust_proxy: 11', 'gate.yaml:1: trust_proxy: use true, false, or the number of proxies'],
   ['upstream: http://a/b', 'gate.yaml:1: upstream: leave out the path'],
   ['\nlisten: 99999', 'gate.yaml:2: listen: use a port'],
   ['timeouts:\n  answer: 30', 'gate.yaml:2: timeouts.answer: use a time like'],

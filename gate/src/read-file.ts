@@ -1,4 +1,5 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import type * as z from 'zod';
 import { GateFile } from './config.ts';
 
 /** A mistake in settings, with the place where it was made. */
@@ -12,6 +13,18 @@ const nameOf = (path: Place): string =>
       typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`,
     '',
   );
+
+type Issue = z.core.$ZodIssue;
+
+/** The mistakes in a value that may have several forms: those of the form that it nearly has. */
+const withoutUnions = (issue: Issue): Issue[] => {
+  if (issue.code !== 'invalid_union') return [issue];
+  const forms = issue.errors.map((issues) =>
+    issues.map((each) => ({ ...each, path: [...issue.path, ...each.path] }) as Issue),
+  );
+  const near = forms.find((issues) => issues.every(({ code }) => !/^invalid_(type|union)$/.test(code)));
+  return near?.flatMap(withoutUnions) ?? [issue];
+};
 
 type Document = ReturnType<typeof parseDocument>;
 
@@ -44,7 +57,7 @@ export const readGateFile = (name: string, content: string): GateFile => {
   if (broken.length > 0) throw new SettingsError(broken.join('\n'));
   const parsed = GateFile.safeParse(document.toJS() ?? {});
   if (parsed.success) return parsed.data;
-  const mistakes = parsed.error.issues.flatMap((issue) => {
+  const mistakes = parsed.error.issues.flatMap(withoutUnions).flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys')
       return [`${at(offsetOf(document, issue.path))}: ${nameOf(issue.path)}: ${issue.message}`];
     return issue.keys.map(

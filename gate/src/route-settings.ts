@@ -18,6 +18,16 @@ const Prepaid = z
   })
   .describe('The price buys several requests to one address');
 
+const Quota = z
+  .strictObject({
+    calls: whole(1, 1_000_000_000).describe('How many calls of a caller pass unpaid in each window'),
+    per: z.enum(['hour', 'day', 'month']).describe('The window, in UTC'),
+    by: HeaderName.optional().describe(
+      'The header that names the caller, like X-Api-Key. Something before the gate must check it. Default: the address',
+    ),
+  })
+  .describe('The first calls of a caller pass unpaid');
+
 /** The API's limits for the window of an authorization. */
 const Window = durationFrom(60_000, 604_800_000, "from '1m' to '168h'");
 
@@ -26,7 +36,10 @@ const fields = z.strictObject({
     .superRefine(check(matchFault))
     .describe("Methods and a path: 'GET /report', 'GET,POST /reports/:city', '* /api/**'"),
   price: Price.optional(),
-  free: flag.optional().describe('true: the route passes unpaid'),
+  free: z
+    .union([flag, Quota])
+    .optional()
+    .describe('true: the route passes unpaid. With calls and per: the first calls of each caller do'),
   prepaid: Prepaid.optional(),
   max: Price.optional().describe('A metered route: the most that one authorization pays'),
   unit_price: Price.optional().describe('The price of a unit of units_header'),
@@ -47,11 +60,15 @@ const ONLY_TAB = ['per_call', 'threshold', 'replay'] as const;
 const isMore = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && BigInt(one) > BigInt(other);
 
+const isQuota = (free: Fields['free']): free is z.output<typeof Quota> => typeof free === 'object';
+
 const unmeteredFault = (route: Fields): Fault => {
   const metered = [...ONLY_METERED, ...ONLY_TAB].find((name) => route[name] !== undefined);
   if (metered !== undefined) return { at: metered, message: 'is for a metered route: name max, its ceiling' };
   if (route.prepaid !== undefined && route.price === undefined)
     return { at: 'prepaid', message: 'a free route has no prepaid requests' };
+  if (route.price === undefined && isQuota(route.free))
+    return { at: 'free', message: 'name the price of the calls that are not free' };
   return (route.price === undefined) === (route.free !== true)
     ? { at: 'match', message: 'name either a price or free: true' }
     : null;
@@ -120,13 +137,15 @@ const meteredOf = (route: Route, price: AnswerPrice): NonNullable<RouteSettings[
 /** How requests of a route are paid. */
 export const routeSettingsOf = (route: Route): RouteSettings => {
   const { match, price, prepaid, max } = route;
+  const free = isQuota(route.free) && { free: { ...route.free, by: route.free.by ?? null } };
   if (max !== undefined) {
     const answerPrice = answerPriceOf(route);
-    return { match, paid: meteredOf(route, answerPrice), answerPrice };
+    return { match, paid: meteredOf(route, answerPrice), answerPrice, ...free };
   }
   if (price === undefined) return { match, paid: null };
   return {
     match,
     paid: defined({ price, prepaid: prepaid && defined(prepaid) }) as FixedRoute<IncomingMessage>,
+    ...free,
   };
 };

@@ -2,6 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { PaidRoute } from '../../sdk/src/vendor/route.ts';
 import type { AnswerPrice } from './metered.ts';
 
+/** The first calls of a caller to a priced route pass unpaid, in each window. */
+export type FreeQuota = {
+  calls: number;
+  /** In UTC. */
+  per: 'hour' | 'day' | 'month';
+  /** The header that names the caller. Null: the address is the caller. */
+  by: string | null;
+};
+
 /** What a route declares: `GET,POST /reports/:city`, and its price. */
 export type RouteSettings = {
   match: string;
@@ -9,6 +18,8 @@ export type RouteSettings = {
   paid: PaidRoute<IncomingMessage> | null;
   /** Only of a metered route. */
   answerPrice?: AnswerPrice;
+  /** Only of a priced route. */
+  free?: FreeQuota;
 };
 export type Route = RouteSettings & {
   methods: ReadonlySet<string> | null;
@@ -116,6 +127,15 @@ export const spellingsOf = (path: string): readonly string[] => {
   }
   return [...spellings];
 };
+
+/**
+ * True if every reading of a path leads to this route. Otherwise a server could answer a free call
+ * to this route with the resource of a dearer one.
+ */
+export const leadsOnlyTo = (routes: readonly Route[], route: Route, method: string, path: string): boolean =>
+  spellingsOf(path).every(
+    (spelling) => routes.find((each) => hasMethod(each, method) && each.loose.test(spelling)) === route,
+  );
 
 /**
  * Finds the route of a request: the first whose method and path match. A request is free only if it

@@ -76,6 +76,19 @@ test.each([
   expect(() => settings(args, env)).toThrow(expected);
 });
 
+test('free calls by address need the address of the caller', () => {
+  const file = (more: string) =>
+    `mode: authorize\nroutes:\n  - { match: GET /b, price: 0.02, free: { calls: 5, per: day${more} } }`;
+  const of = (content: string) => settings(['gate.yaml'], {}, content);
+  expect(() => of(file(''))).toThrow("'GET /b' has free calls by address");
+  expect(of(`trust_proxy: 2\n${file('')}`)).toMatchObject({
+    proxies: 2,
+    routes: [{ paid: { price: '20000' }, free: { calls: 5, per: 'day', by: null } }],
+  });
+  expect(of(file(', by: X-Api-Key')).routes[0]!.free?.by).toBe('x-api-key');
+  expect(of(`trust_proxy: true\n${file('')}`).proxies).toBe(1);
+});
+
 test('a dialect needs the secret that signs its offers', () => {
   expect(() => settings([...ARGS, 'gate.yaml'], {}, 'dialects: [mpp]')).toThrow(
     'OFFER_SECRET is missing: mpp',

@@ -26,7 +26,8 @@ export type Settings = {
   upstreamSecret: string | null;
   /** Null: the memory of this process. */
   storeUrl: string | null;
-  trustsProxy: boolean;
+  /** How many proxies before the gate set `X-Forwarded-*`. */
+  proxies: number;
   timeouts: { connectMs: number; answerMs: number; idleMs: number; drainMs: number };
   hashBytes: number;
   storedBytes: number;
@@ -194,6 +195,11 @@ const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settin
     throw new SettingsError(
       `'${metered.match}' is metered: its price is known after the answer, which mode authorize does not see`,
     );
+  const counted = routes.find(({ free }) => typeof free === 'object' && free.by === undefined);
+  if (given.mode === 'authorize' && counted !== undefined && !given.trust_proxy)
+    throw new SettingsError(
+      `'${counted.match}' has free calls by address, and mode authorize sees the address of the proxy: use trust_proxy, and let the proxy set X-Forwarded-For`,
+    );
   const serviceKey = needed('SERVICE_KEY', env.SERVICE_KEY);
   const { connect = 5000, answer = 60_000, idle = 300_000, drain = 30_000 } = given.timeouts ?? {};
   return {
@@ -213,7 +219,7 @@ const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settin
     offerSecret,
     upstreamSecret: secretOf('UPSTREAM_SECRET', env.UPSTREAM_SECRET),
     storeUrl: storeOf(env.STORE_URL),
-    trustsProxy: given.trust_proxy ?? false,
+    proxies: given.trust_proxy ?? 0,
     timeouts: { connectMs: connect, answerMs: answer, idleMs: idle, drainMs: drain },
     hashBytes: given.hash_bytes ?? 1_048_576,
     storedBytes: given.stored_bytes ?? 65_536,

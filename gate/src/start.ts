@@ -5,6 +5,7 @@ import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import { checkRoute } from '../../sdk/src/vendor/route.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import type { Decider } from './authorize.ts';
+import { createFreeCalls } from './free-calls.ts';
 import type { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
 import { SettingsError } from './read-file.ts';
@@ -60,15 +61,19 @@ type Paywalls = ReturnType<typeof createPaywalls>;
  */
 const gateOf = (
   settings: Settings,
-  { store }: GateStore,
+  { store, counters }: GateStore,
   upstream: Upstream | null,
-  paywalls: Paywalls,
+  { paywalls, onError }: { paywalls: Paywalls; onError: (error: unknown) => void },
 ): Gate | Decider => {
   try {
     const paywall = paywalls.of(settings);
     const routes = settings.routes.map(routeOf);
     for (const { paid } of routes) if (paid !== null) checkRoute(paywall, paid);
-    const gate = { settings, router: createRouter(routes), paywall };
+    const freeCalls = createFreeCalls({
+      ...{ routes, counters, onError },
+      ...{ secret: settings.paywall.serviceKey, proxies: settings.proxies },
+    });
+    const gate = { settings, router: createRouter(routes), paywall, freeCalls };
     return upstream === null ? { ...gate, store } : { ...gate, upstream };
   } catch (error) {
     throw new SettingsError((error as Error).message);
@@ -80,17 +85,17 @@ const gateOf = (
  * @throws SettingsError; errors of the store and of the listeners
  */
 export const startGate = async (settings: Settings, log: GateLog) => {
-  const store = await openStore(settings.storeUrl, (error) =>
-    log.error({ error: (error as Error).message }, 'the store reports an error'),
-  );
+  const onError = (error: unknown): void =>
+    log.error({ error: (error as Error).message }, 'the store reports an error');
+  const store = await openStore(settings.storeUrl, onError);
   if (settings.storeUrl === null)
     log.warn({}, 'STORE_URL is not set: a restart forgets failed deliveries, and there can be one gate only');
   const metrics = createMetrics();
-  const paywalls = createPaywalls(store, log);
+  const parts = { paywalls: createPaywalls(store, log), onError };
   const upstreamOf = (wanted: Settings) =>
     wanted.upstream === null ? null : createUpstream(wanted.upstream, wanted.timeouts);
   const present = () => ('upstream' in gate ? gate.upstream : null);
-  let gate = gateOf(settings, store, upstreamOf(settings), paywalls);
+  let gate = gateOf(settings, store, upstreamOf(settings), parts);
   const listener = createListener(() => gate, { log, metrics });
   const port = await listener.start(settings.listen);
   const operations = await startOperations(settings.operations, metrics, async () => ({
@@ -110,12 +115,12 @@ export const startGate = async (settings: Settings, log: GateLog) => {
         wanted.upstream?.href === gate.settings.upstream?.href &&
         JSON.stringify(wanted.timeouts) === JSON.stringify(gate.settings.timeouts);
       // The connections of the old one serve its open calls, and end when they have been idle.
-      gate = gateOf(wanted, store, isSame ? present() : upstreamOf(wanted), paywalls);
+      gate = gateOf(wanted, store, isSame ? present() : upstreamOf(wanted), parts);
     },
     reloaded: metrics.reloaded,
     stop: async (): Promise<void> => {
       await listener.drain(gate.settings.timeouts.drainMs);
-      await paywalls.close();
+      await parts.paywalls.close();
       await operations.stop();
       present()?.close();
       await store.close();

@@ -1,8 +1,10 @@
 import { memoryStore, type PaywallStore } from '../../sdk/src/vendor/store.ts';
+import { type FreeCounters, memoryCounters, sharedCounters } from './free-counters.ts';
 
 /** The state that gates share: what is paid and delivered, and the quotes. */
 export type GateStore = {
   store: PaywallStore;
+  counters: FreeCounters;
   /** False: it does not answer. */
   isReady: () => Promise<boolean>;
   close: () => Promise<void>;
@@ -23,7 +25,12 @@ const readable = (store: PaywallStore) => async (): Promise<boolean> => {
 const openRedis = async (url: string): Promise<GateStore> => {
   const { redisStore } = await import('../../examples/redis-store.ts');
   const store = redisStore(url);
-  return { store, isReady: readable(store), close: async () => store.close() };
+  return {
+    store,
+    counters: sharedCounters(store),
+    isReady: readable(store),
+    close: async () => store.close(),
+  };
 };
 
 /** How often rows that have ended are deleted. */
@@ -43,6 +50,7 @@ const openPostgres = async (url: string, onError: (error: unknown) => void): Pro
   const store = postgresStore(pool);
   return {
     store,
+    counters: sharedCounters(store),
     isReady: readable(store),
     close: async () => {
       clearInterval(timer);
@@ -59,6 +67,12 @@ export const openStore = async (
   url: string | null,
   onError: (error: unknown) => void,
 ): Promise<GateStore> => {
-  if (url === null) return { store: memoryStore(), isReady: async () => true, close: async () => {} };
+  if (url === null)
+    return {
+      store: memoryStore(),
+      counters: memoryCounters(),
+      isReady: async () => true,
+      close: async () => {},
+    };
   return url.startsWith('redis') ? openRedis(url) : openPostgres(url, onError);
 };

@@ -1,8 +1,9 @@
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { refuseWith, sendAnswer } from './answers.ts';
+import { refuseWith } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
-import { admit, answered, type Delivery, find, type Gate, paidRecord, upstreamHeaders } from './gate.ts';
+import type { FreeCall } from './free-calls.ts';
+import { type Delivery, find, type Gate, pass, upstreamHeaders } from './gate.ts';
 import { answerHeaders } from './headers.ts';
 import { chargeAtOnce } from './metered.ts';
 import { unreadBody } from './request-body.ts';
@@ -77,12 +78,14 @@ const passAnswer = async (
   answer: IncomingMessage,
   response: ServerResponse,
   delivery: Delivery | null,
+  freeCall: FreeCall | null,
 ): Promise<void> => {
   await delivery?.finish('failed');
+  freeCall?.giveBack();
   response.writeHead(
     answer.statusCode!,
     answer.statusMessage ?? '',
-    answerHeaders(answer.rawHeaders, delivery !== null),
+    answerHeaders(answer.rawHeaders, delivery !== null || freeCall !== null),
   );
   answer.pipe(response);
   answer.once('error', () => response.destroy());
@@ -102,17 +105,9 @@ export const serveUpgrade = async (
   });
   const found = find(gate, request, response, record);
   if (found === null) return;
-  let delivery: Delivery | null = null;
-  if (found.route?.paid != null) {
-    const { admission } = await admit(gate, found, request, async () => unreadBody(request));
-    if (admission.kind === 'answer') {
-      const reason = await sendAnswer(response, admission.response);
-      Object.assign(record, answered(admission.response, reason));
-      return;
-    }
-    delivery = admission;
-    Object.assign(record, paidRecord(delivery));
-  }
+  const passed = await pass(gate, found, { request, response, record }, async () => unreadBody(request));
+  if (passed === null) return;
+  const { delivery, freeCall } = passed;
   const headers = upstreamHeaders(gate, request, found.target, delivery);
   headers.push('Connection', 'Upgrade', 'Upgrade', request.headers.upgrade!);
   const options = { method: request.method!, path: found.target, headers };
@@ -121,10 +116,11 @@ export const serveUpgrade = async (
     gate.upstream.failed();
     record.reason = 'upstream_unreachable';
     await delivery?.finish('failed');
+    freeCall?.giveBack();
     return refuseWith(response, 502, 'upstream_unreachable');
   }
   record.upstream_status = asked.answer.statusCode!;
-  if (asked.kind === 'answered') return passAnswer(asked.answer, response, delivery);
+  if (asked.kind === 'answered') return passAnswer(asked.answer, response, delivery, freeCall);
   if (delivery !== null) {
     chargeAtOnce(delivery, found.route?.answerPrice ?? null, asked.answer);
     await delivery.finish(null);

@@ -7,7 +7,7 @@ import { parseBody } from '../../services/gateway/http/body.ts';
 import { idempotencyKeyOf } from '../../services/gateway/http/input.ts';
 import { originOf } from '../../services/gateway/http/proxies.ts';
 import { acceptsCoding } from '../../services/gateway/pages/content-coding.ts';
-import { addressGroup, parseAddress } from '../../services/gateway/requests/address.ts';
+import { addressGroup, parseAddress } from '../../shared/lib/address.ts';
 import { readX402Request } from '../../services/settlement/incoming/model/x402-request.ts';
 import { readOrder } from '../../services/settlement/outgoing/model/order.ts';
 import { parseInput } from '../../shared/bus/serve.ts';

@@ -64,7 +64,7 @@ export const startGateWorld = async (serve: RequestListener, changed: Partial<Se
     offerSecret: null,
     upstreamSecret: null,
     storeUrl: null,
-    trustsProxy: false,
+    proxies: 0,
     timeouts: { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, drainMs: 5000 },
     hashBytes: 1000,
     storedBytes: 10_000,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../../shared/contract/errors.ts';
+import { addressGroup } from '../../../shared/lib/address.ts';
 import type { Limits } from '../limits/limits.ts';
-import { addressGroup } from '../requests/address.ts';
 
 /**
  * A limit on the refused keys of one address. A key has 246 bits and cannot be guessed, but every

@@ -3,6 +3,7 @@ import { invalid } from '../../../shared/contract/errors.ts';
 import { IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
 import { contractList, gateway, identity } from '../../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
+import { addressGroup } from '../../../shared/lib/address.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { loggedIds } from '../../../shared/lib/trace.ts';
 import {
@@ -17,7 +18,6 @@ import type { GatewayEnvironment } from '../environments/environment.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import type { Limits } from '../limits/limits.ts';
 import { admit, type Quota } from '../limits/quota.ts';
-import { addressGroup } from '../requests/address.ts';
 import { parseBody, rawBodyOf } from './body.ts';
 import { clientOf } from './client.ts';
 import { answerOf, confirmHandOut, forward } from './forward.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressGroup } from '../../../shared/lib/address.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import { admit } from '../limits/quota.ts';
-import { addressGroup } from '../requests/address.ts';
 import { acceptsCoding } from './content-coding.ts';
 
 /** The types of the files that a build may contain. Others are not served. */
