@@ -56,6 +56,11 @@ export const GateFile = z
     service_id: text.optional().describe('The id of the service. Default: SERVICE_ID'),
     public_url: Address.optional().describe('What buyers type. Default: PUBLIC_URL'),
     routes: z.array(Route).optional().describe('The first that matches counts'),
+    openapi: text
+      .optional()
+      .describe(
+        'An OpenAPI file with x-payment-info, beside this one. Its routes come after those of routes',
+      ),
     unmatched: z
       .enum(['pass', 'refuse'])
       .optional()

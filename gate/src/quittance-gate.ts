@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import pino from 'pino';
 import { checkGate } from './check.ts';
 import { fileSchema } from './config.ts';
-import { SettingsError } from './read-file.ts';
 import { type Command, readCommand, readSettings, type Settings, USAGE } from './settings.ts';
 import { startGate } from './start.ts';
+import { SettingsError } from './yaml-file.ts';
 
 /** The level by which programs end that were used wrongly (sysexits.h). */
 const USAGE_CODE = 64;

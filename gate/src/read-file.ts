@@ -1,47 +1,5 @@
-import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import type * as z from 'zod';
 import { GateFile } from './config.ts';
-
-/** A mistake in settings, with the place where it was made. */
-export class SettingsError extends Error {}
-
-type Place = readonly PropertyKey[];
-
-const nameOf = (path: Place): string =>
-  path.reduce<string>(
-    (name, part) =>
-      typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`,
-    '',
-  );
-
-type Issue = z.core.$ZodIssue;
-
-/** The mistakes in a value that may have several forms: those of the form that it nearly has. */
-const withoutUnions = (issue: Issue): Issue[] => {
-  if (issue.code !== 'invalid_union') return [issue];
-  const forms = issue.errors.map((issues) =>
-    issues.map((each) => ({ ...each, path: [...issue.path, ...each.path] }) as Issue),
-  );
-  const near = forms.find((issues) => issues.every(({ code }) => !/^invalid_(type|union)$/.test(code)));
-  return near?.flatMap(withoutUnions) ?? [issue];
-};
-
-type Document = ReturnType<typeof parseDocument>;
-
-/** Where a path begins in the text. The nearest parent that is there, if it is missing. */
-const offsetOf = (document: Document, path: Place): number => {
-  for (let length = path.length; length > 0; length -= 1) {
-    const last = path[length - 1];
-    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    if (isMap(parent)) {
-      const pair = parent.items.find(({ key }) => isScalar(key) && key.value === last);
-      if (isScalar(pair?.key) && pair.key.range) return pair.key.range[0];
-    }
-    const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return 0;
-};
+import { readYaml, SettingsError } from './yaml-file.ts';
 
 /**
  * Reads the file of a gate.
@@ -49,21 +7,8 @@ const offsetOf = (document: Document, path: Place): number => {
  * @throws SettingsError with every mistake, each with its line
  */
 export const readGateFile = (name: string, content: string): GateFile => {
-  const lines = new LineCounter();
-  // Only texts, lists and maps: `0.05` must not become a float, and `yes` no boolean.
-  const document = parseDocument(content, { schema: 'failsafe', lineCounter: lines, prettyErrors: false });
-  const at = (offset: number): string => `${name}:${lines.linePos(offset).line}`;
-  const broken = document.errors.map(({ pos, message }) => `${at(pos[0])}: ${message}`);
-  if (broken.length > 0) throw new SettingsError(broken.join('\n'));
-  const parsed = GateFile.safeParse(document.toJS() ?? {});
+  const file = readYaml(name, content);
+  const parsed = GateFile.safeParse(file.value);
   if (parsed.success) return parsed.data;
-  const mistakes = parsed.error.issues.flatMap(withoutUnions).flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys')
-      return [`${at(offsetOf(document, issue.path))}: ${nameOf(issue.path)}: ${issue.message}`];
-    return issue.keys.map(
-      (key) =>
-        `${at(offsetOf(document, [...issue.path, key]))}: ${nameOf([...issue.path, key])}: is no setting`,
-    );
-  });
-  throw new SettingsError(mistakes.join('\n'));
+  throw new SettingsError(file.mistakes(parsed.error).join('\n'));
 };

@@ -1,8 +1,11 @@
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { GateFile } from './config.ts';
-import { readGateFile, SettingsError } from './read-file.ts';
-import { routeSettingsOf } from './route-settings.ts';
+import { openApiRoutes } from './openapi.ts';
+import { readGateFile } from './read-file.ts';
+import { type Route, routeSettingsOf } from './route-settings.ts';
 import type { RouteSettings } from './routes.ts';
+import { SettingsError } from './yaml-file.ts';
 
 export type Address = { host: string; port: number };
 
@@ -43,6 +46,7 @@ A reverse proxy that charges for an HTTP API per request.
   --price 'GET /report=0.05'         a route and its price in USDC, any number of times
   --metered 'POST /chat max=$1 …'    a route that is paid by use, with the names of gate.yaml
   --free 'GET /health'               a route that passes unpaid
+  --openapi openapi.yaml             prices of an OpenAPI file with x-payment-info
   --refuse-unmatched                 other requests get 404; by default they pass unpaid
   --listen 0.0.0.0:8402              default 127.0.0.1:8402
   --operations 0.0.0.0:9402          /healthz, /readyz and /metrics, default 127.0.0.1:9402
@@ -65,6 +69,7 @@ const OPTIONS = {
   price: { type: 'string', multiple: true },
   metered: { type: 'string', multiple: true },
   free: { type: 'string', multiple: true },
+  openapi: { type: 'string' },
   'refuse-unmatched': { type: 'boolean' },
   listen: { type: 'string' },
   operations: { type: 'string' },
@@ -123,6 +128,7 @@ export const readCommand = (args: readonly string[]): Command => {
   const routes = Object.values(ofOption).flat();
   const checked = GateFile.safeParse({
     ...(values.upstream !== undefined && { upstream: values.upstream }),
+    ...(values.openapi !== undefined && { openapi: values.openapi }),
     ...(values.authorize === true && { mode: 'authorize' }),
     ...(values.listen !== undefined && { listen: values.listen }),
     ...(values.operations !== undefined && { operations: values.operations }),
@@ -180,16 +186,23 @@ const upstreamOf = ({ mode, upstream }: GateFile): URL | null => {
  * the file before the environment. Secrets are in the environment only.
  * @throws SettingsError
  */
-const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settings => {
+const settingsOf = (
+  { file, options }: { file: GateFile; options: GateFile },
+  env: Environment,
+  readPrices: (publicUrl: string) => readonly Route[],
+): Settings => {
   const given = { ...file, ...options };
-  const routes = [...(options.routes ?? []), ...(file.routes ?? [])];
   const listen = given.listen ?? { host: '127.0.0.1', port: 8402 };
+  const publicUrl = given.public_url ?? env.PUBLIC_URL ?? urlText(listen);
+  const routes = [...(options.routes ?? []), ...(file.routes ?? []), ...readPrices(publicUrl)];
   const dialects = given.dialects ?? [];
   const offerSecret = secretOf('OFFER_SECRET', env.OFFER_SECRET);
   if (dialects.length > 0 && offerSecret === null)
     throw new SettingsError(`OFFER_SECRET is missing: ${dialects.join(' and ')} sign their offers with it`);
   if (routes.every(({ free }) => free === true))
-    throw new SettingsError("no route has a price: use --price 'GET /report=0.05', or routes in gate.yaml");
+    throw new SettingsError(
+      "no route has a price: use --price 'GET /report=0.05', routes in gate.yaml, or --openapi",
+    );
   const metered = routes.find(({ max }) => max !== undefined);
   if (given.mode === 'authorize' && metered !== undefined)
     throw new SettingsError(
@@ -211,7 +224,7 @@ const settingsOf = (file: GateFile, options: GateFile, env: Environment): Settin
       serviceKey,
       serviceId: needed('SERVICE_ID', given.service_id ?? env.SERVICE_ID),
       environment: serviceKey.startsWith('vendor_live_') ? 'live' : 'test',
-      publicUrl: given.public_url ?? env.PUBLIC_URL ?? urlText(listen),
+      publicUrl,
     },
     routes: routes.map(routeSettingsOf),
     passesUnmatched: given.unmatched !== 'refuse',
@@ -232,12 +245,19 @@ export const readSettings = (
   env: Environment,
   readText: (name: string) => string,
 ): Settings => {
-  let content = '';
-  if (file !== null)
+  const read = (name: string): string => {
     try {
-      content = readText(file);
+      return readText(name);
     } catch (error) {
-      throw new SettingsError(`${file} cannot be read: ${(error as Error).message}`);
+      throw new SettingsError(`${name} cannot be read: ${(error as Error).message}`);
     }
-  return settingsOf(file === null ? {} : readGateFile(file, content), options, env);
+  };
+  const given = file === null ? {} : readGateFile(file, read(file));
+  // A file names another one beside it.
+  const beside = given.openapi === undefined ? undefined : path.join(path.dirname(file!), given.openapi);
+  const prices = options.openapi ?? beside;
+  const isPassing = { ...given, ...options }.unmatched !== 'refuse';
+  return settingsOf({ file: given, options }, env, (publicUrl) =>
+    prices === undefined ? [] : openApiRoutes(prices, read(prices), { publicUrl, isPassing }),
+  );
 };

@@ -8,12 +8,12 @@ import type { Decider } from './authorize.ts';
 import { createFreeCalls } from './free-calls.ts';
 import type { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
-import { SettingsError } from './read-file.ts';
 import { createRouter, routeOf } from './routes.ts';
 import { createListener, type GateLog, startOperations } from './server.ts';
 import type { Settings } from './settings.ts';
 import { type GateStore, openStore } from './stores.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
+import { SettingsError } from './yaml-file.ts';
 
 /** Errors of calls and of the configuration. What became of a call is in its own line. */
 const logEvents =

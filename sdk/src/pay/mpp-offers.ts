@@ -90,7 +90,7 @@ const offerOf = (parameters: Record<string, string>): MppOffer | null => {
 
 const MAINNET = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 /** The networks of Solana in MPP, with the mint of USDC. The specification writes mainnet. */
-const USDC: Readonly<Record<string, string>> = {
+export const USDC_MINTS: Readonly<Record<string, string>> = {
   mainnet: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
   devnet: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
 };
@@ -101,7 +101,7 @@ const isNetwork = (details: Record<string, unknown>, x402Network: string): boole
 
 /** The mint of the currency, which may be the symbol. */
 const mintOf = (currency: unknown, details: Record<string, unknown>): unknown =>
-  currency === 'USDC' ? USDC[String(networkIn(details))] : currency;
+  currency === 'USDC' ? USDC_MINTS[String(networkIn(details))] : currency;
 
 /** Whether a challenge is for the body of this call. */
 const isForBody = async (digest: string | undefined, { body }: Pick<Asking, 'body'>): Promise<boolean> => {
