@@ -13,7 +13,11 @@ import type { Upstream } from './upstream.ts';
 
 type Delivery = Extract<Admission, { kind: 'deliver' }>;
 
+/** Each cuts one open call off, because the time to drain is over. */
+export type Cuts = Set<() => Promise<void>>;
+
 type Forwarding = {
+  cuts: Cuts;
   upstream: Upstream;
   timeouts: { connectMs: number; answerMs: number; idleMs: number };
   storedBytes: number;
@@ -43,6 +47,7 @@ type Ended = {
     | 'upstream_broken'
     | 'client_disconnected'
     | 'authorization_ended'
+    | 'gate_ended'
     | null;
 };
 type Fault = NonNullable<Ended['fault']>;
@@ -66,6 +71,7 @@ const STATUSES: Record<Fault, 502 | 503 | 504> = {
   upstream_broken: 502,
   client_disconnected: 502,
   authorization_ended: 503,
+  gate_ended: 503,
 };
 
 const faultOf = (error: Error): Fault =>
@@ -260,13 +266,16 @@ const beginDelivery = (
   });
 };
 
-/** Forwards a request, and its answer. It never throws. */
-export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended> => {
+const forwardOpen = async (
+  forwarding: Forwarding,
+  call: Call,
+  leaving: Leaving,
+  onAsked: (asked: ClientRequest) => void,
+): Promise<Ended> => {
   const { upstream, storedBytes } = forwarding;
   const { request, response, delivery, freeCall } = call;
   let asked: ClientRequest | undefined;
   let hasLeft = false;
-  const leaving = createLeaving(delivery, call.answerPrice);
   const stop = () => asked?.destroy(new UpstreamFault('authorization_ended'));
   if (delivery !== null) beginDelivery(call, delivery, { leaving, storedBytes, stop });
   // Without its whole request the upstream must not go on. A free answer is for nobody then. A paid
@@ -282,6 +291,7 @@ export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended
   try {
     answer = await askOnce(forwarding, call, (each) => {
       asked = each;
+      onAsked(each);
     });
   } catch (error) {
     const fault = hasLeft ? 'client_disconnected' : faultOf(error as Error);
@@ -307,4 +317,30 @@ export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended
     freeCall?.giveBack();
   }
   return { upstreamStatus: status, bytes, fault };
+};
+
+/**
+ * Forwards a request, and its answer, until the gate cuts it off. The gate has failed then, so the
+ * call costs nothing. It never throws.
+ */
+export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended> => {
+  const { delivery, response, freeCall, answerPrice } = call;
+  const leaving = createLeaving(delivery, answerPrice);
+  let asked: ClientRequest | undefined;
+  let isCut = false;
+  const cut = async (): Promise<void> => {
+    isCut = true;
+    leaving.owesNothing();
+    freeCall?.giveBack();
+    const finished = delivery?.finish('failed');
+    asked?.destroy(new UpstreamFault('gate_ended'));
+    response.destroy();
+    await finished;
+  };
+  forwarding.cuts.add(cut);
+  const ended = await forwardOpen(forwarding, call, leaving, (each) => {
+    asked = each;
+  });
+  forwarding.cuts.delete(cut);
+  return isCut ? { ...ended, fault: 'gate_ended' } : ended;
 };

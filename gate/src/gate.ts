@@ -6,7 +6,7 @@ import { headerOf } from '../../sdk/src/vendor/node.ts';
 import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import { refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
-import { forward } from './forward.ts';
+import { type Cuts, forward } from './forward.ts';
 import { askFree, type FreeCall, type FreeCalls } from './free-calls.ts';
 import { presentsPayment, requestHeaders } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
@@ -201,7 +201,7 @@ export const serve = async (
   gate: Gate,
   request: IncomingMessage,
   response: ServerResponse,
-  record: CallRecord,
+  { record, cuts }: { record: CallRecord; cuts: Cuts },
 ): Promise<void> => {
   const { settings, upstream } = gate;
   const found = find(gate, request, response, record);
@@ -217,7 +217,7 @@ export const serve = async (
   const headers = [...upstreamHeaders(gate, request, found.target, delivery), ...framing(request)];
   const answerPrice = found.route?.answerPrice ?? null;
   const call = { request, response, target: found.target, headers, body, delivery, freeCall, answerPrice };
-  const forwarding = { upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
+  const forwarding = { cuts, upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
   const ended = await forward(forwarding, call);
   Object.assign(record, { upstream_status: ended.upstreamStatus, bytes: ended.bytes, reason: ended.fault });
   if (delivery?.metering == null) return;

@@ -6,6 +6,7 @@ import { ask, type GateWorld, startGateWorld } from '../../test/support/gate.ts'
 import { PUBLIC_URL } from '../../test/support/vendor-api.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { Route, routeSettingsOf } from './route-settings.ts';
+import type { Settings } from './settings.ts';
 
 /** Metered routes before an unchanged upstream: what is captured, and what costs nothing. */
 let world: GateWorld;
@@ -26,9 +27,9 @@ const ROUTES = [
     per_call: '$0.05',
   },
 ];
-const start = async (serve: RequestListener) => {
+const start = async (serve: RequestListener, changed: Partial<Settings> = {}) => {
   const routes = ROUTES.map((route) => routeSettingsOf(Route.parse(route)));
-  world = await startGateWorld(serve, { routes });
+  world = await startGateWorld(serve, { routes, ...changed });
   return world;
 };
 const open = (path: string) => {
@@ -149,6 +150,28 @@ describe('a failure of the upstream costs nothing', () => {
     await world.gate.stop();
     expect(held.used).toBe(0n);
   });
+});
+
+describe('a gate that ends', () => {
+  test.each(['/chat', '/based', '/search', '/tab'])(
+    'cuts an answer of %s off, which costs nothing',
+    async (path) => {
+      const timeouts = { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, drainMs: 1 };
+      await start(
+        (_request, response) => {
+          response.writeHead(200, { 'x-tokens': '320' });
+          response.write('most of it');
+        },
+        { timeouts },
+      );
+      const { headers, held } = open(path);
+      await begin(path, headers, 'most of it');
+      await world.gate.stop();
+      expect(held.used).toBe(0n);
+      expect(calls()[0]).toMatchObject({ reason: 'gate_ended', amount: '0' });
+      expect(world.api.calls().filter((each) => each === 'capture')).toEqual([]);
+    },
+  );
 });
 
 describe('a buyer who leaves', () => {

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { refuseWith } from './answers.ts';
 import { type Decider, serveQuestion } from './authorize.ts';
 import { type CallRecord, fieldsOf } from './call-log.ts';
+import type { Cuts } from './forward.ts';
 import { type Gate, newRecord, serve, targetOf } from './gate.ts';
 import type { Metrics } from './metrics.ts';
 import type { Address } from './settings.ts';
@@ -26,6 +27,8 @@ const OPTIONS = {
   noDelay: true,
 };
 const DRAIN_POLL_MS = 50;
+/** How long calls that are cut off may take to write what became of them. */
+const CUT_MS = 2000;
 
 const listen = (server: Server, { host, port }: Address): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -61,11 +64,11 @@ const serveOne = (
   gate: Gate | Decider,
   request: IncomingMessage,
   response: ServerResponse,
-  record: CallRecord,
+  call: { record: CallRecord; cuts: Cuts },
 ): Promise<void> =>
   'upstream' in gate
-    ? serve(gate, request, response, record)
-    : serveQuestion(gate, request, response, record);
+    ? serve(gate, request, response, call)
+    : serveQuestion(gate, request, response, call.record);
 
 /**
  * The listener of a gate.
@@ -78,13 +81,14 @@ export const createListener = (
   const calls = createCalls(log, metrics);
   let isDraining = false;
   const upgraded = new Set<Duplex>();
+  const cuts: Cuts = new Set();
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { record, end } = calls.begin(request);
     if (isDraining) response.shouldKeepAlive = false;
     const closed = new Promise((resolve) => response.once('close', resolve));
     try {
-      await serveOne(current(), request, response, record);
+      await serveOne(current(), request, response, { record, cuts });
     } catch (error) {
       calls.fail(error, record);
       refuseWith(response, 503, 'internal');
@@ -114,23 +118,30 @@ export const createListener = (
   server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head));
   server.setTimeout(current().settings.timeouts.idleMs);
 
+  const waitForCalls = async (ms: number): Promise<void> => {
+    const until = Date.now() + ms;
+    while (calls.open() > 0 && Date.now() < until) {
+      server.closeIdleConnections();
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    }
+  };
+
   return {
     start: (address: Address) => listen(server, address),
     isDraining: () => isDraining,
     /** Takes no further connection, and waits for the open calls, at most so long. */
     drain: async (drainMs: number): Promise<void> => {
       isDraining = true;
-      const until = Date.now() + drainMs;
       const closed = new Promise((resolve) => server.close(resolve));
-      while (calls.open() > 0 && Date.now() < until) {
-        server.closeIdleConnections();
-        await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
-      }
+      await waitForCalls(drainMs);
       if (calls.open() > 0)
         log.warn({ open: calls.open() }, 'calls are cut off, because the time to drain is over');
+      // Before the connections: a buyer who leaves would have to pay.
+      const ended = Promise.allSettled([...cuts].map((cut) => cut()));
       for (const socket of upgraded) socket.destroy();
       server.closeAllConnections();
-      await closed;
+      await Promise.all([closed, ended]);
+      await waitForCalls(CUT_MS);
     },
   };
 };

@@ -73,6 +73,24 @@ test('a reload changes prices without a lost call, and wrong settings change not
   expect((await slow).text).toBe('ok');
 });
 
+test('a reload with other settings keeps the failed deliveries that are in memory', async () => {
+  let runs = 0;
+  const { gate, settings, url, pay, api } = await start((_request, response) => {
+    runs += 1;
+    response.writeHead(runs === 1 ? 500 : 200).end(`run ${runs}`);
+  });
+  const headers = pay();
+  expect((await ask(`${url}/report`, { headers })).answer.statusCode).toBe(500);
+  const dialects = ['mpp'] as const;
+  const offerSecret = 'a secret of thirty-two characters!!';
+  gate.reload({ ...settings, storedBytes: 5000, dialects, offerSecret });
+  expect((await ask(`${url}/report`, { headers })).text).toBe('run 2');
+  gate.reload(settings);
+  const stored = await ask(`${url}/report`, { headers });
+  expect([stored.text, stored.answer.headers['x-payment-replayed']]).toEqual(['run 2', 'true']);
+  expect(api.calls().filter((call) => call === 'redeem')).toHaveLength(1);
+});
+
 test('a gate that ends serves the open calls to their end, and no further ones', async () => {
   const [begun, next] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { gate, url, operations } = await start(async (_request, response) => {
