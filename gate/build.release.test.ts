@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -18,12 +18,25 @@ const lines = read('gate/Dockerfile')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
 
+/** What the Dockerfile copies from the repository. */
+const copied = lines
+  .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+  .flatMap((line) => line.split(' ').slice(1, -1));
+
 let folder: string;
+let context: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'quittance-gate-image-'));
-  execFileSync(process.execPath, [path.join(root, 'gate/build.ts'), '--image', folder]);
+  context = mkdtempSync(path.join(tmpdir(), 'quittance-gate-context-'));
+  // As in the image: nothing else is there.
+  for (const source of copied)
+    cpSync(path.join(root, source), path.join(context, source), { recursive: true });
+  symlinkSync(path.join(root, 'node_modules'), path.join(context, 'node_modules'));
+  execFileSync(process.execPath, [path.join(context, 'gate/build.ts'), '--image', folder]);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  for (const made of [folder, context]) rmSync(made, { recursive: true });
+});
 
 test('the program of the image runs without a package beside it', () => {
   const { status, stdout } = spawnSync(process.execPath, ['program.js', '--schema'], {
@@ -42,9 +55,6 @@ test('the Dockerfile has no error, the Node of package.json, and a user who owns
 });
 
 test('the build context is exactly what the Dockerfile copies', () => {
-  const copied = lines
-    .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
-    .flatMap((line) => line.split(' ').slice(1, -1));
   const [first, ...sent] = read('gate/Dockerfile.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
