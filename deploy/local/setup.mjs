@@ -6,6 +6,7 @@
 //   --keep-used    no packages while a stack runs from the present ones
 import { repositoryRoot } from './servers/binaries.mjs';
 import { ensureCommands } from './setup/commands.mjs';
+import { ensureFastapi } from './setup/fastapi.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
 import { exitOnSignals } from './setup/npm.mjs';
 import { ensurePages } from './setup/pages.mjs';
@@ -36,6 +37,7 @@ try {
   if (given('--prometheus')) extractPrometheus(say);
   if (given('--softhsm')) ensureSofthsm(say);
   if (given('--proxies')) ensureProxies(say);
+  if (given('--fastapi')) ensureFastapi(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);
   process.exit(1);

@@ -89,13 +89,16 @@ const FILES: Record<AskingProxy, (folder: string, ports: Ports) => string[]> = {
 const logOf = (folder: string): string =>
   existsSync(path.join(folder, 'log')) ? readFileSync(path.join(folder, 'log'), 'utf8') : '';
 
-/** Starts a proxy, and waits until it answers. */
+/**
+ * Starts a proxy, and waits until it answers.
+ * @param ports `port`: its own, by default any
+ */
 export const startAskingProxy = async (
   name: AskingProxy,
-  { gatePort, upstreamPort }: Omit<Ports, 'port'>,
+  { gatePort, upstreamPort, ...own }: Omit<Ports, 'port'> & Partial<Ports>,
 ): Promise<{ url: string; output: () => string; stop: () => Promise<void> }> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'quittance-proxy-'));
-  const port = await createPortPicker().any();
+  const port = own.port ?? (await createPortPicker().any());
   const args = FILES[name](folder, { port, gatePort, upstreamPort });
   const child: ChildProcess = spawn(findBinary(PROGRAMS[name])!, args, {
     cwd: folder,

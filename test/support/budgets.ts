@@ -35,6 +35,11 @@ const budgets: Readonly<Record<string, Budget>> = {
   'test/economics/economics.integration.test.ts': { seconds: 40, why: 'ten attacks, hundreds of payments' },
   'test/faults/campaign.test.ts': { seconds: 160, why: 'a stack with two of some services, 22 faults' },
   'test/faults/tabs.test.ts': { seconds: 110, why: 'a stack with two of some services, 6 faults' },
+  'test/interop/gate.test.ts': { seconds: 40, why: 'gates and buyers of others, a process each' },
+  'test/interop/gate.proxies.test.ts': {
+    seconds: 30,
+    why: 'four proxies, and buyers of others, a process each',
+  },
   'test/interop/mcp.test.ts': { seconds: 40, why: 'the packages are installed and hosts started' },
   'test/interop/outgoing.mpp.test.ts': {
     seconds: 30,

@@ -1,9 +1,7 @@
 // Provides nginx, Caddy, HAProxy and Apache for the tests of examples/gate. Without them those
 // tests are skipped with a message.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import path from 'node:path';
-import { findBinary, unpackedDir } from '../servers/binaries.mjs';
+import { findBinary } from '../servers/binaries.mjs';
+import { canExtract, extractPackages } from './debian-packages.mjs';
 
 const PROGRAMS = ['nginx', 'caddy', 'haproxy', 'apache2'];
 const PACKAGES = ['nginx', 'caddy', 'haproxy', 'apache2-bin'];
@@ -16,19 +14,11 @@ const TIMEOUT_MS = 180_000;
 
 /** Extracts them from Debian packages, because an installation would start them. Never fails. */
 export function ensureProxies(say) {
-  const areThere = PROGRAMS.every((name) => findBinary(name));
-  if (areThere || !findBinary('apt-get') || !findBinary('dpkg-deb')) return;
-  const folder = path.join(unpackedDir, 'proxies');
+  if (PROGRAMS.every((name) => findBinary(name)) || !canExtract()) return;
   try {
     say(`extracting ${PROGRAMS.join(', ')} from the Debian packages`);
-    mkdirSync(folder, { recursive: true });
-    const options = { cwd: folder, stdio: 'ignore', timeout: TIMEOUT_MS };
-    execFileSync('apt-get', ['-qq', 'download', ...PACKAGES, ...LIBRARIES], options);
-    for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb')))
-      execFileSync('dpkg-deb', ['-x', path.join(folder, file), unpackedDir]);
+    extractPackages('proxies', [...PACKAGES, ...LIBRARIES], TIMEOUT_MS);
   } catch {
     say('nginx, Caddy, HAProxy and Apache are not available; the tests of a gate beside them are skipped');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
