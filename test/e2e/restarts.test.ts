@@ -27,6 +27,7 @@ import { runBackup } from '../support/backup-command.ts';
 import { chainOf } from '../support/chain.ts';
 import { holdSigning } from '../support/hold-signing.ts';
 import { startChain } from '../support/local-chain.ts';
+import { openBeforeBackup } from '../support/lost-captures.ts';
 import { opsAt } from '../support/ops.ts';
 import { incomingPayment, type OtherPayment, outcomesOf, outgoingPayment } from '../support/other-rails.ts';
 import { testStateDir } from '../support/test-state.ts';
@@ -155,6 +156,8 @@ test('after a restore, payments made since the dump are found on the chain and n
   const others = await otherPayments();
   const otherOutcomes = await outcomesOf(others);
 
+  const tabs = await openBeforeBackup({ api, vendor, query }, mover.token);
+
   // Accepted before the dump, and signed after it.
   const [held, beside] = await Promise.all([otherPayments(), otherPayments()]);
   const [open, ...around] = await Promise.all([attempt(), attempt(), attempt(), attempt()]);
@@ -191,6 +194,7 @@ test('after a restore, payments made since the dump are found on the chain and n
   const since = await otherPayments();
   others.push(...since);
   otherOutcomes.push(...(await outcomesOf(since)));
+  await tabs.capture();
   const movers = await balanceOf(mover);
   const balanceNow = () => balanceOf(consumer);
   const balance = await balanceNow();
@@ -298,6 +302,7 @@ test('after a restore, payments made since the dump are found on the chain and n
   // Their payers repeat them. Each is answered with the payment that was made.
   for (const each of [...before, ...rest]) expect((await paid(each)).tx_hash).toBe(hashes.get(each.id));
   expect(await outcomesOf(others)).toEqual(otherOutcomes);
+  await tabs.end();
   expect(await balanceOf(mover)).toBe(movers);
   // It was included while the stack was stopped.
   expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));

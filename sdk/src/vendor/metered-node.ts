@@ -57,6 +57,26 @@ const answerOf = ({ head, copy }: ReturnType<typeof createHead>, metering: Meter
   return store(kept.status, [...kept.headers, [USAGE_HEADER, metering.usage()]], copy.chunks);
 };
 
+/**
+ * Ends an answer with what its handler gives, and the comment of a stream.
+ * @param args those of `end`
+ */
+const endWith = (
+  original: ReturnType<typeof innerOf>['original'],
+  comment: Uint8Array | null,
+  args: unknown[],
+): void => {
+  if (comment === null) {
+    original.end(...args);
+    return;
+  }
+  if (typeof args[0] !== 'function' && args[0] != null) original.write(args[0], args[1]);
+  original.end(
+    comment,
+    args.find((each) => typeof each === 'function'),
+  );
+};
+
 /** As `captureNode`, for a metered route: also the price, its header, and the end of a stream. */
 export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, limit: number): void => {
   const { metering, finish, isRepeatable } = admitted;
@@ -82,13 +102,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     head.send();
     const comment = lastComment(head.header, metering);
     const outcome = isRepeatable ? null : answerOf(head, metering);
-    if (comment !== null) {
-      if (typeof args[0] !== 'function' && args[0] != null) original.write(args[0], args[1]);
-      original.end(
-        comment,
-        args.find((each) => typeof each === 'function'),
-      );
-    } else original.end(...args);
+    endWith(original, comment, args);
     return finish(outcome);
   };
   const breakOff = (): void => {

@@ -19,7 +19,7 @@ const end = ({ endAuthorization }: Deps, row: AuthorizationRow): Promise<unknown
   return amounts === null ? endAuthorization.void(row) : endAuthorization.capture(row, amounts);
 };
 
-/** Ends an authorization that a restore may have changed. It waits while the chain cannot be asked. */
+/** Ends one that a restore may have changed. It waits while the chain cannot be asked. */
 const endAfterRestore = async (deps: Deps, row: AuthorizationRow): Promise<void> => {
   try {
     if (!(await deps.recordLostCapture(row))) await end(deps, row);

@@ -309,7 +309,7 @@ describe('the end by itself', () => {
     const [one, dust] = [await authorize({ window_seconds: 60 }), await authorize({ window_seconds: 60 })];
     await use(one, { usage_id: 'a', amount: '70000' });
     await use(dust, { usage_id: 'a', amount: '9000' });
-    // Longer than the window, because the service's clock may still have the shift of the last test.
+    // Longer than the window: the service's clock may still have the shift of the last test.
     await database.withClock('10 minutes', endDue);
     expect(await record(one.id)).toMatchObject({ status: 'capturing', amount: '70000' });
     expect(await record(dust.id)).toMatchObject({ status: 'voided', used: '9000' });
