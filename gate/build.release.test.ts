@@ -1,14 +1,19 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
 import { parse, parseAllDocuments } from 'yaml';
+import { createTraceServer } from '../deploy/local/traces/server.ts';
 import { composeFaults } from '../test/support/compose-schema.ts';
+import { ask, startUpstream } from '../test/support/gate.ts';
 import { podFindings } from '../test/support/k8s/policies.ts';
 import type { Rendered } from '../test/support/k8s/render.ts';
 import { typeErrors } from '../test/support/k8s/schema.ts';
+import { SERVICE_KEY } from '../test/support/keys.ts';
+import { waitUntil } from '../test/support/wait.ts';
 import { readGateFile } from './src/read-file.ts';
 
 /** The image of the gate, and the examples that run it. */
@@ -45,6 +50,41 @@ test('the program of the image runs without a package beside it', () => {
   });
   expect([status, JSON.parse(stdout).description]).toEqual([0, 'The file of a gate of Quittance']);
   expect(readFileSync(path.join(folder, 'licences/pino@10.4.0/LICENSE'), 'utf8')).toContain('MIT');
+});
+
+test('the program of the image sends spans to a collector', async () => {
+  const collector = createTraceServer();
+  await collector.listen({ port: 0, host: '127.0.0.1' });
+  const upstream = await startUpstream((_request, response) => response.end('ok'));
+  const to = `http://127.0.0.1:${upstream.port}`;
+  const addresses = ['--listen', '127.0.0.1:0', '--operations', '127.0.0.1:0', '--upstream', to];
+  const gate = spawn(process.execPath, ['program.js', ...addresses, '--price', 'GET /a=0.05'], {
+    cwd: folder,
+    env: {
+      ...{ SERVICE_KEY, SERVICE_ID: '00000000-0000-4000-8000-000000000000', QUITTANCE_URL: to },
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.server.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    },
+  });
+  let stdout = '';
+  gate.stdout.on('data', (chunk) => {
+    stdout += String(chunk);
+  });
+  const listening = () => /"listen":"127\.0\.0\.1:(\d+)"/.exec(stdout)?.[1];
+  try {
+    await waitUntil(() => listening() !== undefined);
+    expect((await ask(`http://127.0.0.1:${listening()}/free`)).text).toBe('ok');
+    // What is left is sent at the end.
+    gate.kill('SIGTERM');
+    await new Promise((resolve) => gate.once('close', resolve));
+    const { body } = await collector.inject('/traces');
+    expect(body).toContain('"service":"quittance-gate"');
+    expect(body).toContain('"url.path":"/free"');
+  } finally {
+    gate.kill('SIGKILL');
+    await upstream.stop();
+    await collector.close();
+  }
 });
 
 test('the Dockerfile has no error, the Node of package.json, and a user who owns nothing', () => {

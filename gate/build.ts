@@ -10,6 +10,7 @@ const root = import.meta.dirname;
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
   engines: { node: string };
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
 };
 const shared = {
   entryPoints: { program: path.join(root, 'src/quittance-gate.ts') },
@@ -39,7 +40,11 @@ if (option === '--image' && folder !== undefined) {
 } else {
   const dist = path.join(root, 'dist');
   rmSync(dist, { recursive: true, force: true });
-  await build({ ...shared, outdir: dist, external: Object.keys(manifest.dependencies) });
+  await build({
+    ...shared,
+    outdir: dist,
+    external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+  });
   const command = path.join(dist, 'quittance-gate.js');
   writeFileSync(command, nodeGuard('quittance-gate', manifest.engines.node, 'program.js'));
   chmodSync(command, 0o755);

@@ -15,6 +15,7 @@ type Manifest = {
   bin?: Record<string, string>;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
 };
 const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as Manifest;
@@ -22,11 +23,11 @@ const own = manifestOf('.');
 const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
 describe.each(['mcp', 'cli', 'gate'])('%s', (folder) => {
-  const { version, license, files, dependencies = {} } = manifestOf(folder);
+  const { version, license, files, dependencies = {}, peerDependencies = {} } = manifestOf(folder);
 
   test('depends on the versions of the root', () => {
     const tested = { ...own.dependencies, ...own.devDependencies };
-    for (const [name, wanted] of Object.entries(dependencies))
+    for (const [name, wanted] of Object.entries({ ...dependencies, ...peerDependencies }))
       expect([name, wanted]).toEqual([name, tested[name]]);
   });
 

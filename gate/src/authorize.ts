@@ -13,6 +13,7 @@ import { paymentHeaders } from './payment-headers.ts';
 import { unreadBody } from './request-body.ts';
 import type { Router } from './routes.ts';
 import type { Settings } from './settings.ts';
+import type { CallSpan } from './tracing.ts';
 
 /**
  * The decision of a gate for a proxy that asks before it forwards: `auth_request` of nginx,
@@ -93,7 +94,7 @@ export const serveQuestion = async (
   decider: Decider,
   request: IncomingMessage,
   response: ServerResponse,
-  record: CallRecord,
+  { record, span }: { record: CallRecord; span: CallSpan },
 ): Promise<void> => {
   const [path, query] = request.url!.split('?');
   const [method, target] = [headerOf(request.headers, METHOD), headerOf(request.headers, TARGET)];
@@ -115,7 +116,7 @@ export const serveQuestion = async (
   const isAnswer = path === '/answer';
   const freeCall = isAnswer ? null : await askFree(decider.freeCalls, { ...question, route }, response);
   if (freeCall !== null) return allow(response, [REMAINING_HEADER, String(freeCall.remaining)]);
-  const admission = await decide(decider, question, route);
+  const admission = await span.admit(() => decide(decider, question, route));
   if (admission.kind === 'answer') {
     const reason = await send(response, admission.response, as401 && !isAnswer);
     Object.assign(record, answered(admission.response, reason));

@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
+export type GateLog = {
+  info: (fields: object, message: string) => void;
+  warn: (fields: object, message: string) => void;
+  error: (fields: object, message: string) => void;
+};
+
 /** What one call was, for its line in the log and for the metrics. */
 export type CallRecord = {
   route: string | null;
@@ -29,7 +35,11 @@ const traceOf = ({ headers: { traceparent } }: IncomingMessage): string | undefi
  * The fields of a line. The query is left out, because some callers put secrets into it. Fields
  * without a value are left out by the logger.
  */
-export const fieldsOf = (request: IncomingMessage, path: string, ms: number, record: CallRecord): object => ({
+export const fieldsOf = (
+  request: IncomingMessage,
+  { path, ms, traceId }: { path: string; ms: number; traceId: string | null },
+  record: CallRecord,
+): object => ({
   method: request.method,
   path,
   route: record.route ?? undefined,
@@ -42,5 +52,5 @@ export const fieldsOf = (request: IncomingMessage, path: string, ms: number, rec
   amount: record.amount ?? undefined,
   ms: Math.round(ms * 100) / 100,
   remote: request.socket.remoteAddress,
-  trace_id: traceOf(request),
+  trace_id: traceId ?? traceOf(request),
 });

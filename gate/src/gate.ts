@@ -13,6 +13,7 @@ import { paymentHeaders } from './payment-headers.ts';
 import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
 import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
+import type { CallSpan } from './tracing.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What decides about requests. A reload replaces it as a whole. */
@@ -169,6 +170,12 @@ export const find = (
   return null;
 };
 
+type Call = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  record: CallRecord;
+  span: CallSpan;
+};
 type Admitted = { delivery: Delivery | null; freeCall: FreeCall | null; body: RequestBody };
 
 /**
@@ -178,7 +185,7 @@ type Admitted = { delivery: Delivery | null; freeCall: FreeCall | null; body: Re
 export const pass = async (
   gate: Gate,
   found: Found,
-  { request, response, record }: { request: IncomingMessage; response: ServerResponse; record: CallRecord },
+  { request, response, record, span }: Call,
   readBody: (limit: number) => Promise<RequestBody>,
 ): Promise<Admitted | null> => {
   const { target, route } = found;
@@ -186,7 +193,7 @@ export const pass = async (
   const call = { route, target, method: request.method!, request };
   const freeCall = await askFree(gate.freeCalls, call, response);
   if (freeCall !== null) return { delivery: null, freeCall, body: unreadBody(request) };
-  const { admission, body } = await admit(gate, found, request, readBody);
+  const { admission, body } = await span.admit(() => admit(gate, found, request, readBody));
   if (admission.kind === 'answer') {
     const reason = await sendAnswer(response, admission.response);
     Object.assign(record, answered(admission.response, reason));
@@ -201,12 +208,12 @@ export const serve = async (
   gate: Gate,
   request: IncomingMessage,
   response: ServerResponse,
-  { record, cuts }: { record: CallRecord; cuts: Cuts },
+  { record, cuts, span }: { record: CallRecord; cuts: Cuts; span: CallSpan },
 ): Promise<void> => {
   const { settings, upstream } = gate;
   const found = find(gate, request, response, record);
   if (found === null) return;
-  const passed = await pass(gate, found, { request, response, record }, (limit) =>
+  const passed = await pass(gate, found, { request, response, record, span }, (limit) =>
     readBeginning(request, response, limit),
   );
   if (passed === null) return;
@@ -214,11 +221,15 @@ export const serve = async (
   // The upload begins here, unless its beginning was read before.
   if (request.headers.expect !== undefined && body.beginning.length === 0 && body.rest !== null)
     response.writeContinue();
-  const headers = [...upstreamHeaders(gate, request, found.target, delivery), ...framing(request)];
+  const { headers, end } = span.upstream(settings.upstream!, request.method!, found.path, [
+    ...upstreamHeaders(gate, request, found.target, delivery),
+    ...framing(request),
+  ]);
   const answerPrice = found.route?.answerPrice ?? null;
   const call = { request, response, target: found.target, headers, body, delivery, freeCall, answerPrice };
   const forwarding = { cuts, upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
   const ended = await forward(forwarding, call);
+  end(ended.upstreamStatus, ended.fault);
   Object.assign(record, { upstream_status: ended.upstreamStatus, bytes: ended.bytes, reason: ended.fault });
   if (delivery?.metering == null) return;
   if (!response.closed) await new Promise((resolve) => response.once('close', resolve));

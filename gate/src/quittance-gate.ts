@@ -5,6 +5,7 @@ import { checkGate } from './check.ts';
 import { fileSchema } from './config.ts';
 import { type Command, readCommand, readSettings, type Settings, USAGE } from './settings.ts';
 import { startGate } from './start.ts';
+import { startTracing } from './tracing.ts';
 import { SettingsError } from './yaml-file.ts';
 
 /** The level by which programs end that were used wrongly (sysexits.h). */
@@ -42,7 +43,8 @@ const run = async (command: WithSettings): Promise<void> => {
   // One write for many lines. What is left is written once in a while, and at the end.
   const lines = pino.destination({ dest: 1, minLength: 4096, sync: false, periodicFlush: FLUSH_MS });
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
-  const gate = await startGate(settings, log).catch(refuse);
+  const tracing = await startTracing(process.env, log).catch(refuse);
+  const gate = await startGate(settings, log, tracing).catch(refuse);
   const { host } = settings.listen;
   log.info(
     {

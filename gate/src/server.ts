@@ -3,18 +3,13 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuseWith } from './answers.ts';
 import { type Decider, serveQuestion } from './authorize.ts';
-import { type CallRecord, fieldsOf } from './call-log.ts';
+import { type CallRecord, fieldsOf, type GateLog } from './call-log.ts';
 import type { Cuts } from './forward.ts';
 import { type Gate, newRecord, serve, targetOf } from './gate.ts';
 import type { Metrics } from './metrics.ts';
 import type { Address } from './settings.ts';
+import type { CallSpan, Tracing } from './tracing.ts';
 import { serveUpgrade } from './upgrade.ts';
-
-export type GateLog = {
-  info: (fields: object, message: string) => void;
-  warn: (fields: object, message: string) => void;
-  error: (fields: object, message: string) => void;
-};
 
 /** Longer than load balancers keep theirs, so that none sends into a connection that is closing. */
 const KEEP_ALIVE_MS = 75_000;
@@ -36,20 +31,25 @@ const listen = (server: Server, { host, port }: Address): Promise<number> =>
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 
-/** The calls that have not ended, each with its record. */
-const createCalls = (log: GateLog, metrics: Metrics) => {
+type Reports = { log: GateLog; metrics: Metrics; tracing: Tracing };
+
+/** The calls that have not ended, each with its record and its span. */
+const createCalls = ({ log, metrics, tracing }: Reports) => {
   let open = 0;
   const begin = (request: IncomingMessage) => {
     const [startedAt, record] = [performance.now(), newRecord()];
+    const path = targetOf(request)?.path ?? '';
+    const span = tracing.begin(request, path);
     open += 1;
     metrics.begin();
     const end = (): void => {
       open -= 1;
       const ms = performance.now() - startedAt;
       metrics.end(record, ms);
-      log.info(fieldsOf(request, targetOf(request)?.path ?? '', ms, record), 'call');
+      span.end(record);
+      log.info(fieldsOf(request, { path, ms, traceId: span.traceId }, record), 'call');
     };
-    return { record, end };
+    return { record, span, end };
   };
   /** A mistake of ours. What was paid can be requested again. */
   const fail = (error: unknown, record: CallRecord): void => {
@@ -64,31 +64,27 @@ const serveOne = (
   gate: Gate | Decider,
   request: IncomingMessage,
   response: ServerResponse,
-  call: { record: CallRecord; cuts: Cuts },
+  call: { record: CallRecord; cuts: Cuts; span: CallSpan },
 ): Promise<void> =>
-  'upstream' in gate
-    ? serve(gate, request, response, call)
-    : serveQuestion(gate, request, response, call.record);
+  'upstream' in gate ? serve(gate, request, response, call) : serveQuestion(gate, request, response, call);
 
 /**
  * The listener of a gate.
  * @param current the gate of the latest reload; a call keeps the one that it began with
  */
-export const createListener = (
-  current: () => Gate | Decider,
-  { log, metrics }: { log: GateLog; metrics: Metrics },
-) => {
-  const calls = createCalls(log, metrics);
+export const createListener = (current: () => Gate | Decider, reports: Reports) => {
+  const { log } = reports;
+  const calls = createCalls(reports);
   let isDraining = false;
   const upgraded = new Set<Duplex>();
   const cuts: Cuts = new Set();
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { record, end } = calls.begin(request);
+    const { record, span, end } = calls.begin(request);
     if (isDraining) response.shouldKeepAlive = false;
     const closed = new Promise((resolve) => response.once('close', resolve));
     try {
-      await serveOne(current(), request, response, { record, cuts });
+      await serveOne(current(), request, response, { record, cuts, span });
     } catch (error) {
       calls.fail(error, record);
       refuseWith(response, 503, 'internal');
@@ -99,12 +95,12 @@ export const createListener = (
   };
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const { record, end } = calls.begin(request);
+    const { record, span, end } = calls.begin(request);
     upgraded.add(socket);
     socket.on('error', () => undefined).once('close', () => upgraded.delete(socket));
     try {
       const gate = current();
-      if ('upstream' in gate) await serveUpgrade(gate, request, { socket, head }, record);
+      if ('upstream' in gate) await serveUpgrade(gate, request, { socket, head }, { record, span });
       else socket.destroy();
     } catch (error) {
       calls.fail(error, record);

@@ -5,13 +5,15 @@ import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import { checkRoute } from '../../sdk/src/vendor/route.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import type { Decider } from './authorize.ts';
+import type { GateLog } from './call-log.ts';
 import { createFreeCalls } from './free-calls.ts';
 import type { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
 import { createRouter, routeOf } from './routes.ts';
-import { createListener, type GateLog, startOperations } from './server.ts';
+import { createListener, startOperations } from './server.ts';
 import type { Settings } from './settings.ts';
 import { type GateStore, openStore } from './stores.ts';
+import { NO_TRACING, type Tracing } from './tracing.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 import { SettingsError } from './yaml-file.ts';
 
@@ -28,7 +30,7 @@ const logEvents =
  * The paywall of settings. One is kept as long as they are the same, because it knows the use of
  * tabs that is not reported yet.
  */
-const createPaywalls = ({ store }: GateStore, log: GateLog) => {
+const createPaywalls = ({ store }: GateStore, log: GateLog, { fetch }: Tracing) => {
   const made = new Map<string, Paywall>();
   return {
     of: ({ paywall, offerSecret, storedBytes, dialects }: Settings): Paywall => {
@@ -43,6 +45,7 @@ const createPaywalls = ({ store }: GateStore, log: GateLog) => {
           maxStoredBytes: storedBytes,
           dialects: dialects.map((name) => factories[name]()),
           log: logEvents(log),
+          ...(fetch !== undefined && { fetch }),
         });
       made.set(key, found);
       return found;
@@ -84,19 +87,19 @@ const gateOf = (
  * Starts a gate.
  * @throws SettingsError; errors of the store and of the listeners
  */
-export const startGate = async (settings: Settings, log: GateLog) => {
+export const startGate = async (settings: Settings, log: GateLog, tracing: Tracing = NO_TRACING) => {
   const onError = (error: unknown): void =>
     log.error({ error: (error as Error).message }, 'the store reports an error');
   const store = await openStore(settings.storeUrl, onError);
   if (settings.storeUrl === null)
     log.warn({}, 'STORE_URL is not set: a restart forgets failed deliveries, and there can be one gate only');
   const metrics = createMetrics();
-  const parts = { paywalls: createPaywalls(store, log), onError };
+  const parts = { paywalls: createPaywalls(store, log, tracing), onError };
   const upstreamOf = (wanted: Settings) =>
     wanted.upstream === null ? null : createUpstream(wanted.upstream, wanted.timeouts);
   const present = () => ('upstream' in gate ? gate.upstream : null);
   let gate = gateOf(settings, store, upstreamOf(settings), parts);
-  const listener = createListener(() => gate, { log, metrics });
+  const listener = createListener(() => gate, { log, metrics, tracing });
   const port = await listener.start(settings.listen);
   const operations = await startOperations(settings.operations, metrics, async () => ({
     serving: !listener.isDraining(),
@@ -124,6 +127,7 @@ export const startGate = async (settings: Settings, log: GateLog) => {
       await operations.stop();
       present()?.close();
       await store.close();
+      await tracing.stop();
     },
   };
 };

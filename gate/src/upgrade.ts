@@ -7,6 +7,7 @@ import { type Delivery, find, type Gate, pass, upstreamHeaders } from './gate.ts
 import { answerHeaders } from './headers.ts';
 import { chargeAtOnce } from './metered.ts';
 import { unreadBody } from './request-body.ts';
+import type { CallSpan } from './tracing.ts';
 
 /**
  * An upgraded connection (WebSocket). A price is for the connection, and it is delivered when the
@@ -97,7 +98,7 @@ export const serveUpgrade = async (
   gate: Gate,
   request: IncomingMessage,
   { socket, head }: { socket: Duplex; head: Buffer },
-  record: CallRecord,
+  { record, span }: { record: CallRecord; span: CallSpan },
 ): Promise<void> => {
   const response = responseOn(request, socket);
   response.once('finish', () => {
@@ -105,13 +106,21 @@ export const serveUpgrade = async (
   });
   const found = find(gate, request, response, record);
   if (found === null) return;
-  const passed = await pass(gate, found, { request, response, record }, async () => unreadBody(request));
+  const passed = await pass(gate, found, { request, response, record, span }, async () =>
+    unreadBody(request),
+  );
   if (passed === null) return;
   const { delivery, freeCall } = passed;
-  const headers = upstreamHeaders(gate, request, found.target, delivery);
-  headers.push('Connection', 'Upgrade', 'Upgrade', request.headers.upgrade!);
+  const { headers, end } = span.upstream(gate.settings.upstream!, request.method!, found.path, [
+    ...upstreamHeaders(gate, request, found.target, delivery),
+    ...['Connection', 'Upgrade', 'Upgrade', request.headers.upgrade!],
+  ]);
   const options = { method: request.method!, path: found.target, headers };
   const asked = await ask(gate.upstream.sendAlone(options), gate.settings.timeouts.answerMs);
+  end(
+    asked.kind === 'failed' ? null : asked.answer.statusCode!,
+    asked.kind === 'failed' ? 'upstream_unreachable' : null,
+  );
   if (asked.kind === 'failed') {
     gate.upstream.failed();
     record.reason = 'upstream_unreachable';

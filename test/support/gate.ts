@@ -1,8 +1,9 @@
 import http, { type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import type { GateLog } from '../../gate/src/server.ts';
+import type { GateLog } from '../../gate/src/call-log.ts';
 import type { Settings } from '../../gate/src/settings.ts';
 import { startGate } from '../../gate/src/start.ts';
+import { NO_TRACING, type Tracing } from '../../gate/src/tracing.ts';
 import { SERVICE_KEY } from './keys.ts';
 import { PUBLIC_URL, startVendorApi } from './vendor-api.ts';
 
@@ -39,7 +40,11 @@ const createLog = () => {
 };
 
 /** Starts a gate with a price for `GET /report`, `POST /report` and `GET /ws`. */
-export const startGateWorld = async (serve: RequestListener, changed: Partial<Settings> = {}) => {
+export const startGateWorld = async (
+  serve: RequestListener,
+  changed: Partial<Settings> = {},
+  tracing: Tracing = NO_TRACING,
+) => {
   const api = await startVendorApi();
   const upstream = await startUpstream(serve);
   const { log, lines } = createLog();
@@ -70,7 +75,7 @@ export const startGateWorld = async (serve: RequestListener, changed: Partial<Se
     storedBytes: 10_000,
     ...changed,
   };
-  const gate = await startGate(settings, log);
+  const gate = await startGate(settings, log, tracing);
   const url = `http://127.0.0.1:${gate.port}`;
   return {
     api,
