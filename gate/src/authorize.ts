@@ -7,13 +7,13 @@ import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import type { PaywallStore } from '../../sdk/src/vendor/store.ts';
 import { refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
+import type { CallSpan } from './call-span.ts';
 import { askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
 import { answered, type Delivery, identityOf, paidRecord } from './gate.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { unreadBody } from './request-body.ts';
 import type { Router } from './routes.ts';
 import type { Settings } from './settings.ts';
-import type { CallSpan } from './tracing.ts';
 
 /**
  * The decision of a gate for a proxy that asks before it forwards: `auth_request` of nginx,

@@ -125,7 +125,7 @@ export const askFree = async (
   if (asked.kind === 'none') return null;
   response.setHeader(REMAINING_HEADER, asked.kind === 'free' ? asked.remaining : 0);
   if (asked.kind !== 'free') return null;
-  // A shared cache would deliver it for free to those who have to pay. The upstream may override it.
+  // A shared cache would deliver it to those who have to pay. The upstream may override it.
   response.setHeader('cache-control', 'private, no-store');
   return asked;
 };

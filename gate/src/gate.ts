@@ -6,6 +6,7 @@ import { headerOf } from '../../sdk/src/vendor/node.ts';
 import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import { refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
+import type { CallSpan } from './call-span.ts';
 import { type Cuts, forward } from './forward.ts';
 import { askFree, type FreeCall, type FreeCalls } from './free-calls.ts';
 import { presentsPayment, requestHeaders } from './headers.ts';
@@ -13,7 +14,6 @@ import { paymentHeaders } from './payment-headers.ts';
 import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
 import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
-import type { CallSpan } from './tracing.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What decides about requests. A reload replaces it as a whole. */

@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream';
 import { refuseWith } from './answers.ts';
 import { type Decider, serveQuestion } from './authorize.ts';
 import { type CallRecord, fieldsOf, type GateLog } from './call-log.ts';
+import type { CallSpan, Tracing } from './call-span.ts';
 import type { Cuts } from './forward.ts';
 import { type Gate, newRecord, serve, targetOf } from './gate.ts';
 import type { Metrics } from './metrics.ts';
 import type { Address } from './settings.ts';
-import type { CallSpan, Tracing } from './tracing.ts';
 import { serveUpgrade } from './upgrade.ts';
 
 /** Longer than load balancers keep theirs, so that none sends into a connection that is closing. */

@@ -17,7 +17,7 @@ import { envDetector, resourceFromAttributes, serviceInstanceIdDetector } from '
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Fetch } from '../../sdk/src/transport.ts';
 import type { CallRecord, GateLog } from './call-log.ts';
-import type { CallSpan, Tracing, UpstreamSpan } from './tracing.ts';
+import type { CallSpan, Tracing, UpstreamSpan } from './call-span.ts';
 
 /** The spans of calls, by the semantic conventions of HTTP. They have no query and no header. */
 
@@ -29,12 +29,12 @@ const fail = (span: Span, type: string): void => {
   span.setStatus({ code: SpanStatusCode.ERROR });
 };
 
-/** Where a request goes, without its query. */
+/** Where a request goes. The path has no query. */
 const clientAttributes = (method: string, origin: URL, path: string) => ({
   'http.request.method': method,
   'server.address': origin.hostname,
   'server.port': Number(origin.port || (origin.protocol === 'https:' ? 443 : 80)),
-  'url.full': `${origin.origin}${path.split('?')[0]}`,
+  'url.full': `${origin.origin}${path}`,
 });
 
 const OF_TRACE = new Set(['traceparent', 'tracestate']);

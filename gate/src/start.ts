@@ -6,6 +6,7 @@ import { checkRoute } from '../../sdk/src/vendor/route.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import type { Decider } from './authorize.ts';
 import type { GateLog } from './call-log.ts';
+import type { Tracing } from './call-span.ts';
 import { createFreeCalls } from './free-calls.ts';
 import type { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
@@ -13,7 +14,7 @@ import { createRouter, routeOf } from './routes.ts';
 import { createListener, startOperations } from './server.ts';
 import type { Settings } from './settings.ts';
 import { type GateStore, openStore } from './stores.ts';
-import { NO_TRACING, type Tracing } from './tracing.ts';
+import { NO_TRACING } from './tracing.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 import { SettingsError } from './yaml-file.ts';
 
@@ -73,8 +74,11 @@ const gateOf = (
     const routes = settings.routes.map(routeOf);
     for (const { paid } of routes) if (paid !== null) checkRoute(paywall, paid);
     const freeCalls = createFreeCalls({
-      ...{ routes, counters, onError },
-      ...{ secret: settings.paywall.serviceKey, proxies: settings.proxies },
+      routes,
+      counters,
+      onError,
+      secret: settings.paywall.serviceKey,
+      proxies: settings.proxies,
     });
     const gate = { settings, router: createRouter(routes), paywall, freeCalls };
     return upstream === null ? { ...gate, store } : { ...gate, upstream };

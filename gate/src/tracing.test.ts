@@ -4,7 +4,8 @@ import { createTraceServer } from '../../deploy/local/traces/server.ts';
 import type { Trace, TracedSpan } from '../../deploy/local/traces/store.ts';
 import { ask, type GateWorld, startGateWorld } from '../../test/support/gate.ts';
 import { waitFor, waitUntil } from '../../test/support/wait.ts';
-import { NO_TRACING, startTracing, type Tracing } from './tracing.ts';
+import type { Tracing } from './call-span.ts';
+import { NO_TRACING, startTracing } from './tracing.ts';
 
 /** The spans of calls, at a collector that gets OTLP. */
 const collector = createTraceServer();

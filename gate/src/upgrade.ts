@@ -2,12 +2,12 @@ import http, { type ClientRequest, type IncomingMessage, type ServerResponse } f
 import type { Duplex } from 'node:stream';
 import { refuseWith } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
+import type { CallSpan } from './call-span.ts';
 import type { FreeCall } from './free-calls.ts';
 import { type Delivery, find, type Gate, pass, upstreamHeaders } from './gate.ts';
 import { answerHeaders } from './headers.ts';
 import { chargeAtOnce } from './metered.ts';
 import { unreadBody } from './request-body.ts';
-import type { CallSpan } from './tracing.ts';
 
 /**
  * An upgraded connection (WebSocket). A price is for the connection, and it is delivered when the
@@ -111,10 +111,9 @@ export const serveUpgrade = async (
   );
   if (passed === null) return;
   const { delivery, freeCall } = passed;
-  const { headers, end } = span.upstream(gate.settings.upstream!, request.method!, found.path, [
-    ...upstreamHeaders(gate, request, found.target, delivery),
-    ...['Connection', 'Upgrade', 'Upgrade', request.headers.upgrade!],
-  ]);
+  const passedOn = upstreamHeaders(gate, request, found.target, delivery);
+  passedOn.push('Connection', 'Upgrade', 'Upgrade', request.headers.upgrade!);
+  const { headers, end } = span.upstream(gate.settings.upstream!, request.method!, found.path, passedOn);
   const options = { method: request.method!, path: found.target, headers };
   const asked = await ask(gate.upstream.sendAlone(options), gate.settings.timeouts.answerMs);
   end(

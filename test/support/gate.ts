@@ -1,9 +1,10 @@
 import http, { type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { GateLog } from '../../gate/src/call-log.ts';
+import type { Tracing } from '../../gate/src/call-span.ts';
 import type { Settings } from '../../gate/src/settings.ts';
 import { startGate } from '../../gate/src/start.ts';
-import { NO_TRACING, type Tracing } from '../../gate/src/tracing.ts';
+import { NO_TRACING } from '../../gate/src/tracing.ts';
 import { SERVICE_KEY } from './keys.ts';
 import { PUBLIC_URL, startVendorApi } from './vendor-api.ts';
 
