@@ -233,6 +233,7 @@ const HARMLESS = new Set([
   ...['settlement.reissueForeign', 'settlement.createFeeQuote'],
   // So does that of a link. An opening costs nothing, and a link is deactivated once.
   ...['settlement.payLink', 'quote.openPaymentLink', 'quote.deactivatePaymentLink'],
+  ...['quote.requestPhonePayment', 'settlement.followPhonePayment'],
   // The attempt identifies the payment, and a report is a hint.
   ...['settlement.payExternal', 'settlement.reportExternal'],
   ...['wallet.link', 'wallet.provision', 'wallet.onboarding', 'wallet.delegate', 'wallet.revoke'],

@@ -49,6 +49,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   'settlement.settlements.status': {
     states: statuses.states,
     generated: {
+      open_link_id: ['pending'],
       paying_quote_id: isPayingQuote,
       paying_external_id: isPaying,
       // A payment that is pending may be issued without a change of the column.
@@ -65,6 +66,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     indexes: {
       intents_open: intents.open,
       intents_failed_by_quote: ['failed'],
+      intents_unsent: ['failed'],
       intents_incoming_failed: ['failed'],
       intents_incoming_by_source: intents.states.filter((state) => state !== 'failed'),
       intents_incoming_by_vendor: intents.states.filter((state) => state !== 'failed'),

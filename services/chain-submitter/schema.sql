@@ -55,6 +55,7 @@ CREATE INDEX intents_incoming_by_source ON intents USING btree (((request ->> 's
 CREATE INDEX intents_incoming_by_vendor ON intents USING btree (((request ->> 'account_id'::text)), slot) WHERE ((kind = 'incoming'::text) AND (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'reopened'::text])) AND (jsonb_array_length((request -> 'legs'::text)) > 1));
 CREATE INDEX intents_incoming_failed ON intents USING btree (((request ->> 'source_account'::text)), created_at) WHERE ((kind = 'incoming'::text) AND (status = 'failed'::text) AND (signature IS NOT NULL));
 CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
+CREATE INDEX intents_unsent ON intents USING btree (created_at) WHERE ((kind = 'incoming'::text) AND (status = 'failed'::text) AND (slot IS NULL) AND jsonb_exists(request, 'signs_last'::text));
 
 create table lanes (
   lane integer not null,

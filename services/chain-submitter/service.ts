@@ -25,6 +25,7 @@ import { fund } from './execution/fund.ts';
 import { settle } from './execution/settle.ts';
 import { SWEEP_EVERY_MS, sweep } from './execution/sweep.ts';
 import { startWorker } from './execution/worker.ts';
+import { buildIncoming } from './incoming/build-incoming.ts';
 import { checkIncoming } from './incoming/check-incoming.ts';
 import { closeIncoming } from './incoming/close-incoming.ts';
 import { createPayoutAccount } from './incoming/create-payout-account.ts';
@@ -42,6 +43,7 @@ import { createGroupCommit } from './ledger/group-commit.ts';
 import { createHints } from './ledger/hints.ts';
 import type { Network } from './ledger/model/network.ts';
 import { releaseLapsedReservations } from './ledger/store/grants.ts';
+import { deleteUnsent } from './ledger/store/unsent.ts';
 import { createWaiters, handingToWaiters } from './ledger/waiters.ts';
 import { createCosigning } from './limits/cosigning.ts';
 import { getCaps } from './limits/get-caps.ts';
@@ -168,6 +170,7 @@ const operations = (deps: Deps, config: Config) => ({
   observePrepared: observePrepared(deps),
   getFeePayers: getFeePayers(deps),
   getBlockhash: getBlockhash(deps),
+  buildIncoming: buildIncoming(deps),
   createPayoutAccount: createPayoutAccount(deps),
   checkIncoming: checkIncoming(deps),
   submitIncoming: submitIncoming(deps),
@@ -188,6 +191,7 @@ const startLoops = (deps: Deps, { POLL_MS }: Config) => {
       everyMs(SECOND_MS, 'release-lapsed-reservations', () => releaseLapsedReservations(pool), logger),
       everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),
       everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
+      everyMs(HOUR_MS, 'delete-unsent', () => deleteUnsent(pool), logger),
     ],
     poller: startPoller(deps, POLL_MS),
   }));

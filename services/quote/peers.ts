@@ -13,6 +13,9 @@ export type Peers = {
   findService: (serviceId: string) => Promise<Service | null>;
   /** @param until when nothing is signed for the quote any more, in epoch milliseconds */
   reserveTokenAccount: (accountId: string, owner: string, until: number) => Promise<Reservation>;
+  payLinkByPhone: (
+    payment: z.infer<(typeof settlement.internal.payLinkByPhone)['input']>,
+  ) => Promise<{ transaction: string }>;
   redeemLinkPayment: (
     payment: z.infer<(typeof settlement.internal.redeemLinkPayment)['input']>,
   ) => Promise<{ done: boolean }>;
@@ -23,6 +26,8 @@ export type Peers = {
 };
 
 const RESERVATION_STEP_MS = 300_000;
+/** A payment may wait some seconds for others of its account. The gateway waits longer. */
+const PHONE_TIMEOUT_MS = 15_000;
 
 export const createPeers = (bus: Bus): Peers => {
   // A changed price or payout address takes effect within this time ("at once" is 2 s in
@@ -48,6 +53,8 @@ export const createPeers = (bus: Bus): Peers => {
       const latest = Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS;
       return reserve({ account_id, owner, until: isoTime(latest) });
     },
+    payLinkByPhone: (payment) =>
+      call(bus, settlement, 'payLinkByPhone', payment, { timeoutMs: PHONE_TIMEOUT_MS }),
     redeemLinkPayment: (payment) => call(bus, settlement, 'redeemLinkPayment', payment),
     listByQuotes: (quotes) => call(bus, settlement, 'listByQuotes', { quotes: [...quotes] }),
   };

@@ -11,10 +11,12 @@ import type { Config } from './config.ts';
 import { findQuoteRecords } from './operator/records.ts';
 import { createPaymentLink } from './payment-links/create-payment-link.ts';
 import { deactivatePaymentLink } from './payment-links/deactivate-payment-link.ts';
+import { describePhonePayment } from './payment-links/describe-phone-payment.ts';
 import { getPaymentLink } from './payment-links/get-payment-link.ts';
 import { listPaymentLinks } from './payment-links/list-payment-links.ts';
 import { openPaymentLink } from './payment-links/open-payment-link.ts';
 import { redeemPayments } from './payment-links/redeem-payments.ts';
+import { requestPhonePayment } from './payment-links/request-phone-payment.ts';
 import type { Peers } from './peers.ts';
 import { applyTransitions } from './quotes/apply-transitions.ts';
 import { create } from './quotes/create.ts';
@@ -78,6 +80,8 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
     getPaymentLink: getPaymentLink(deps),
     deactivatePaymentLink: deactivatePaymentLink(deps),
     openPaymentLink: openPaymentLink(deps),
+    describePhonePayment: describePhonePayment(deps),
+    requestPhonePayment: requestPhonePayment(deps),
     get: get(deps),
     list: list(deps),
     getAccountActivity: getAccountActivity(deps),

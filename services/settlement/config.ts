@@ -44,5 +44,11 @@ export const config = z.object({
   X402_FIRST_CREDIT_MICRO: z.coerce.bigint().min(0n).default(100_000n),
   X402_CREDIT_PER_PAID: z.coerce.bigint().min(1n).max(1000n).default(4n),
   X402_CREDIT_MICRO: z.coerce.bigint().min(0n).default(5_000_000n),
+  /**
+   * How many payments may wait for a wallet that signs last (docs/adr/0080): of one payment link,
+   * and of all.
+   */
+  OPEN_PHONE_PAYMENTS_OF_LINK: z.coerce.number().int().min(1).max(10_000).default(64),
+  OPEN_PHONE_PAYMENTS: z.coerce.number().int().min(1).max(100_000).default(512),
 });
 export type Config = z.infer<typeof config>;

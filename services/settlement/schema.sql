@@ -287,9 +287,15 @@ create table settlements (
   accrued_fee bigint default 0 not null,
   handed_out_at timestamp with time zone,
   hand_out_id text,
+  phone_handle text collate "C",
   dispatch_count integer default 1 not null,
   progressed_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
+  open_link_id text collate "C" generated always as (
+CASE
+    WHEN ((phone_handle IS NOT NULL) AND (status = 'pending'::text)) THEN ((scope -> 'payment_link'::text) ->> 'payment_link_id'::text)
+    ELSE NULL::text
+END) stored,
   paying_quote_id text collate "C" generated always as (
 CASE
     WHEN (status <> ALL (ARRAY['failed'::text, 'voided'::text])) THEN quote_id
@@ -351,9 +357,11 @@ CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (servi
 CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (NOT (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]))));
 CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]));
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
+CREATE INDEX settlements_by_phone_handle ON settlements USING btree (phone_handle) WHERE (phone_handle IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quote_id) WHERE (paying_quote_id IS NOT NULL);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
+CREATE INDEX settlements_open_of_link ON settlements USING btree (open_link_id) WHERE (open_link_id IS NOT NULL);
 CREATE INDEX settlements_open_of_payer ON settlements USING btree (account_id) WHERE (capture_due_at IS NOT NULL);
 CREATE INDEX settlements_open_of_vendor ON settlements USING btree (vendor_account_id) WHERE (capture_due_at IS NOT NULL);
 CREATE INDEX settlements_outgoing_open ON settlements USING btree (outgoing_holder) WHERE (outgoing_holder IS NOT NULL);

@@ -85,6 +85,7 @@ const termsOf = (config: Config) => ({
     perPaid: config.X402_CREDIT_PER_PAID,
     laterMicro: config.X402_CREDIT_MICRO,
   },
+  openLimits: { ofLink: config.OPEN_PHONE_PAYMENTS_OF_LINK, all: config.OPEN_PHONE_PAYMENTS },
 });
 
 /** The pause of the operators and the last restore, read once a second under any load. */
@@ -135,7 +136,7 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
     recordLostCapture: createRecordLostCapture({ ...peers, endAuthorization }),
     recordDecline: createRecordDecline(records),
     caps: createHourlyCaps(createBudgets(pool, records.clock), capLimits),
-    group: createIncomingGroupCommit(pool, terms.credit),
+    group: createIncomingGroupCommit(pool, terms.credit, terms.openLimits),
   };
   const endDue = endDueAuthorizations(deps);
   return {

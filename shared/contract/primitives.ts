@@ -162,6 +162,15 @@ export const WireTransaction = z
   });
 
 /** `base64url(payload).base64url(signature)`, Ed25519. */
+/** The SHA-256 of a page's secret. Whoever sees the code of a page knows no more. */
+export const PhoneHandle = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the base64url text of 32 bytes')
+  .meta({
+    id: 'PhoneHandle',
+    description: 'The SHA-256 of the secret of the page that shows the code, base64url',
+    examples: ['47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'],
+  });
 export const CompactToken = z
   .string()
   .max(16384)

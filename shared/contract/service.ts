@@ -158,7 +158,7 @@ type OperationDefinition = {
    * The protocol whose fields an error has beside ours (services/gateway/http/dialects.ts). A
    * settle of x402 whose outcome is unknown is answered without JSON.
    */
-  dialect?: 'x402Verify' | 'x402Settle';
+  dialect?: 'x402Verify' | 'x402Settle' | 'solanaPay';
   /**
    * The gateway repeats the call for so long, while a field of the answer has this value or the
    * outcome is unknown. Each call waits for `timeoutSeconds`, so that a service that dies costs one

@@ -1,5 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { assemble, disassemble, hashMessage, messageHashOf, messageOf } from './wire-transaction.ts';
+import {
+  assemble,
+  disassemble,
+  hashMessage,
+  isIncomplete,
+  messageHashOf,
+  messageOf,
+} from './wire-transaction.ts';
 
 /** A message of two signers in each of its two formats. */
 const legacy = Buffer.from([2, 0, 1, 9]);
@@ -39,4 +46,12 @@ test.each([
   ['bytes that no network carries', assemble(Buffer.alloc(1200, 2), [null, null])],
 ])('no identity: %s', (_, wire) => {
   expect(messageHashOf(base64(wire))).toBeNull();
+});
+
+test('bytes are incomplete while a slot is empty', () => {
+  expect(isIncomplete(assemble(legacy, [signature(2), null]))).toBe(true);
+  expect(isIncomplete(assemble(legacy, [null, signature(1)]))).toBe(true);
+  expect(isIncomplete(assemble(legacy, [signature(2), signature(1)]))).toBe(false);
+  // An adopted transaction, which was sent by somebody.
+  expect(isIncomplete(new Uint8Array())).toBe(false);
 });

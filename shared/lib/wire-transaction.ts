@@ -42,6 +42,13 @@ export const disassemble = (wire: Uint8Array): { signatures: Uint8Array[]; messa
   };
 };
 
+/** Whether a slot holds no signature. */
+export const isEmptySignature = (signature: Uint8Array): boolean => signature.every((byte) => byte === 0);
+
+/** Whether somebody else has to sign wire bytes before they can be sent. */
+export const isIncomplete = (wire: Uint8Array): boolean =>
+  wire.length > 0 && disassemble(wire).signatures.some(isEmptySignature);
+
 /**
  * The identity of a signed message in every service: SHA-256 of its bytes, in hexadecimal. The
  * signatures are not part of it, so other bytes in an empty slot give no second identity.

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { fetchTransaction, parseURL, type TransactionRequestURL } from '@solana/pay';
 import { Keypair } from '@solana/web3.js';
 import type { Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
@@ -7,6 +8,7 @@ import { chainOf } from '../support/chain.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { openerWithWallet, signAsOther, signChanged } from '../support/paying-page.ts';
+import { readQr } from '../support/read-qr.ts';
 import { runningStack } from '../support/stack.ts';
 import { guardOf } from '../support/stand-in-programs.ts';
 import { waitFor } from '../support/wait.ts';
@@ -148,6 +150,84 @@ test('signed out, the page of a link fits a phone and is readable in dark colour
   expect(await page.findings()).toEqual([]);
   expect(await page.wider()).toEqual([]);
   await page.shoot('link-phone');
+});
+
+/** As a phone does with the code of a page: it reads the text, asks, and may pay. */
+const scanned = async ({ page }: ConsolePage) => {
+  await page.getByText('Pay on your phone').click();
+  const text = await readQr(page, 'Pay on your phone');
+  // Solana Pay takes https only, and the stack of the tests has no certificate.
+  expect(() => parseURL(text)).toThrow('link invalid');
+  const { link } = parseURL(text.replace('http%3A', 'https%3A')) as TransactionRequestURL;
+  return link.href.replace(/^https:/, 'http:');
+};
+const askedBy = (wallet: Keypair, link: string) => fetchTransaction(chain.connection, wallet.publicKey, link);
+
+test('the wallet of a phone reads the code, pays, and the page shows the receipt', async () => {
+  const link = await make({ success_url: 'https://shop.example/thanks' });
+  const page = await opened({});
+  await meet(page, link);
+  const address = await scanned(page);
+  expect(await (await fetch(address)).json()).toEqual({
+    label: 'City tours: Harbour tour',
+    icon: new URL('/favicon.svg', address).href,
+  });
+  await page.shoot('link-phone-code');
+  expect(await page.findings()).toEqual([]);
+
+  const [before, own] = await Promise.all([received(), chain.balance(buyer.wallet.publicKey)]);
+  const transaction = await askedBy(buyer.wallet, address);
+  await page.page.getByText('Confirm the payment on your phone').waitFor();
+  await page.shoot('link-phone-pending');
+  expect(await received()).toBe(before);
+  transaction.partialSign(buyer.wallet);
+  await chain.connection.sendRawTransaction(transaction.serialize());
+  await receiptLink(page.page).waitFor();
+  expect(await received()).toBe(before + PRICE);
+  expect(await chain.balance(buyer.wallet.publicKey)).toBe(own - PRICE);
+  const [sale] = await waitFor(
+    () => salesOf(link),
+    ([one]) => one?.status === 'redeemed',
+  );
+  expect(sale).toMatchObject({ rail: 'x402', scope: { payment_link: { title: 'Harbour tour' } } });
+  await waitFor(
+    () => shown(link),
+    ({ payments }) => payments === 1,
+  );
+  const onward = await page.page.getByRole('link', { name: 'Continue to shop.example' }).getAttribute('href');
+  expect(onward).toBe(`https://shop.example/thanks?quittance_settlement=${sale!.settlement_id}`);
+  await receiptLink(page.page).click();
+  await page.page.getByText('Signature valid').waitFor();
+});
+
+test('a phone whose account cannot pay is told why, and the code of a link for one payment opens the page', async () => {
+  const page = await opened({ width: 'phone', colours: 'dark' });
+  await meet(page, await make());
+  const address = await scanned(page);
+  expect(await page.wider()).toEqual([]);
+  expect(await page.findings()).toEqual([]);
+  await page.shoot('link-phone-code');
+  const body = JSON.stringify({ account: Keypair.generate().publicKey.toBase58() });
+  const refused = await fetch(address, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    402,
+    { message: 'this account has no USDC that it can pay with; use another account' },
+  ]);
+
+  const single = await make({ single_use: true });
+  await meet(page, single);
+  await page.page.getByText('Pay on your phone').click();
+  await page.page.getByText('This link is for one payment').waitFor();
+  expect(await readQr(page.page, 'Pay on your phone')).toBe(page.page.url());
+  const asked = await fetch(address.replace(/pl_[0-9a-z]+/, single.payment_link_id));
+  expect([asked.status, await asked.json()]).toMatchObject([
+    409,
+    { message: expect.stringContaining('for one payment') },
+  ]);
 });
 
 const stranger = Keypair.generate();

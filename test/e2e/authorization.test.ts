@@ -5,6 +5,7 @@ import { contractList } from '../../shared/contract/index.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../shared/contract/service.ts';
 import { createKeyText } from '../../shared/lib/key-text.ts';
+import { OF_OPEN_LINKS, SECRET } from '../support/link-recipes.ts';
 import { newTransaction, x402Request } from '../support/settlement-incoming.ts';
 import { requirementOf } from '../support/settlement-outgoing.ts';
 import { runningStack } from '../support/stack.ts';
@@ -69,12 +70,7 @@ const RECIPES: Record<string, Recipe> = {
     body: ({ objects }) => ({ service_id: objects.service_id, title: 'Tour' }),
   },
   'quote.listPaymentLinks': { foreign: 'hidden' },
-  // For whoever has the address. The link of the tenant is inactive, and its quote is of no link.
-  'quote.openPaymentLink': { body: () => ({ environment: 'test' }), open: 409 },
-  'settlement.payLink': {
-    body: ({ quoteToken }) => ({ environment: 'test', quote_token: quoteToken, transaction: 'AQ==' }),
-    open: 400,
-  },
+  ...OF_OPEN_LINKS,
   // Any account with a wallet may pay a quote. These two have none.
   'settlement.settle': {
     body: ({ quoteToken, attemptId }) => ({ quote_token: quoteToken, payment_attempt_id: attemptId }),
@@ -225,7 +221,7 @@ const RECIPES: Record<string, Recipe> = {
 };
 
 /** Path parameters that name no existing object. */
-const NOBODYS: Record<string, string> = { provider: 'moonpay', environment: 'test' };
+const NOBODYS: Record<string, string> = { provider: 'moonpay', environment: 'test', handle: SECRET };
 
 const operations = contractList.flatMap(({ name: service, operations: own }) =>
   Object.entries(own).map(([name, operation]) => [`${service}.${name}`, operation] as const),

@@ -10,6 +10,7 @@ type HeldQuery = {
   contains: string[];
   asking: number;
   alone: boolean;
+  last: boolean;
 };
 
 const DAY_MS = 86_400_000;
@@ -24,6 +25,7 @@ export const incomingIntentModels = (
 ): Model[] => {
   const { now, off } = harness;
   const requestOf = (intent: { request: unknown }) => intent.request as IncomingRequest;
+  const signsLast = (intent: { request: unknown }) => requestOf(intent).signs_last === true;
   const incoming = () => [...intents.values()].filter(({ kind }) => kind === 'incoming');
   const payingOf = (source: string) =>
     incoming().filter((one) => one.status !== 'failed' && requestOf(one).source_account === source);
@@ -42,16 +44,19 @@ export const incomingIntentModels = (
     );
   const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
-  const heldOf = ({ intentId, source, slot, contains, asking: count, alone }: HeldQuery, max: bigint) => {
+  const heldOf = (
+    { intentId, source, slot, contains, asking: count, alone, last }: HeldQuery,
+    max: bigint,
+  ) => {
     const asking = BigInt(count);
     const paying = payingOf(source);
     const others = paying.filter(({ intent_id }) => intent_id !== intentId);
     const held = others
-      .filter((one) => one.slot === null || one.slot > BigInt(slot))
+      .filter((one) => (one.slot === null ? !signsLast(one) : one.slot > BigInt(slot)))
       .filter(({ signature }) => signature === null || !contains.includes(signature))
       .reduce((sum, one) => sum + BigInt(requestOf(one).amount), 0n);
     const failed = failedOf(source);
-    const underWay = BigInt(others.filter((one) => one.slot === null).length);
+    const underWay = BigInt(others.filter((one) => one.slot === null && (last || !signsLast(one))).length);
     const paid = BigInt(paying.filter((one) => one.slot !== null).length);
     const spare =
       failed >= max || (alone && failed + underWay > 0n)

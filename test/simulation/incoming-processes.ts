@@ -88,7 +88,7 @@ export const startIncomingSettlement = (
   const parts = {
     ...deps,
     applyProgress,
-    group: createIncomingGroupCommit(deps.pool, credit),
+    group: createIncomingGroupCommit(deps.pool, credit, { ofLink: 0, all: 0 }),
     credit,
     fee: FEE,
     accruedFee: { bps: 50n, minMicro: 2000n, solPriceMicro: 200_000_000n },

@@ -241,6 +241,7 @@ export const startChainStandIn = (bus: Bus) => {
     getCosigningLimits: notCalled,
     setCosigningFactor: notCalled,
     getAttemptReport: notCalled,
+    buildIncoming: notCalled,
     createPayoutAccount: notCalled,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))

@@ -19,6 +19,7 @@ import { keypairOf, type Payer, type SubmitterFixture, until } from './submitter
 type Internal = typeof chainSubmitter.internal;
 type Operation =
   | 'getFeePayers'
+  | 'buildIncoming'
   | 'createPayoutAccount'
   | 'checkIncoming'
   | 'submitIncoming'
@@ -105,7 +106,16 @@ export const incomingPaymentsOver = (fixture: () => SubmitterFixture, vendor: ()
       memos,
     };
   };
-  type Payment = Awaited<ReturnType<typeof signed>>;
+  /** What a buyer that signs last asks for: the transaction that chain-submitter builds for it. */
+  const asked = async ({ owner }: Payer, amount = PRICE) => {
+    const payee = vendor().owner.publicKey.toBase58();
+    const memo = newId('evt');
+    const payer = owner.publicKey.toBase58();
+    const { transaction } = await ask('buildIncoming', { payer, payee, amount: `${amount}`, memo });
+    const legs = [{ owner: payee, amount: `${amount}` }];
+    return { transaction, legs, memos: [memo], signs_last: true as const };
+  };
+  type Payment = Awaited<ReturnType<typeof signed>> & { signs_last?: true };
 
   const submitAs = (payment: Payment, settlement_id: string) =>
     ask('submitIncoming', { ...payment, settlement_id, account_id: vendor().account_id });
@@ -139,6 +149,7 @@ export const incomingPaymentsOver = (fixture: () => SubmitterFixture, vendor: ()
   return {
     ask,
     signed,
+    asked,
     check,
     submit: (payment: Payment, settlement_id: string = newId('stl')) => submitAs(payment, settlement_id),
     /** The hash of the message, as the check reports it. */

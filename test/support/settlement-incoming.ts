@@ -70,6 +70,8 @@ export const submitter = {
   /** Whether it answers at all. */
   answers: true,
   submitted: 0,
+  /** The next transactions of buildIncoming. */
+  built: [] as string[],
 };
 
 const CLOSED: Refused = { outcome: 'refused', reason: 'closed', message: 'the payment was ended' };
@@ -112,7 +114,7 @@ const closeIntent = (hash: string, settlementId: string): Progress => {
       };
 };
 
-type Input = { transaction: string; settlement_id: string; message_hash: string };
+type Input = { transaction: string; settlement_id: string; message_hash: string; signs_last?: true };
 
 /** Serves the operations of chain-submitter for payments of other clients. */
 export const serveIncoming = async (bus: Bus): Promise<void> => {
@@ -129,9 +131,11 @@ export const serveIncoming = async (bus: Bus): Promise<void> => {
     const accepted = { message_hash: hash, payer: PAYER, source_account: SOURCE, fee_payer: FEE_PAYER };
     return submitter.checks.get(hash) ?? { outcome: 'accepted', ...accepted, lamports: 10_001 };
   });
-  serve('submitIncoming', ({ transaction, settlement_id }) =>
-    submit(hashOf(transaction), transaction, settlement_id),
-  );
+  serve('submitIncoming', ({ transaction, settlement_id, signs_last }) => ({
+    ...submit(hashOf(transaction), transaction, settlement_id),
+    ...(signs_last && { transaction: withOtherSlot(transaction) }),
+  }));
+  serve('buildIncoming', () => ({ transaction: submitter.built.shift() ?? newTransaction() }));
   serve('findLostIncoming', ({ transaction }) => ({ paid: submitter.lost.has(hashOf(transaction)) }));
   serve('closeIncoming', ({ message_hash, settlement_id }) => closeIntent(message_hash, settlement_id));
   await bus.nc.flush();

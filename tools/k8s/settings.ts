@@ -91,6 +91,8 @@ export const SOURCES: Record<string, Source> = {
   X402_FIRST_CREDIT_MICRO: settings,
   X402_CREDIT_PER_PAID: settings,
   X402_CREDIT_MICRO: settings,
+  OPEN_PHONE_PAYMENTS_OF_LINK: settings,
+  OPEN_PHONE_PAYMENTS: settings,
   SETTLE_WAIT_MS: settings,
   CHAIN_WAIT_MS: settings,
   WATCH_EVERY_MS: settings,

@@ -4,8 +4,10 @@ import { Button, LinkOut } from '../ui/button.tsx';
 import { Loading, Properties, Row, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Money } from '../ui/show.tsx';
+import { ByPhone } from './by-phone.tsx';
 import { type LinkAddress, type LinkRead, type Opened, openLink, successAddress } from './link.ts';
 import { type Done, useLinkPayment } from './link-payment.ts';
+import { OpenOnPhone } from './open-on-phone.tsx';
 import type { Payable } from './payable.ts';
 import { Sold, useExpired } from './sold.tsx';
 import { TEXTS } from './texts.ts';
@@ -85,8 +87,18 @@ const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
   const isExpired = useExpired(expiresAt);
   const [isReading, setReading] = useState(false);
   const newPrice = <Button onPress={onExpired}>{TEXTS.newPrice}</Button>;
+  const byPhone = isSingleUse ? (
+    <OpenOnPhone address={location.href} about={TEXTS.phoneOnce} />
+  ) : (
+    <ByPhone
+      link={link}
+      origin={new URL(String(claims.scope?.resource)).origin}
+      onPaid={(paid) => payment.finish({ ...paid, bought })}
+    />
+  );
   const payable: Payable = {
     token,
+    byPhone,
     claims,
     address: location.href,
     elsewhere: newPrice,

@@ -43,6 +43,7 @@ const Checkout = ({ order }: { order: Order }) => {
     token,
     claims,
     address: back,
+    byPhone: null,
     elsewhere: <p>{newPrice}</p>,
     terms: offer,
     onSigned: (transaction) => {

@@ -17,4 +17,6 @@ export type Payable = {
   elsewhere: ReactNode;
   /** The address that a phone opens. */
   address: string;
+  /** The code for the wallet of a phone. Null: the phone opens the address. */
+  byPhone: ReactNode;
 };

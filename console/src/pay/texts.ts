@@ -31,6 +31,12 @@ export const TEXTS = {
   accountAbout: 'From the wallet of your account, within its limits. Nothing is added to the price.',
   signIn: 'Sign in to pay',
   phone: 'Pay on your phone',
+  phoneWallet:
+    'Scan this code with the wallet app of your phone, and confirm there. You need USDC only: Quittance pays the network fee. Keep this page open: it shows the receipt.',
+  phoneOnce:
+    'This link is for one payment, so your phone opens this page. Scan the code with the browser of your wallet app.',
+  phonePending: 'Confirm the payment on your phone. This page shows the receipt when it is paid.',
+  phoneFailed: 'The chain has refused the payment of your phone, and no money moved. Scan the code again.',
   phoneAbout: 'Scan this code with the browser of your wallet app. The purchase then opens on the phone.',
   connecting: (wallet: string) => `Waiting for ${wallet}…`,
   signing: (wallet: string) => `Confirm in ${wallet}…`,

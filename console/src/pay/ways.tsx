@@ -4,9 +4,9 @@ import { wasSignedIn } from '../session/store.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { QrCode } from '../ui/qr.tsx';
 import { type BrowserWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
 import { signPayment } from './by-wallet.ts';
+import { OpenOnPhone } from './open-on-phone.tsx';
 import type { Payable } from './payable.ts';
 import { TEXTS } from './texts.ts';
 
@@ -52,6 +52,7 @@ const ByWallet = ({ payable }: { payable: Payable }) => {
 /** The ways to pay a quote: a wallet of the browser, an account, a phone. */
 export const Ways = ({ payable }: { payable: Payable }) => {
   const [withAccount, setWithAccount] = useState(wasSignedIn());
+  const [onPhone, setOnPhone] = useState(false);
   return (
     <>
       <ByWallet payable={payable} />
@@ -64,10 +65,9 @@ export const Ways = ({ payable }: { payable: Payable }) => {
           <Button onPress={() => setWithAccount(true)}>{TEXTS.signIn}</Button>
         )}
       </Section>
-      <details>
+      <details onToggle={({ currentTarget }) => setOnPhone(currentTarget.open)}>
         <summary>{TEXTS.phone}</summary>
-        <p>{TEXTS.phoneAbout}</p>
-        <QrCode text={payable.address} label={TEXTS.phone} />
+        {onPhone && (payable.byPhone ?? <OpenOnPhone address={payable.address} about={TEXTS.phoneAbout} />)}
       </details>
     </>
   );

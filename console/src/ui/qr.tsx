@@ -1,5 +1,8 @@
 import encodeQR from 'qr';
 
+/** Cameras need larger ones of so many modules in a row. */
+const DENSE = 50;
+
 /** A QR code of a text, as dark modules on white in every theme: cameras read no inverted ones. */
 export const QrCode = ({ text, label }: { text: string; label: string }) => {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: 2 });
@@ -7,7 +10,13 @@ export const QrCode = ({ text, label }: { text: string; label: string }) => {
     row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
   );
   return (
-    <svg className="qr" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label={label}>
+    <svg
+      className="qr"
+      data-dense={rows.length >= DENSE || undefined}
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
+      role="img"
+      aria-label={label}
+    >
       <path d={modules.join('')} />
     </svg>
   );

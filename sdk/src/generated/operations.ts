@@ -32,6 +32,10 @@ export interface Operations {
     deactivatePaymentLink(input: Input<'quote.deactivatePaymentLink'>, options?: CallOptions): Answer<'quote.deactivatePaymentLink'>;
     /** Open a payment link. Called by the page of the link. The answer is a signed quote of ten minutes, whose scope names the link. `POST /v1/payment-links/:payment_link_id/quote`. Errors: not_found, conflict, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     openPaymentLink(input: Input<'quote.openPaymentLink'>, options?: CallOptions): Answer<'quote.openPaymentLink'>;
+    /** Who asks for a payment, for a wallet that has scanned the code of a payment link. The first call of a transaction request of Solana Pay. The code of the page names this address: `solana:` and the address in percent-encoding. `GET /v1/payment-links/:payment_link_id/solana-pay/:environment/:handle`. Errors: not_found, conflict, validation_error, rate_limited, internal_error, service_unavailable. */
+    describePhonePayment(input: Input<'quote.describePhonePayment'>, options?: CallOptions): Answer<'quote.describePhonePayment'>;
+    /** The transaction that a wallet signs which has scanned the code of a payment link. The second call of a transaction request of Solana Pay, for links of many payments. The payment is recorded, and then the fee payer signs. The wallet signs last, and sends the transaction itself within about a minute. Each call opens a quote of its own. One that is not paid leaves nothing. `POST /v1/payment-links/:payment_link_id/solana-pay/:environment/:handle`. Errors: not_found, conflict, insufficient_funds, payment_failed, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    requestPhonePayment(input: Input<'quote.requestPhonePayment'>, options?: CallOptions): Answer<'quote.requestPhonePayment'>;
   };
   settlement: {
     /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ceiling is held, and the call answers `authorized` at once; what is used is paid later. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -82,6 +86,8 @@ export interface Operations {
     reissueForeign(input: Input<'settlement.reissueForeign'>, options?: CallOptions): Answer<'settlement.reissueForeign'>;
     /** Pay the quote of a payment link with a transaction that a wallet has signed. Called by the page of the link. The transaction transfers the amount of the quote to its payout address, with the memo of the quote, and leaves the signature of the fee payer empty. It is signed only after the payment is recorded as the one payment of its quote. A repeat never pays twice. After 202, repeat the call. `POST /v1/payment-links/payments`. Errors: conflict, insufficient_funds, payment_failed, quote_expired, quote_already_settled, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     payLink(input: Input<'settlement.payLink'>, options?: CallOptions): Answer<'settlement.payLink'>;
+    /** What became of the code that the page of a payment link shows. Called by the page, with the secret whose SHA-256 its code names. Nobody who only sees the code can call it. `failed`: no money moved, and the code can be scanned again. `POST /v1/payment-links/phone-payments`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    followPhonePayment(input: Input<'settlement.followPhonePayment'>, options?: CallOptions): Answer<'settlement.followPhonePayment'>;
     /** Get the signed receipt of a payment. Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`. `GET /v1/settlements/:settlement_id/receipt`. Errors: not_found, conflict, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getReceipt(input: Input<'settlement.getReceipt'>, options?: CallOptions): Answer<'settlement.getReceipt'>;
     /** The payment kinds of this x402 facilitator `GET /v1/x402/supported`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -282,6 +288,8 @@ export const OPERATIONS = {
     getPaymentLink: {"method":"GET","path":"/v1/payment-links/:payment_link_id"},
     deactivatePaymentLink: {"method":"POST","path":"/v1/payment-links/:payment_link_id/deactivate","repeatable":true},
     openPaymentLink: {"method":"POST","path":"/v1/payment-links/:payment_link_id/quote","body":true,"anonymous":true,"repeatable":true},
+    describePhonePayment: {"method":"GET","path":"/v1/payment-links/:payment_link_id/solana-pay/:environment/:handle","anonymous":true},
+    requestPhonePayment: {"method":"POST","path":"/v1/payment-links/:payment_link_id/solana-pay/:environment/:handle","body":true,"anonymous":true,"repeatable":true,"timeoutSeconds":20},
   },
   settlement: {
     settle: {"method":"POST","path":"/v1/settle","body":true,"repeatable":true,"timeoutSeconds":20},
@@ -308,6 +316,7 @@ export const OPERATIONS = {
     acceptForeign: {"method":"POST","path":"/v1/settlements/foreign","body":true,"repeatable":true,"timeoutSeconds":10},
     reissueForeign: {"method":"POST","path":"/v1/settlements/:settlement_id/reissue","body":true,"repeatable":"redeem_id"},
     payLink: {"method":"POST","path":"/v1/payment-links/payments","body":true,"anonymous":true,"repeatable":true,"timeoutSeconds":10},
+    followPhonePayment: {"method":"POST","path":"/v1/payment-links/phone-payments","body":true,"anonymous":true,"repeatable":true},
     getReceipt: {"method":"GET","path":"/v1/settlements/:settlement_id/receipt"},
     x402Supported: {"method":"GET","path":"/v1/x402/supported"},
     x402Verify: {"method":"POST","path":"/v1/x402/verify","body":true,"repeatable":true,"timeoutSeconds":10},
@@ -482,6 +491,7 @@ export type {
   Fees,
   FiatAmount,
   FiatCurrency,
+  FollowPhonePaymentRequest,
   Health,
   IdempotencyKey,
   IncomingPaymentRequest,
@@ -542,6 +552,10 @@ export type {
   PendingDeviceSignIn,
   PendingIncomingPayment,
   PendingSettlement,
+  PhoneHandle,
+  PhonePayment,
+  PhonePaymentLabel,
+  PhonePaymentStatus,
   PollDeviceSignInRequest,
   PreparedRefund,
   PreparedTransaction,
@@ -579,6 +593,8 @@ export type {
   ReplaceWalletBackupRequest,
   ReportOutgoingPaymentRequest,
   RequestId,
+  RequestPhonePaymentRequest,
+  RequestedPhonePayment,
   RevealKeyRequest,
   RotateKeyRequest,
   RotatedKey,

@@ -158,6 +158,28 @@ export interface operations {
     input: PayPaymentLinkRequest;
     output: PaidPaymentLink | PendingIncomingPayment;
   };
+  'quote.describePhonePayment': {
+    input: {
+      payment_link_id: PaymentLinkId;
+      /** The environment of the link */
+      environment: Environment;
+      handle: PhoneHandle;
+    };
+    output: PhonePaymentLabel;
+  };
+  'quote.requestPhonePayment': {
+    input: {
+      payment_link_id: PaymentLinkId;
+      /** The environment of the link */
+      environment: Environment;
+      handle: PhoneHandle;
+    } & RequestPhonePaymentRequest;
+    output: RequestedPhonePayment;
+  };
+  'settlement.followPhonePayment': {
+    input: FollowPhonePaymentRequest;
+    output: PhonePayment | PaidPaymentLink;
+  };
   'settlement.get': {
     input: {
       settlement_id: SettlementId;
@@ -1835,6 +1857,15 @@ export type FiatAmount = string;
  * @example USD
  */
 export type FiatCurrency = string;
+export type FollowPhonePaymentRequest = {
+    /** @description The environment of the link */
+    environment: Environment;
+    /**
+     * @description What the page alone knows: 32 random bytes, base64url
+     * @example AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8
+     */
+    secret: string;
+};
 export type Health = {
     /**
      * @description Always ok: a process that is not alive does not answer
@@ -2641,6 +2672,31 @@ export type PendingSettlement = {
     /** @description The transaction on chain. Null until it is seen there */
     tx_hash: TransactionHash | null;
 };
+/**
+ * @description The SHA-256 of the secret of the page that shows the code, base64url
+ * @example 47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU
+ */
+export type PhoneHandle = string;
+export type PhonePayment = {
+    status: PhonePaymentStatus;
+};
+export type PhonePaymentLabel = {
+    /**
+     * @description Who is paid
+     * @example City tours: Harbour tour
+     */
+    label: string;
+    /**
+     * @description The picture that the wallet shows
+     * @example https://api.example.com/favicon.svg
+     */
+    icon: string;
+};
+/**
+ * @description waiting: no phone has scanned the code, or its wallet did not sign in time. pending: a wallet has the transaction. failed: the chain refused it, and no money moved
+ * @enum {string}
+ */
+export type PhonePaymentStatus = "waiting" | "pending" | "failed";
 export type PollDeviceSignInRequest = {
     /**
      * @description The secret of the device, with which it polls
@@ -3045,6 +3101,19 @@ export type ReportOutgoingPaymentRequest = {
  * @example Weather API
  */
 export type RequestId = string;
+export type RequestPhonePaymentRequest = {
+    /** @description The account that pays. Its token account needs the price in USDC */
+    account: SolanaAddress;
+};
+export type RequestedPhonePayment = {
+    /** @description With the signature of the fee payer. The account signs last */
+    transaction: WireTransaction;
+    /**
+     * @description What is paid for
+     * @example Harbour tour: 2.50 USDC to City tours
+     */
+    message: string;
+};
 export type RevealKeyRequest = {
     /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
     revoke_previous?: boolean;

@@ -19,7 +19,7 @@ import { isCommitted } from '../ledger/store/transactions.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import type { OwnBudgets, OwnTransaction } from '../limits/own-budgets.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
-import { type InFlightTransaction, type InFlightTransactions, toInFlight } from './in-flight.ts';
+import { type InFlightTransaction, type InFlightTransactions, isSendable, toInFlight } from './in-flight.ts';
 
 const UNIQUE_VIOLATION = /^23505$/;
 
@@ -31,7 +31,7 @@ export const broadcast = (
   { inFlight, rpc }: { inFlight: InFlightTransactions; rpc: RpcPool },
   transaction: InFlightTransaction,
 ): void => {
-  const sends = transaction.wire.length > 0 && transaction.phase === 'sent';
+  const sends = transaction.phase === 'sent' && isSendable(transaction);
   inFlight.add(transaction, sends ? performance.now() + inFlight.pollInterval.firstPollMs() : 0);
   if (!sends) return;
   void rpc.broadcast(transaction.wire).then(() => failpoint('submitter.afterSend'));

@@ -6,7 +6,7 @@ import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { transition } from '../ledger/transition.ts';
 import { isCorroborated, type Witness } from './agreement.ts';
-import { type InFlightTransaction, type InFlightTransactions, writing } from './in-flight.ts';
+import { type InFlightTransaction, type InFlightTransactions, isSendable, writing } from './in-flight.ts';
 import { compareViews, findConfirmedView } from './model/agreement.ts';
 import { FINALITY_POLL_MS, onFinalityGrid, RETRY_POLL_MS } from './poll-interval.ts';
 import type { Observation } from './signature-statuses.ts';
@@ -74,7 +74,7 @@ export const confirmIfCorroborated = (
   const work = async () => {
     agreed = await isCorroborated(deps, observation, witness);
     if (!agreed || !inFlight.isCurrent(transaction) || transaction.phase !== 'sent') return;
-    if (transaction.wire.length > 0) inFlight.pollInterval.record(polledAt - transaction.broadcastAt);
+    if (isSendable(transaction)) inFlight.pollInterval.record(polledAt - transaction.broadcastAt);
     // The corroborated slot counts, whatever another view reports.
     transaction.slot = findConfirmedView(views)!.status!.slot;
     await confirmInBatch(deps, transaction, batch);

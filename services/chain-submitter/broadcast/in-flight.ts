@@ -1,3 +1,4 @@
+import { isIncomplete } from '../../../shared/lib/wire-transaction.ts';
 import type { Order } from '../ledger/model/order.ts';
 import type { Bytes } from '../ledger/store/commit-signed.ts';
 import type { IntentRow } from '../ledger/store/intents.ts';
@@ -36,6 +37,13 @@ export type InFlightTransaction = Bytes & {
   /** Whether the alarm about the disagreement was raised. */
   disputed: boolean;
 };
+
+/**
+ * Whether this process sends the bytes. It has none of an adopted transaction, and a buyer that
+ * signs last sends its transaction itself.
+ */
+export const isSendable = ({ wire }: Pick<InFlightTransaction, 'wire'>): boolean =>
+  wire.length > 0 && !isIncomplete(wire);
 
 /** A transaction of which nothing is being written. */
 type Pollable = InFlightTransaction & { schedule: Extract<Schedule, { state: 'due' }> };

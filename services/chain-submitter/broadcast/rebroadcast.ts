@@ -4,7 +4,7 @@ import type { Outbox } from '../../../shared/events/relay.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { signedEvent } from '../ledger/events.ts';
-import { type InFlightTransactions, REBROADCAST_MS } from './in-flight.ts';
+import { type InFlightTransactions, isSendable, REBROADCAST_MS } from './in-flight.ts';
 
 type Deps = {
   pool: Pool;
@@ -44,7 +44,7 @@ export const rebroadcast = async (deps: Deps): Promise<boolean> => {
   const now = performance.now();
   const all = inFlight.list();
   if (all.length === 0) return false;
-  const due = all.filter(({ phase, wire, sendAt }) => phase === 'sent' && wire.length > 0 && sendAt <= now);
+  const due = all.filter((one) => one.phase === 'sent' && one.sendAt <= now && isSendable(one));
   for (const transaction of due) {
     transaction.sendAt = now + REBROADCAST_MS;
     void inTraceOf(transaction.intent.traceparent, () => rpc.broadcast(transaction.wire));

@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
 import { MAX_MEMO_BYTES } from '../../../shared/contract/primitives.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
-import { disassemble } from '../../../shared/lib/wire-transaction.ts';
+import { disassemble, isEmptySignature } from '../../../shared/lib/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../ledger/model/network.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
@@ -48,11 +48,34 @@ const mayPay = (authority: string, network: Network, isOutgoing: boolean): boole
   !platformAddresses(network).includes(authority) ||
   (isOutgoing && network.delegateAuthorities.includes(authority));
 
+type Signing = { network: Network; isOutgoing?: boolean; signsLast?: boolean };
+
+/**
+ * Checks the signature of the signer that is not our fee payer.
+ * @returns null: it signs last, and its slot is empty
+ */
+const checkSignature = (
+  { signatures, message }: Decoded,
+  authority: string,
+  { signsLast = false }: Signing,
+): Uint8Array | null => {
+  const signature = signatures[1]!;
+  if (signsLast)
+    return isEmptySignature(signature)
+      ? null
+      : refuse('signature_invalid', 'the buyer signs last, and has signed already');
+  if (!verifyBytes(message, signature, publicKeyFromRaw(bs58.decode(authority))))
+    refuse('signature_invalid', 'the buyer’s signature does not match the message');
+  return signature;
+};
+
 /** Checks the two signers, and the signature of the one that is not our fee payer. */
 const checkSigners = (
-  { signatures, message, plain: { signers } }: Decoded,
-  { network, isOutgoing }: { network: Network; isOutgoing: boolean },
-): { feePayer: string; authority: string } => {
+  decoded: Decoded,
+  signing: Signing,
+): { feePayer: string; authority: string; signature: Uint8Array | null } => {
+  const { signers } = decoded.plain;
+  const { network, isOutgoing = false } = signing;
   if (signers.length !== SIGNERS)
     refuse('excessive_signers', `the transaction has ${signers.length} signers instead of ${SIGNERS}`);
   const [feePayer, authority] = signers as [string, string];
@@ -61,9 +84,7 @@ const checkSigners = (
   if (!mayPay(authority, network, isOutgoing))
     refuse('transaction_fee_payer_transferring_funds', 'the payment is signed by an address of the platform');
   // The first slot is ours: whatever it holds is replaced.
-  if (!verifyBytes(message, signatures[1]!, publicKeyFromRaw(bs58.decode(authority))))
-    refuse('signature_invalid', 'the buyer’s signature does not match the message');
-  return { feePayer, authority };
+  return { feePayer, authority, signature: checkSignature(decoded, authority, signing) };
 };
 
 export const readKnown = (instruction: PlainInstruction): KnownInstruction => {
@@ -139,8 +160,8 @@ export type Envelope = {
   /** The signer that is not our fee payer. */
   signer: string;
   message: Uint8Array;
-  /** The signer's signature over the message. */
-  signature: Uint8Array;
+  /** The signer's signature over the message. Null: it signs last. */
+  signature: Uint8Array | null;
   /** Lamports above the signature fees. */
   priorityFeeLamports: bigint;
 };
@@ -149,17 +170,14 @@ export type Envelope = {
  * Checks the signers, the fee payer and the budget.
  * @throws PaymentRefusal
  */
-export const checkEnvelope = (
-  decoded: Decoded,
-  { network, isOutgoing = false }: { network: Network; isOutgoing?: boolean },
-): Envelope => {
-  const { signatures, message, plain } = decoded;
-  const { feePayer, authority } = checkSigners(decoded, { network, isOutgoing });
+export const checkEnvelope = (decoded: Decoded, signing: Signing): Envelope => {
+  const { message, plain } = decoded;
+  const { feePayer, authority, signature } = checkSigners(decoded, signing);
   // A program has the rights of the accounts that its instruction names, and passes on no others.
   if (plain.instructions.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))
     refuse('transaction_fee_payer_transferring_funds', 'an instruction names the fee payer');
   if (plain.instructions.length > MAX_INSTRUCTIONS)
     refuse('transaction_instructions_length', `more than ${MAX_INSTRUCTIONS} instructions`);
   const priorityFeeLamports = checkBudget(readBudget(plain));
-  return { feePayer, signer: authority, message, signature: signatures[1]!, priorityFeeLamports };
+  return { feePayer, signer: authority, message, signature, priorityFeeLamports };
 };

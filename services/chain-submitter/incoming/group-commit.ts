@@ -39,6 +39,11 @@ type IncomingOutcome = readonly OutboxRow[] | NotSigned;
 const riskOf = ({ intent: { request }, alone }: SignedIncoming): string | null =>
   alone || request.legs.length === 1 ? null : request.account_id;
 
+const signsLast = ({ intent }: SignedIncoming): boolean => intent.request.signs_last === true;
+
+/** Those that count for each other before they are on chain. */
+const groupOf = (payment: SignedIncoming): string => `${signsLast(payment)}/${payment.source}`;
+
 /**
  * Which of the new payments the vendors and sources allow and cover, with what is held of them and
  * with the earlier payments of the same list. One whose message is closed at this moment counts
@@ -51,17 +56,18 @@ const evaluateCover = (
 ): ('covered' | NotSigned)[] => {
   const taken = new Map<string, { micro: bigint; payments: bigint }>();
   return payments.map((payment, index) => {
-    const { source, totalMicro, balance } = payment;
+    const { totalMicro, balance } = payment;
+    const group = groupOf(payment);
     const vendor = riskOf(payment);
     const room = vendor === null ? 1n : roomOf.get(vendor)!;
-    const before = taken.get(source) ?? { micro: 0n, payments: 0n };
+    const before = taken.get(group) ?? { micro: 0n, payments: 0n };
     const { held: heldMicro, spare, exists } = held[index]!;
     if (exists) return 'exists';
     if (heldMicro + before.micro + totalMicro > balance.balanceMicro) return 'not_covered';
     if (before.payments >= spare) return 'too_many';
     if (room <= 0n) return 'too_many_of_vendor';
     if (vendor !== null) roomOf.set(vendor, room - 1n);
-    taken.set(source, { micro: before.micro + totalMicro, payments: before.payments + 1n });
+    taken.set(group, { micro: before.micro + totalMicro, payments: before.payments + 1n });
     return 'covered';
   });
 };
@@ -104,18 +110,20 @@ const commitAll = (
 ): Promise<IncomingOutcome[]> =>
   pool.transaction(async (tx) => {
     const sources = payments.map(({ source }) => source);
+    const groups = payments.map(groupOf);
     const vendors = payments.flatMap((payment) => riskOf(payment) ?? []);
     await lockPayments(tx, [...sources, ...vendors]);
     // Later statements than the lock, so that they see what the lock has waited for.
     const held = await listHeld(
       tx,
-      payments.map(({ intent, source, alone, balance: { slot, contains } }) => ({
-        intentId: intent.intent_id,
-        source,
-        alone,
-        slot,
-        contains,
-        asking: sources.filter((each) => each === source).length,
+      payments.map((payment, index) => ({
+        intentId: payment.intent.intent_id,
+        source: payment.source,
+        alone: payment.alone,
+        last: signsLast(payment),
+        slot: payment.balance.slot,
+        contains: payment.balance.contains,
+        asking: groups.filter((each) => each === groups[index]).length,
       })),
     );
     const evaluated = evaluateCover(payments, held, await readRoom(tx, vendors, limits));

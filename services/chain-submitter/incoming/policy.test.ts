@@ -32,6 +32,26 @@ describe('accepted', () => {
   });
 });
 
+describe('a buyer that signs last', () => {
+  const unsigned = () => {
+    const bytes = wire(STOCK);
+    bytes.fill(0, 65, 129);
+    return bytes;
+  };
+  const signatureIn = (bytes: Uint8Array, signsLast: boolean) =>
+    checkIncomingPolicy(decodeIncoming(bytes), X402, { network, signsLast }).signature;
+
+  test('has signed nothing, and only if that is asked for', () => {
+    expect(signatureIn(unsigned(), true)).toBeNull();
+    expect(() => signatureIn(unsigned(), false)).toThrow('does not match the message');
+    expect(signatureIn(wire(STOCK), false)).toHaveLength(64);
+    expect(() => signatureIn(wire(STOCK), true)).toThrow('has signed already');
+    const almost = unsigned();
+    almost[128] = 1;
+    expect(() => signatureIn(almost, true)).toThrow('has signed already');
+  });
+});
+
 describe('refused', () => {
   test.each(REFUSED.map((row) => [row[0], row] as const))('%s', (_name, row) => {
     const [, bytes, order, expected, programs] = row;

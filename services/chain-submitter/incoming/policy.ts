@@ -43,8 +43,8 @@ export type IncomingTransfer = {
   authority: string;
   source: string;
   message: Uint8Array;
-  /** The authority's signature over the message. */
-  signature: Uint8Array;
+  /** The authority's signature over the message. Null: it signs last. */
+  signature: Uint8Array | null;
   /** Lamports above the signature fees. */
   priorityFeeLamports: bigint;
 };
@@ -135,6 +135,7 @@ export const checkGuards = (guards: readonly PlainInstruction[], own: readonly s
  * Checks a transaction against an order. Its first signature, the fee payer's, is ignored.
  * @param isOutgoing whether an outgoing payment of this deployment has exactly this message
  * @param programs of wallets that it may use
+ * @param signsLast whether the buyer signs after our fee payer
  * @throws PaymentRefusal unless the bytes are on the allow-list and do exactly what the order says
  */
 export const checkIncomingPolicy = (
@@ -144,10 +145,11 @@ export const checkIncomingPolicy = (
     network,
     isOutgoing = false,
     programs = NO_PROGRAMS,
-  }: { network: Network; isOutgoing?: boolean; programs?: AllowedPrograms },
+    signsLast = false,
+  }: { network: Network; isOutgoing?: boolean; programs?: AllowedPrograms; signsLast?: boolean },
 ): IncomingTransfer => {
   const { plain } = decoded;
-  const { signer: authority, ...envelope } = checkEnvelope(decoded, { network, isOutgoing });
+  const { signer: authority, ...envelope } = checkEnvelope(decoded, { network, isOutgoing, signsLast });
   const { transfers, memos, guards } = readParts(plain, programs);
   const source = checkTransfers(transfers, order, { authority, network });
   checkMemos(memos, order.memos);

@@ -30,6 +30,8 @@ type PaymentInput = {
   transaction: string;
   legs: readonly { owner: string; amount: string }[];
   memos: readonly string[] | null;
+  /** The buyer signs after our fee payer. */
+  signs_last?: true | undefined;
 };
 /** A transaction that does what its offer requires. */
 export type SignedPayment = IncomingTransfer & {
@@ -100,7 +102,7 @@ const readWalletTransfer = async (
  */
 const readSignedPayment = async (
   deps: Deps,
-  { transaction, legs: input, memos }: PaymentInput,
+  { transaction, legs: input, memos, signs_last }: PaymentInput,
 ): Promise<SignedPayment> => {
   const { network, tokenAccounts, programs } = deps;
   const legs = input.map(({ owner, amount }) => ({
@@ -114,7 +116,9 @@ const readSignedPayment = async (
     : null;
   const isOutgoing = ofWallet === null && (await isOwnPayment(deps, Buffer.from(decoded.message)));
   const ofBytes =
-    ofWallet === null ? checkIncomingPolicy(decoded, order, { network, isOutgoing, programs }) : null;
+    ofWallet === null
+      ? checkIncomingPolicy(decoded, order, { network, isOutgoing, programs, signsLast: signs_last === true })
+      : null;
   const states = await readForCaller(Promise.all(input.map(({ owner }) => tokenAccounts.getState(owner))));
   if (states.some((state) => state !== 'ready'))
     refuse('recipient_mismatch', 'a payee has no token account; create it before it is paid');
@@ -133,9 +137,16 @@ const FRESH_MS = 3000;
 const MAX_CACHED = 10_000;
 
 /** All that the check depends on. The buyer's signature is a part of the transaction. */
-const digestOf = ({ transaction, legs, memos }: PaymentInput): string =>
+const digestOf = ({ transaction, legs, memos, signs_last }: PaymentInput): string =>
   createHash('sha256')
-    .update(JSON.stringify([transaction, legs.map(({ owner, amount }) => [owner, amount]), memos]))
+    .update(
+      JSON.stringify([
+        transaction,
+        legs.map(({ owner, amount }) => [owner, amount]),
+        memos,
+        signs_last === true,
+      ]),
+    )
     .digest('base64');
 
 /**

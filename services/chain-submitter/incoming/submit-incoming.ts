@@ -12,7 +12,13 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { assemble, hashMessage, messageHashOf, messageOf } from '../../../shared/lib/wire-transaction.ts';
+import {
+  assemble,
+  hashMessage,
+  isIncomplete,
+  messageHashOf,
+  messageOf,
+} from '../../../shared/lib/wire-transaction.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
@@ -24,7 +30,7 @@ import type { IncomingOrder } from '../ledger/model/order.ts';
 import { intents } from '../ledger/model/state.ts';
 import type { Generation } from '../ledger/store/commit-signed.ts';
 import type { IntentRow } from '../ledger/store/intents.ts';
-import { isCommitted } from '../ledger/store/transactions.ts';
+import { isCommitted, listTransactions } from '../ledger/store/transactions.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import type { IncomingCaps } from '../limits/incoming-caps.ts';
 import { incomingLamports } from '../limits/lamports.ts';
@@ -71,9 +77,16 @@ type Deps = {
 };
 
 type Input = z.infer<typeof chainSubmitter.internal.submitIncoming.input>;
-type Submitted = { outcome: 'submitted'; tx_hash: string };
+type Submitted = { outcome: 'submitted'; tx_hash: string; transaction?: string };
 
-const submitted = (signature: string): Submitted => ({ outcome: 'submitted', tx_hash: signature });
+const NO_BYTES = new Uint8Array();
+
+/** A buyer that signs last gets the bytes. */
+const submitted = (signature: string, wire: Uint8Array): Submitted => ({
+  outcome: 'submitted',
+  tx_hash: signature,
+  ...(isIncomplete(wire) && { transaction: Buffer.from(wire).toString('base64') }),
+});
 
 /** What each cap bounds, as the refusal names it. */
 const CAPS = { incoming_source: 'paying token account', incoming_account: 'vendor', incoming: 'environment' };
@@ -81,7 +94,7 @@ const CAPS = { incoming_source: 'paying token account', incoming_account: 'vendo
 /** Reserves the fees of the vendor's budget, and the amount of the hourly caps. */
 const reserve = async (
   { ownBudgets, incomingCaps }: Deps,
-  { source, totalMicro, priorityFeeLamports }: SignedPayment,
+  { source, totalMicro, priorityFeeLamports, signature }: SignedPayment,
   { vendor, at }: { vendor: string; at: number },
 ): Promise<Reservation> => {
   const fees = await ownBudgets.incomingFees
@@ -91,7 +104,7 @@ const reserve = async (
       return refuse('budget_exhausted', `${error.message}; it refills at midnight UTC`);
     });
   const reserved = await incomingCaps
-    .reserve({ source, accountId: vendor }, totalMicro, at)
+    .reserve({ source, accountId: vendor, signsLast: signature === null }, totalMicro, at)
     .catch((error: unknown) => {
       fees.release();
       throw error;
@@ -176,7 +189,7 @@ const commit = async (
     if (outcome === 'too_many')
       throw new TooManyUnderWay('of the paying token account', {
         reason: 'source_blocked',
-        hasRoom: () => hasRoom(deps.pool, { intentId, source, alone }),
+        hasRoom: () => hasRoom(deps.pool, { intentId, source, alone, last: payment.signature === null }),
       });
     if (outcome === 'too_many_of_vendor')
       throw new TooManyUnderWay('to the vendor', {
@@ -212,6 +225,10 @@ const requestOf = (
   amount: formatMicro(payment.totalMicro),
   capped_at: isoTime(now),
   ...(payment.byOutcome && { by_outcome: true as const }),
+  ...(payment.signature === null && {
+    signs_last: true as const,
+    lamports: String(incomingLamports(payment.priorityFeeLamports)),
+  }),
 });
 
 /** @returns null when the message has an intent already */
@@ -255,7 +272,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   if (deps.inFlight.begin(intent.intent_id)) {
     broadcast(deps, toInFlight(intent, order, signed));
   }
-  return submitted(signed.signature);
+  return submitted(signed.signature, signed.wire);
 };
 
 /** Adopts the payment of a message that is on the chain. */
@@ -298,12 +315,14 @@ const submitInTurn = async (deps: Deps, input: Input): Promise<Submitted | null>
 
 /** The answer with the bytes of an intent. That of a dead worker is executed at once. */
 const answerSigned = async (
-  { inFlight, executor }: Deps,
-  { intent_id, signature, status }: IntentRow,
+  { pool, inFlight, executor }: Deps,
+  { intent_id, signature, status, request }: IntentRow,
 ): Promise<Submitted | null> => {
   if (signature === null) return null;
   if (!intents.isTerminal(status) && !inFlight.has(intent_id)) await executor.executeNow(intent_id);
-  return submitted(signature);
+  const { signs_last } = request as Partial<IncomingRequest>;
+  const [bytes] = signs_last ? await listTransactions(pool, intent_id) : [];
+  return submitted(signature, bytes?.wire ?? NO_BYTES);
 };
 
 /**
@@ -326,5 +345,6 @@ export const submitIncoming =
         signAndCommit: () => submitInTurn(deps, input),
         adoptLost: () => adopt(deps, input),
         choosesBytes: false,
+        signsLast: input.signs_last === true,
       });
     });

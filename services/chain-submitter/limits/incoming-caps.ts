@@ -10,6 +10,10 @@ import type { Clock } from '../../../shared/lib/clock.ts';
  * that nobody can hold an accepted payment back with them, and settlement needs to know nothing of
  * them: a payment over one of these caps is refused at once. What is proven to have moved nothing
  * is released (ledger/store/hourly-release.ts).
+ *
+ * Anybody can ask for a transaction that a buyer signs last, and name any account. Such payments
+ * have caps of the same size of their own, and none of their source, so they take nothing from
+ * others.
  */
 export type IncomingLimits = Pick<HourlyLimits, 'walletMicro' | 'ofWallet'> & { incomingMicro: bigint };
 
@@ -19,7 +23,7 @@ type IncomingCap = 'incoming_source' | 'incoming_account' | 'incoming';
 const ACCOUNT_SHARE = 10n;
 
 /** Who pays, and which vendor account is paid. */
-type IncomingPayer = { source: string; accountId: string };
+type IncomingPayer = { source: string; accountId: string; signsLast: boolean };
 export type IncomingCaps = {
   /**
    * Reserves all three or none. The cap of all is reserved last, so whoever is over its own cap
@@ -36,8 +40,13 @@ export type IncomingCaps = {
 export const createIncomingCaps = (pool: Pool, clock: Clock, limits: IncomingLimits): IncomingCaps => {
   const budgets = createBudgets(pool, clock);
   return {
-    reserve: ({ source, accountId }, amountMicro, at) => {
+    reserve: ({ source, accountId, signsLast }, amountMicro, at) => {
       const ofAccount = limits.incomingMicro / ACCOUNT_SHARE;
+      if (signsLast) {
+        const own = [hourlyCap('incoming_account', `incoming_last_account/${accountId}`, ofAccount)];
+        const all = hourlyCap('incoming', 'incoming_last', limits.incomingMicro);
+        return reserveWithin(budgets, { own, all }, amountMicro, at);
+      }
       const own = [
         hourlyCap('incoming_source', `incoming_source/${source}`, capOfWallet(limits, source)),
         hourlyCap('incoming_account', `incoming_account/${accountId}`, ofAccount),

@@ -46,10 +46,13 @@ create index intents_open on intents (next_at) where status in ('accepted', 'sig
 -- Only failed attempts are indexed, so a payment that succeeds does not write to the index.
 create index intents_failed_by_quote on intents using hash ((request ->> 'quote_token'))
   where kind = 'settle' and status = 'failed';
--- Payments of other clients are held of their source's balance, until a newer balance has them.
 -- Sources whose transactions failed on chain, at our cost.
 create index intents_incoming_failed on intents ((request ->> 'source_account'), created_at)
   where kind = 'incoming' and status = 'failed' and signature is not null;
+-- Payments that a buyer was to sign last and did not. They are deleted.
+create index intents_unsent on intents (created_at)
+  where kind = 'incoming' and status = 'failed' and slot is null and jsonb_exists(request, 'signs_last');
+-- Payments of other clients are held of their source's balance, until a newer balance has them.
 create index intents_incoming_by_source on intents ((request ->> 'source_account'), slot)
   where kind = 'incoming' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened');
 -- Payments of MPP under way, and what their vendors have received.

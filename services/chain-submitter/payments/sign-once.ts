@@ -33,6 +33,8 @@ export type Payment<S> = {
    * case, so only its refusal is checked.
    */
   choosesBytes: boolean;
+  /** Whether the buyer signs after our fee payer. */
+  signsLast?: boolean;
 };
 
 /** Reads an intent. Payments that arrive together share the statement. */
@@ -73,10 +75,11 @@ const recordRefusal = async <S, R extends Reason>(
   payment: Payment<S>,
   { reason, message }: PaymentRefusal<R>,
 ): Promise<S | Refused<R>> => {
-  const { kind, intentId, settlementId } = payment;
+  const { kind, intentId, settlementId, signsLast = false } = payment;
   const failure = failureOf(reason, message);
   const refused = { outcome: 'refused', reason, message } as const;
-  if (await insertFailedPayment(deps.pool, kind, { intentId, settlementId, reason, failure })) return refused;
+  const row = { intentId, settlementId, reason, failure, signsLast };
+  if (await insertFailedPayment(deps.pool, kind, row)) return refused;
   return (await findAnswer<S, R>(deps, payment)) ?? refused;
 };
 

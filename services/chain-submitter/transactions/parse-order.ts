@@ -79,6 +79,10 @@ export const IncomingRequest = z.strictObject({
   capped_at: Timestamp.optional(),
   /** The payment of a smart wallet, which was judged by what it changes. */
   by_outcome: z.literal(true).optional(),
+  /** The buyer signs last. Until it is on chain, it counts for nobody's balance. */
+  signs_last: z.literal(true).optional(),
+  /** The fees that it has reserved of the daily budget, and gives back if it expires. */
+  lamports: z.string().regex(/^\d+$/).optional(),
 });
 export type IncomingRequest = z.infer<typeof IncomingRequest>;
 

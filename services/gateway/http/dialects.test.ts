@@ -6,8 +6,11 @@ const errorOf = (code: ErrorBody['code'], money_moved: 'no' | 'unknown' = 'no') 
   error: { code, message: 'a message', money_moved },
 });
 
-test.each<['x402Verify' | 'x402Settle' | undefined, number, ReturnType<typeof errorOf>, object | null]>([
+test.each<
+  ['x402Verify' | 'x402Settle' | 'solanaPay' | undefined, number, ReturnType<typeof errorOf>, object | null]
+>([
   [undefined, 400, errorOf('validation_error'), {}],
+  ['solanaPay', 409, errorOf('conflict'), { message: 'a message' }],
   ['x402Verify', 400, errorOf('validation_error'), { isValid: false, invalidReason: 'invalid_payload' }],
   [
     'x402Verify',

@@ -29,6 +29,8 @@ export const inDialect = (
 ): object | null => {
   if (dialect === undefined) return body;
   const { code, message } = body.error;
+  // Wallets of Solana Pay show this text.
+  if (dialect === 'solanaPay') return { message, ...body };
   if (dialect === 'x402Verify')
     return {
       isValid: false,

@@ -15,10 +15,12 @@ import type { SettlementState } from '../quotes/model/status.ts';
 import { querySettlement } from '../quotes/query-settlement.ts';
 import { createPaymentLink } from './create-payment-link.ts';
 import { deactivatePaymentLink } from './deactivate-payment-link.ts';
+import { describePhonePayment } from './describe-phone-payment.ts';
 import { getPaymentLink } from './get-payment-link.ts';
 import { listPaymentLinks } from './list-payment-links.ts';
 import { openPaymentLink } from './open-payment-link.ts';
 import { redeemPayments } from './redeem-payments.ts';
+import { requestPhonePayment } from './request-phone-payment.ts';
 
 const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 let database: TestDatabase;
@@ -28,6 +30,7 @@ let service_id: string;
 let status: 'active' | 'closing';
 const published: OutboxRow[] = [];
 const redeemed: string[] = [];
+const asked: string[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -42,6 +45,7 @@ beforeEach(() => {
   status = 'active';
   published.length = 0;
   redeemed.length = 0;
+  asked.length = 0;
 });
 
 const deps = () => ({
@@ -61,6 +65,10 @@ const deps = () => ({
   }),
   reserveTokenAccount: async () => ({ status: 'exists' as const, retry_after_seconds: null }),
   listByQuotes: async () => [],
+  payLinkByPhone: async ({ quote_token }: { quote_token: string }) => {
+    asked.push(quote_token);
+    return { transaction: 'AQ==' };
+  },
   redeemLinkPayment: async ({ settlement_id }: { settlement_id: string }) => {
     redeemed.push(settlement_id);
     return { done: true };
@@ -235,4 +243,59 @@ test('a deactivated link and one of a closing service are not opened', async () 
   status = 'closing';
   expect(await codeOf(open(other))).toBe('conflict');
   expect(await codeOf(make())).toBe('conflict');
+});
+
+describe('a phone', () => {
+  const handle = 'A'.repeat(43);
+  const byPhone = ({ payment_link_id }: { payment_link_id: string }, more: object = {}) => {
+    const input = { payment_link_id, environment: 'test' as const, handle };
+    return {
+      describe: () => describePhonePayment(deps())(input, { kind: 'none' }),
+      request: () =>
+        requestPhonePayment({ ...deps(), ...more })({ ...input, account: PAYOUT }, { kind: 'none' }),
+    };
+  };
+
+  test('is told who asks, and each of its calls opens a quote of its own', async () => {
+    const link = await make();
+    const { describe: described, request } = byPhone(link);
+    expect(await described()).toEqual({
+      label: 'Weather: Tour',
+      icon: 'https://api.example.com/favicon.svg',
+    });
+    expect(await quotesOf(link)).toBe(0);
+    const message = 'Tour: 2.50 USDC to Weather';
+    expect(await request()).toEqual({ transaction: 'AQ==', message });
+    await request();
+    const [one, other] = asked.map((token) => storedClaims(token));
+    expect(one!.quote_id).not.toBe(other!.quote_id);
+    expect(await quotesOf(link)).toBe(2);
+  });
+
+  test('gets no transaction for a link for one payment, and none for one that has ended', async () => {
+    const single = byPhone(await make({ single_use: true }));
+    expect([await codeOf(single.describe()), await codeOf(single.request())]).toEqual([
+      'conflict',
+      'conflict',
+    ]);
+    const link = await make();
+    await deactivatePaymentLink(deps())({ payment_link_id: link.payment_link_id }, vendor());
+    expect(await codeOf(byPhone(link).request())).toBe('conflict');
+    expect(await codeOf(byPhone({ payment_link_id: newId('pl') }).request())).toBe('not_found');
+    const closing = await make();
+    status = 'closing';
+    expect(await codeOf(byPhone(closing).request())).toBe('conflict');
+    expect(asked).toEqual([]);
+  });
+
+  test.each<['insufficient_funds' | 'service_unavailable', number]>([
+    ['insufficient_funds', 0],
+    // The transaction may have been signed.
+    ['service_unavailable', 1],
+  ])('that is answered %s leaves %i quotes', async (code, quotes) => {
+    const link = await make();
+    const payLinkByPhone = () => Promise.reject(new ServiceError(code, 'no'));
+    expect(await codeOf(byPhone(link, { payLinkByPhone }).request())).toBe(code);
+    expect(await quotesOf(link)).toBe(quotes);
+  });
 });

@@ -222,6 +222,11 @@ export const recordRedeemed = (db: Db, { quote_id, settlement_id }: LinkPayment)
   db.query(sql.typeAlias('void')`
     update quotes set redeem_at = null where quote_id = ${quote_id} and settlement_id = ${settlement_id}`);
 
+/** Deletes the quote of an opening that was refused. Nobody else has it. */
+export const deleteUnusedLinkQuote = (db: Db, quoteId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    delete from quotes where quote_id = ${quoteId} and payment_link_id is not null and settlement_id is null`);
+
 /**
  * Deletes those quotes of links that nobody paid and nobody can pay any more. Whoever has the
  * address of a link makes one, so they must not pile up.

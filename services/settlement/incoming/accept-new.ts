@@ -82,6 +82,11 @@ const QUOTE_SETTLED: Refusal = {
   reason: 'quote_settled',
   message: 'the quote is paid or being paid by another payment',
 };
+const TOO_MANY_OPEN: Refusal = {
+  reason: 'too_many_open',
+  message:
+    'many payments of this link wait for their wallets; open its page in the browser of your wallet, or scan again in a minute',
+};
 const NO_CREDIT: Refusal = {
   reason: 'facilitator_credit_exhausted',
   message:
@@ -115,6 +120,7 @@ const newPayment = (
   resource: order.resource,
   quote_id: order.quote?.id ?? null,
   scope: order.quote?.scope ?? null,
+  phone_handle: order.phone?.handle ?? null,
 });
 
 /**
@@ -137,7 +143,12 @@ export const acceptNew = async (
     const conflict = await findConflict(deps, order, one.checked);
     if (conflict !== null) return conflict;
     await failpoint('settlement.beforeAccept');
-    const inserted = await group.insert(newPayment(order, { ...one, rule: deps.accruedFee }));
+    const payment = newPayment(order, { ...one, rule: deps.accruedFee });
+    const { phone } = order;
+    const inserted = await (phone === undefined
+      ? group.insert(payment)
+      : group.insertLast(phone.paymentLinkId, payment));
+    if (inserted === 'too_many_open') return TOO_MANY_OPEN;
     if (inserted === 'no_credit') return NO_CREDIT;
     if (inserted !== 'taken') {
       await recordAccepted(deps, INCOMING, inserted);

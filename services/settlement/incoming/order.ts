@@ -5,6 +5,9 @@ import type { IncomingRow } from '../settlements/store/incoming-payments.ts';
 import type { Refusal } from './model/refusal.ts';
 import type { Vendor } from './vendor.ts';
 
+/** A payment link whose code a phone has scanned, and the handle by which its page follows it. */
+type Phone = { paymentLinkId: string; handle: string };
+
 /** A new payment that a client of another protocol has signed, and what it must do. */
 export type IncomingOrder = {
   rail: IncomingRail;
@@ -19,6 +22,8 @@ export type IncomingOrder = {
   resource: string | null;
   /** The quote of a payment link, which the settlement claims. Null: an offer of the vendor. */
   quote: { id: string; scope: QuoteClaims['scope'] } | null;
+  /** The buyer signs after our fee payer. Unset: the transaction is signed. */
+  phone?: Phone;
 };
 
 /**
@@ -37,7 +42,13 @@ export type Presented<R> = {
   refuse: (refusal: Refusal) => R;
 };
 
-type Transfers = { payee: string; amountMicro: bigint; feeMicro: bigint; memo: string | null };
+type Transfers = {
+  payee: string;
+  amountMicro: bigint;
+  feeMicro: bigint;
+  memo: string | null;
+  phone?: Phone | undefined;
+};
 
 const toPayment = (transaction: string, { payee, ...of }: Transfers, feeWallet: string) => ({
   transaction,
@@ -46,6 +57,7 @@ const toPayment = (transaction: string, { payee, ...of }: Transfers, feeWallet: 
     ...(of.feeMicro > 0n ? [{ owner: feeWallet, amount: formatMicro(of.feeMicro) }] : []),
   ],
   memos: of.memo === null ? null : [of.memo],
+  ...(of.phone !== undefined && { signs_last: true as const }),
 });
 
 /** The transaction of a new payment with its transfers, as chain-submitter checks them. */
@@ -53,9 +65,15 @@ export const paymentOf = ({ vendor, transaction, ...order }: IncomingOrder, feeW
   toPayment(transaction, { ...order, payee: vendor.payoutAddress }, feeWallet);
 
 /** The same for a recorded payment, with the transfers that it was accepted with. */
-export const recordedPaymentOf = (row: IncomingRow, transaction: string, feeWallet: string) =>
+export const recordedPaymentOf = (row: IncomingRow, transaction: string, feeWallet: string, phone?: Phone) =>
   toPayment(
     transaction,
-    { payee: row.payout_address!, amountMicro: row.quote_amount, feeMicro: row.fee_amount, memo: row.memo },
+    {
+      payee: row.payout_address!,
+      amountMicro: row.quote_amount,
+      feeMicro: row.fee_amount,
+      memo: row.memo,
+      phone,
+    },
     feeWallet,
   );

@@ -27,8 +27,9 @@ export const toX402 = ({ reason, message }: Refusal): X402Refusal => {
     return { reason, message };
   if (reason === 'vendor_frozen') return { reason: 'facilitator_account_frozen', message };
   if (reason === 'service_closing') return { reason: 'facilitator_service_closing', message };
-  // The last two are of payment links only.
-  if (reason === 'other_service' || reason === 'quote_settled' || reason === 'quote_expired')
+  if (reason === 'other_service') return { reason: 'duplicate_settlement', message };
+  // Of payment links only.
+  if (reason === 'quote_settled' || reason === 'quote_expired' || reason === 'too_many_open')
     return { reason: 'duplicate_settlement', message };
   return { reason: x402ReasonOf(reason), message };
 };

@@ -29,6 +29,7 @@ import {
 } from './store/record-progress.ts';
 import { recordRedeems } from './store/redeem.ts';
 import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
+import { deleteUnsent } from './store/signs-last.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 type Deps = PayerRefresher &
@@ -211,17 +212,35 @@ const confirmed = async (
     // from it.
     count('quittance_settled_micro_usdc_total', Number(terms.quote_amount));
     count('quittance_fees_micro_usdc_total', Number(terms.fee_amount));
-    // A vendor of an outgoing payment sends it when it likes.
-    if (!isOutgoingRail(terms.rail))
+    // A vendor of an outgoing payment sends it when it likes, and so does a phone that pays a link.
+    if (!isOutgoingRail(terms.rail) && !isOfLink(terms))
       measure('quittance_confirmation_seconds', (confirmation.issued_at - terms.created_at) / 1000);
   }
   if (status === 'finalized') deps.terms.delete(settlementId);
 };
 
+/** The payment of a link by a wallet: no other one of its rail has a quote. */
+const isOfLink = ({ rail, quote_id }: Pick<Terms, 'rail' | 'quote_id'>): boolean =>
+  rail === 'x402' && quote_id !== null;
+
+/** Whether the payment was to be signed by its buyer last, and is deleted now. */
+const deleteIfUnsent = async (
+  deps: Deps,
+  row: Pick<Terms, 'settlement_id' | 'quote_id' | 'rail'>,
+  generation: number,
+): Promise<boolean> => {
+  const { settlement_id } = row;
+  if (!isOfLink(row) || !(await deleteUnsent(deps.pool, settlement_id, generation))) return false;
+  deps.terms.delete(settlement_id);
+  return true;
+};
+
 const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const { object_id: settlementId, generation, tx_hash: signature, slot, failure } = progress;
   const row = await findSettlement(deps.pool, settlementId);
-  if (row === null) return reportUnknown(deps, settlementId);
+  // The repeated event of a deleted payment. Without a slot, no money moved.
+  if (row === null) return slot === null ? undefined : reportUnknown(deps, settlementId);
+  if (slot === null && (await deleteIfUnsent(deps, row, generation))) return;
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
   const events = failedEvents(row, {
     code,

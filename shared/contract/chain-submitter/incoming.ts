@@ -64,6 +64,11 @@ const payment = {
     .max(2),
   /** The exact memos. Null: any single memo, or none. */
   memos: z.array(z.string().max(256)).max(2).nullable(),
+  /**
+   * The buyer signs after our fee payer, and sends the transaction itself (docs/adr/0080). Its
+   * signature is empty here.
+   */
+  signs_last: z.literal(true).optional(),
 };
 
 /**
@@ -85,6 +90,18 @@ export const incomingOperations = {
     callers: ['settlement'],
     input: z.strictObject({}),
     output: z.strictObject({ blockhash: Blockhash }),
+  }),
+  buildIncoming: internalOperation({
+    summary:
+      'Builds the unsigned transaction by which a wallet that signs last pays, after a read of its accounts. Writes nothing.',
+    callers: ['settlement'],
+    input: z.strictObject({
+      payer: SolanaAddress,
+      payee: SolanaAddress,
+      amount: MicroUsdc,
+      memo: z.string().max(256),
+    }),
+    output: z.strictObject({ transaction: WireTransaction }),
   }),
   createPayoutAccount: internalOperation({
     summary:
@@ -114,7 +131,7 @@ export const incomingOperations = {
   }),
   submitIncoming: internalOperation({
     summary:
-      'Checks a transaction again, commits the co-signed bytes as the only generation of its intent, and broadcasts them. Its progress is published as settleProgressed. A repeat returns the same transaction.',
+      'Checks a transaction again, commits the co-signed bytes as the only generation of its intent, and broadcasts them, or returns them to a buyer that signs last. Its progress is published as settleProgressed. A repeat returns the same transaction.',
     callers: ['settlement'],
     input: z.strictObject({
       ...payment,
@@ -124,7 +141,12 @@ export const incomingOperations = {
       account_id: AccountId,
     }),
     output: z.discriminatedUnion('outcome', [
-      z.strictObject({ outcome: z.literal('submitted'), tx_hash: TransactionHash }),
+      z.strictObject({
+        outcome: z.literal('submitted'),
+        tx_hash: TransactionHash,
+        /** For a buyer that signs last: with our signature. */
+        transaction: WireTransaction.optional(),
+      }),
       // Final: nothing was signed for this settlement, and nothing will be.
       Refused,
     ]),

@@ -6,11 +6,14 @@ import {
   label,
   MicroUsdc,
   PaymentLinkId,
+  PhoneHandle,
   page,
   pageQuery,
   quoteAmount,
   ServiceId,
+  SolanaAddress,
   Timestamp,
+  WireTransaction,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
 
@@ -68,6 +71,24 @@ export const PaymentLink = z
 
 const access = ['service_key', 'jwt'] as const;
 const params = z.strictObject({ payment_link_id: PaymentLinkId });
+
+/** A route of Solana Pay, which names in its path what the page knows. */
+const solanaPay = <M extends 'GET' | 'POST'>(method: M) => ({
+  http: {
+    method,
+    path: '/v1/payment-links/:payment_link_id/solana-pay/:environment/:handle' as const,
+    status: 200 as const,
+  },
+  access: [] as const,
+  environment: { field: 'environment' },
+  limits: [{ points: 30, windowSeconds: 60, per: 'ip' as const }],
+  dialect: 'solanaPay' as const,
+  params: z.strictObject({
+    payment_link_id: PaymentLinkId,
+    environment: Environment.describe('The environment of the link'),
+    handle: PhoneHandle,
+  }),
+});
 
 /** The public operations about payment links (docs/adr/0075). */
 export const paymentLinkOperations = {
@@ -152,5 +173,48 @@ export const paymentLinkOperations = {
       .strictObject({ quote_token: CompactToken.describe('The signed quote') })
       .meta({ id: 'OpenedPaymentLink' }),
     errors: ['not_found', 'conflict'],
+  }),
+  describePhonePayment: operation({
+    summary: 'Who asks for a payment, for a wallet that has scanned the code of a payment link',
+    description:
+      'The first call of a transaction request of Solana Pay. The code of the page names this address: ' +
+      '`solana:` and the address in percent-encoding.',
+    ...solanaPay('GET'),
+    output: z
+      .strictObject({
+        label: z.string().meta({ description: 'Who is paid', examples: ['City tours: Harbour tour'] }),
+        icon: z.string().meta({
+          description: 'The picture that the wallet shows',
+          examples: ['https://api.example.com/favicon.svg'],
+        }),
+      })
+      .meta({ id: 'PhonePaymentLabel' }),
+    errors: ['not_found', 'conflict'],
+  }),
+  requestPhonePayment: operation({
+    summary: 'The transaction that a wallet signs which has scanned the code of a payment link',
+    description:
+      'The second call of a transaction request of Solana Pay, for links of many payments. The payment is recorded, ' +
+      'and then the fee payer signs. The wallet signs last, and sends the transaction itself within about a minute. ' +
+      'Each call opens a quote of its own. One that is not paid leaves nothing.',
+    ...solanaPay('POST'),
+    authorisedBy: 'nothing',
+    repeatable: true,
+    body: z
+      .object({
+        account: SolanaAddress.describe('The account that pays. Its token account needs the price in USDC'),
+      })
+      .meta({ id: 'RequestPhonePaymentRequest' }),
+    output: z
+      .strictObject({
+        transaction: WireTransaction.describe('With the signature of the fee payer. The account signs last'),
+        message: z
+          .string()
+          .meta({ description: 'What is paid for', examples: ['Harbour tour: 2.50 USDC to City tours'] }),
+      })
+      .meta({ id: 'RequestedPhonePayment' }),
+    errors: ['not_found', 'conflict', 'insufficient_funds', 'payment_failed'],
+    money: 'prepares',
+    timeoutSeconds: 20,
   }),
 };

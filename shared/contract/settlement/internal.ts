@@ -4,9 +4,12 @@ import { AllowedServices, DelegateExternal, DelegateLimits, DelegateUsage } from
 import { getCapsOperation, listReplicasOperation, operatorOperations, Reason } from '../operator.ts';
 import {
   AccountId,
+  CompactToken,
   DelegateId,
   MicroUsdc,
   MicroUsdcOrZero,
+  PaymentLinkId,
+  PhoneHandle,
   QuoteId,
   RefundId,
   ServiceId,
@@ -15,6 +18,7 @@ import {
   Timestamp,
   TransactionHash,
   WalletId,
+  WireTransaction,
 } from '../primitives.ts';
 import { Activity } from '../quote.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
@@ -82,6 +86,18 @@ export const internal = {
         last_event: z.enum(['accepted', 'issued', 'failed']),
       }),
     ),
+  }),
+  payLinkByPhone: internalOperation({
+    summary:
+      'Records the payment of the quote of a payment link by an account that signs last, and returns its transaction with our signature. A refusal leaves nothing.',
+    callers: ['quote'],
+    input: z.strictObject({
+      payment_link_id: PaymentLinkId,
+      handle: PhoneHandle,
+      quote_token: CompactToken,
+      account: SolanaAddress,
+    }),
+    output: z.strictObject({ transaction: WireTransaction }),
   }),
   redeemLinkPayment: internalOperation({
     summary:

@@ -17,6 +17,16 @@ const Paid = z
       }),
   })
   .meta({ id: 'PaidPaymentLink' });
+const PhonePayment = z
+  .strictObject({
+    status: z.enum(['waiting', 'pending', 'failed']).meta({
+      id: 'PhonePaymentStatus',
+      description:
+        'waiting: no phone has scanned the code, or its wallet did not sign in time. pending: a wallet has the ' +
+        'transaction. failed: the chain refused it, and no money moved',
+    }),
+  })
+  .meta({ id: 'PhonePayment' });
 /** The payment of a payment link by a wallet (docs/adr/0075). */
 export const paymentLinkOperations = {
   payLink: operation({
@@ -48,5 +58,31 @@ export const paymentLinkOperations = {
     money: 'moves',
     timeoutSeconds: 10,
     repeatsWhile: { field: 'status', equals: 'pending', seconds: 15 },
+  }),
+  followPhonePayment: operation({
+    summary: 'What became of the code that the page of a payment link shows',
+    description:
+      'Called by the page, with the secret whose SHA-256 its code names. Nobody who only sees the code can call it. ' +
+      '`failed`: no money moved, and the code can be scanned again.',
+    http: { method: 'POST', path: '/v1/payment-links/phone-payments', status: 200 },
+    access: [],
+    authorisedBy: 'nothing',
+    repeatable: true,
+    environment: { field: 'environment' },
+    limits: [{ points: 120, windowSeconds: 60, per: 'ip' }],
+    body: z
+      .strictObject({
+        environment: Environment.describe('The environment of the link'),
+        secret: z
+          .string()
+          .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the base64url text of 32 bytes')
+          .meta({
+            description: 'What the page alone knows: 32 random bytes, base64url',
+            examples: ['AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8'],
+          }),
+      })
+      .meta({ id: 'FollowPhonePaymentRequest' }),
+    output: z.discriminatedUnion('status', [PhonePayment, Paid]),
+    errors: [],
   }),
 };

@@ -44,7 +44,8 @@ const failedOf = (source: ReturnType<typeof sql.fragment>) => sql.fragment`
  * `slot`: of the balance. `contains`: signatures of payments that the balance contains, although
  * that is not recorded yet. `intentId`: the payment that asks, which does not count. `asking`: how
  * many payments of the source ask together. `alone`: the source may have one payment under way, and
- * none that failed.
+ * none that failed. `last`: the buyer signs last. Whoever names an account can ask for such a
+ * payment, so until it is on chain it counts for others of its kind only.
  */
 type HeldQuery = {
   intentId: string;
@@ -53,7 +54,11 @@ type HeldQuery = {
   contains: readonly string[];
   asking: number;
   alone: boolean;
+  last: boolean;
 };
+
+/** The buyer signs last. */
+const signsLast = sql.fragment`jsonb_exists(i.request, 'signs_last')`;
 
 const Held = z.object({ held: z.bigint(), spare: z.bigint(), exists: z.boolean() });
 export type Held = z.infer<typeof Held>;
@@ -80,7 +85,7 @@ export const listHeld = (db: Db, queries: readonly HeldQuery[]): Promise<readonl
       select coalesce(sum((i.request ->> 'amount')::bigint), 0)::bigint
       from (
         select intent_id, signature, request from intents i
-        where ${isPaying} and i.request ->> 'source_account' = q.source and i.slot is null
+        where ${isPaying} and i.request ->> 'source_account' = q.source and i.slot is null and not ${signsLast}
         union all
         select intent_id, signature, request from intents i
         where ${isPaying} and i.request ->> 'source_account' = q.source and i.slot > q.slot
@@ -90,19 +95,19 @@ export const listHeld = (db: Db, queries: readonly HeldQuery[]): Promise<readonl
     ) as held
     from jsonb_to_recordset(${JSON.stringify(queries.map((query, position) => ({ ...query, position })))}::jsonb)
       as q(position integer, "intentId" text, source text, slot bigint, contains jsonb, asking bigint,
-        alone boolean)
+        alone boolean, last boolean)
     cross join lateral (${failedOf(sql.fragment`q.source`)}) as bad
     cross join lateral (
       select count(*) as payments from intents i
       where ${isPaying} and i.request ->> 'source_account' = q.source and i.slot is null
-        and i.intent_id <> q."intentId"
+        and i.intent_id <> q."intentId" and (q.last or not ${signsLast})
     ) as under_way
     order by q.position`);
 
 /** Whether a source may have one more payment under way. */
 export const hasRoom = async (
   db: Db,
-  payment: Pick<HeldQuery, 'intentId' | 'source' | 'alone'>,
+  payment: Pick<HeldQuery, 'intentId' | 'source' | 'alone' | 'last'>,
 ): Promise<boolean> =>
   (await listHeld(db, [{ ...payment, slot: 0, contains: [], asking: 1 }]))[0]!.spare > 0n;
 

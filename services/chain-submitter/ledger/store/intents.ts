@@ -320,10 +320,20 @@ export const insertFailedIntent = async (
 export const insertFailedPayment = async (
   db: Db,
   kind: 'incoming' | 'outgoing',
-  row: { intentId: string; settlementId: string; reason: string | null; failure: Failure },
+  row: {
+    intentId: string;
+    settlementId: string;
+    reason: string | null;
+    failure: Failure;
+    signsLast?: boolean;
+  },
 ): Promise<boolean> => {
-  const { intentId, settlementId, reason, failure } = row;
-  const request = JSON.stringify({ settlement_id: settlementId, ...(reason !== null && { reason }) });
+  const { intentId, settlementId, reason, failure, signsLast = false } = row;
+  const request = JSON.stringify({
+    settlement_id: settlementId,
+    ...(reason !== null && { reason }),
+    ...(signsLast && { signs_last: true }),
+  });
   const inserted = await db.maybeOne(sql.typeAlias('id')`
     insert into intents (intent_id, kind, object_id, request, status, failure_code, failure_message, next_at)
     values (${intentId}, ${kind}, ${settlementId}, ${request}::jsonb, 'failed', ${failure.code}, ${failure.message},

@@ -12,6 +12,7 @@ const intentState = stateColumn(intents, sql.fragment`i.status`);
  * their transactions.
  */
 export const isLive = state.is('live');
+export const isExpired = state.is('expired');
 export const isRevivable = state.allows('revive');
 /** Inserts the bytes of the rows of `changed`. */
 export const insertTransactions = sql.fragment`, written as (

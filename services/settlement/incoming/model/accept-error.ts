@@ -23,6 +23,7 @@ const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
   payment_identifier_conflict: 'conflict',
   quote_settled: 'quote_already_settled',
   quote_expired: 'quote_expired',
+  too_many_open: 'conflict',
 };
 
 /**

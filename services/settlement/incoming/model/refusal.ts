@@ -13,7 +13,8 @@ export type Refusal = {
     | 'service_closing'
     | 'other_service'
     | 'quote_settled'
-    | 'quote_expired';
+    | 'quote_expired'
+    | 'too_many_open';
   message: string;
 };
 

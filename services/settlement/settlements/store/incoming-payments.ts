@@ -54,6 +54,8 @@ export type NewIncomingPayment = {
   /** The quote of a payment link, which the insert claims, and its scope. */
   quote_id: string | null;
   scope: IncomingRow['scope'];
+  /** The buyer signs after our fee payer, and a page follows the payment. Null: it has signed. */
+  phone_handle: string | null;
 };
 
 const NotInserted = z.object({ settlement_id: z.null(), has_credit: z.boolean().nullable() });
@@ -74,7 +76,7 @@ const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: 
       select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as input(position integer, settlement_id text,
         rail text, vendor_account_id text, service_id uuid, service_name text, payout_address text, quote_amount bigint,
         fee_amount bigint, accrued_fee bigint, message_hash text, memo text, payer_address text, source_account text,
-        external_id text, resource text, quote_id text, scope json)
+        external_id text, resource text, quote_id text, scope json, phone_handle text)
     ), fee_account as (
       ${lockFeeAccounts(sql.fragment`select vendor_account_id from input where accrued_fee > 0`, credit)}
     ), evaluated as (
@@ -85,10 +87,10 @@ const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: 
     ), inserted as (
       insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
         quote_amount, fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource,
-        quote_id, scope, holding)
+        quote_id, scope, phone_handle, holding)
       select settlement_id, rail, vendor_account_id, service_id, service_name, payout_address, quote_amount,
         fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource, quote_id,
-        scope, false
+        scope, phone_handle, false
       from evaluated where has_credit order by quote_id, message_hash
       on conflict do nothing
       returning *

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { invalid } from '../../../shared/contract/errors.ts';
+import { LINK_KEY } from '../../../shared/contract/quote.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import { readToken } from '../../../shared/lib/compact-token.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { claimQuote } from '../settlements/claim.ts';
+import type { ServiceTerms } from '../terms.ts';
+import type { Refusal } from './model/refusal.ts';
+import type { IncomingOrder } from './order.ts';
+import type { Vendor } from './vendor.ts';
+
+export type LinkQuoteDeps = Pick<ServiceTerms, 'environment' | 'publicKeys' | 'mint'>;
+
+const LinkScope = z.object({ resource: z.string(), [LINK_KEY]: z.object({ memo: z.string() }) });
+
+/** A quote of a payment link. Only the quote service signs the key in the scope. */
+export type LinkQuote = { claims: QuoteClaims; inForce: boolean; memo: string; resource: string };
+
+/** @throws ServiceError validation_error for a token that is no quote of a link here */
+export const readLinkQuote = (deps: LinkQuoteDeps, token: string): LinkQuote => {
+  const read = readToken('quote', token, { env: deps.environment, keys: deps.publicKeys });
+  const scope = LinkScope.safeParse(read.claims.scope);
+  if (!scope.success) throw invalid('quote_token', 'is not the quote of a payment link');
+  if (read.claims.mint !== deps.mint) throw invalid('quote_token', 'is not a quote of this network');
+  claimQuote(read.claims.quote_id);
+  return { ...read, memo: scope.data[LINK_KEY].memo, resource: scope.data.resource };
+};
+
+/** The vendor as the quote names it. What closes or freezes it is read before an acceptance. */
+const vendorOf = ({ vendor_account_id, service_id, service_name, payout_address }: QuoteClaims): Vendor => ({
+  accountId: vendor_account_id,
+  serviceId: service_id,
+  serviceName: service_name,
+  payoutAddress: payout_address,
+  closing: false,
+  frozen: false,
+});
+
+export const EXPIRED: Refusal = {
+  reason: 'quote_expired',
+  message: 'the quote has expired; open the link again',
+};
+
+/** Whether its price still holds. */
+export const isPayable = ({ claims, inForce }: LinkQuote, now: number): boolean =>
+  inForce && Date.parse(claims.expires_at) > now;
+
+/** What the transaction must do that pays the quote. */
+export const orderOfLink = ({ claims, memo, resource }: LinkQuote, transaction: string): IncomingOrder => ({
+  rail: 'x402',
+  vendor: vendorOf(claims),
+  amountMicro: parseMicro(claims.quote_amount),
+  feeMicro: 0n,
+  transaction,
+  memo,
+  resource,
+  externalId: null,
+  quote: { id: claims.quote_id, scope: claims.scope },
+});

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { call, forward } from '../../../shared/bus/call.ts';
+import type { Bus } from '../../../shared/bus/connect.ts';
+import { settlement } from '../../../shared/contract/index.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { confirm, type Key, newKey, owedOf, rowOf } from '../../../test/support/incoming-calls.ts';
+import {
+  admin,
+  callAs,
+  database,
+  deps,
+  outcome,
+  publishProgress,
+  quote,
+  startFixture,
+  stopFixture,
+  testBus,
+} from '../../../test/support/settlement.ts';
+import { hashOf, newTransaction, PAYER, submitter, txOf } from '../../../test/support/settlement-incoming.ts';
+import { waitFor } from '../../../test/support/wait.ts';
+import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
+import { resumeIncoming } from './resume-incoming.ts';
+
+/**
+ * Payments of links whose buyer signs last (docs/adr/0080), over a real database and bus, with
+ * chain-submitter as a stand-in.
+ */
+let quoteBus: Bus;
+let gateway: Bus;
+beforeAll(async () => {
+  await startFixture();
+  [quoteBus, gateway] = await Promise.all([testBus.as('quote'), testBus.as('gateway')]);
+}, 180_000);
+afterAll(stopFixture, 180_000);
+
+let key: Key;
+let payment_link_id: string;
+let secret: string;
+beforeEach(() => {
+  key = newKey();
+  payment_link_id = newId('pl');
+  secret = newSecret();
+});
+
+const newSecret = () => createHash('sha256').update(newId('evt')).digest('base64url');
+const handleOf = (text: string) => createHash('sha256').update(text).digest('base64url');
+const linkQuote = () =>
+  quote(50_000n, {
+    of: key,
+    scope: {
+      resource: 'https://api.example.com/pay',
+      payment_link: { payment_link_id, title: 'Tour', success_url: null, memo: '0.05 USDC to Weather (q)' },
+    },
+  });
+/** Asks for the transaction of a quote of the link. @returns the one that was built, and signed */
+const ask = async (transaction = newTransaction()) => {
+  submitter.built.push(transaction);
+  const { quote_token } = linkQuote();
+  const asked = { payment_link_id, quote_token, account: PAYER, handle: handleOf(secret) };
+  const { transaction: signed } = await call(quoteBus, settlement, 'payLinkByPhone', asked, {
+    timeoutMs: 20_000,
+  });
+  return { transaction, signed };
+};
+type Followed = { status: string; settlement_id?: string; tx_hash?: string; receipt_url?: string };
+const follow = (of = secret) =>
+  forward(
+    gateway,
+    settlement,
+    'followPhonePayment',
+    { environment: 'test', secret: of },
+    { kind: 'none' },
+    { timeoutMs: 20_000, headers: {} },
+  ) as Promise<Followed>;
+const settlementsOf = async () =>
+  (await admin.query('select status from settlements where service_id = $1', [key.service_id])).rows;
+const failed = async (transaction: string, slot: number | null) => {
+  const { settlement_id } = await rowOf(transaction);
+  const failure = { code: 'payment_failed' as const, message: 'it failed' };
+  await publishProgress(settlement_id, 'failed', { tx_hash: txOf(transaction), slot, failure });
+  return settlement_id as string;
+};
+
+test('it is recorded with its quote before it is signed, and the page of its code alone follows it', async () => {
+  expect(await follow()).toEqual({ status: 'waiting' });
+  const { transaction, signed } = await ask();
+  expect(hashOf(signed)).toBe(hashOf(transaction));
+  expect(signed).not.toBe(transaction);
+  expect(await rowOf(transaction)).toMatchObject({
+    ...{ rail: 'x402', status: 'pending', phone_handle: handleOf(secret), open_link_id: payment_link_id },
+  });
+  expect(await follow()).toEqual({ status: 'pending' });
+  expect(await follow(newSecret())).toEqual({ status: 'waiting' });
+  // The handle is in the code, and is no secret.
+  expect(await follow(handleOf(secret))).toEqual({ status: 'waiting' });
+
+  const settlement_id = await confirm(transaction);
+  const paid = await waitFor(follow, ({ status }) => status === 'confirmed');
+  expect(paid).toEqual({
+    ...{ settlement_id, status: 'confirmed', tx_hash: txOf(transaction) },
+    receipt_url: expect.stringMatching(/^https:\/\/api\.example\.com\/receipt#/),
+  });
+  expect(await callAs(key, 'get', { settlement_id })).toMatchObject({
+    ...{ rail: 'x402', status: 'issued', quote_amount: '50000', accrued_fee: '2001' },
+    scope: { payment_link: { title: 'Tour' } },
+  });
+});
+
+test('asked twice, both can be paid, each once', async () => {
+  const [one, other] = [await ask(), await ask()];
+  await confirm(one.transaction);
+  await confirm(other.transaction);
+  await waitFor(settlementsOf, (rows) => rows.every(({ status }) => status === 'issued'));
+  expect(await settlementsOf()).toHaveLength(2);
+});
+
+test('one that never came on chain leaves nothing, and its fee is returned', async () => {
+  const { transaction } = await ask();
+  expect(await owedOf(key.account_id)).toBe('2001');
+  const settlementId = await failed(transaction, null);
+  await waitFor(settlementsOf, (rows) => rows.length === 0);
+  expect(await owedOf(key.account_id)).toBe('0');
+  expect(await follow()).toEqual({ status: 'waiting' });
+  const { rows } = await admin.query('select from outbox where payload::text like $1', [`%${settlementId}%`]);
+  expect(rows).toEqual([]);
+  // The event is delivered again, and the code is scanned again.
+  const failure = { code: 'payment_failed' as const, message: 'it failed' };
+  const again = { object_id: settlementId, status: 'failed' as const, generation: 1, failure };
+  await onSettleProgressed(deps)({ ...again, tx_hash: txOf(transaction), slot: null });
+  await confirm((await ask()).transaction);
+  await waitFor(follow, ({ status }) => status === 'confirmed');
+});
+
+test('one that the chain has refused is kept, with its fee', async () => {
+  const { transaction } = await ask();
+  await failed(transaction, 7);
+  await waitFor(follow, ({ status }) => status === 'failed');
+  expect(await settlementsOf()).toEqual([{ status: 'failed' }]);
+  expect(await owedOf(key.account_id)).toBe('2001');
+});
+
+test('what chain-submitter refuses leaves nothing', async () => {
+  const transaction = newTransaction();
+  const refusal = { outcome: 'refused', reason: 'source_blocked', message: 'no' } as const;
+  submitter.submits.set(hashOf(transaction), refusal);
+  expect(await outcome(ask(transaction))).toBe('conflict');
+  expect(await settlementsOf()).toEqual([]);
+  const poor = newTransaction();
+  submitter.checks.set(hashOf(poor), { ...refusal, reason: 'insufficient_funds' });
+  expect(await outcome(ask(poor))).toBe('insufficient_funds');
+  expect(await settlementsOf()).toEqual([]);
+});
+
+test('one that was recorded and not signed is closed by the sweep, and leaves nothing', async () => {
+  const { transaction } = await ask();
+  const { settlement_id } = await rowOf(transaction);
+  const nothing = { object_id: settlement_id, generation: 0, tx_hash: null, slot: null };
+  const sweep = resumeIncoming({
+    ...deps,
+    closeIncoming: async () => ({
+      ...nothing,
+      status: 'failed',
+      failure: { code: 'payment_failed', message: 'it was closed' },
+    }),
+  });
+  await database.withClock('3 minutes', sweep);
+  expect(await settlementsOf()).toEqual([]);
+});
+
+test('of many at once as many are open as the link may have, and another link is not held up', async () => {
+  await admin.query('insert into fee_accounts (account_id, accrued, paid) values ($1, $2, $2)', [
+    ...[key.account_id, 10_000_000],
+  ]);
+  const asked = await Promise.all(Array.from({ length: 70 }, () => outcome(ask())));
+  expect(asked.filter((each) => each === 'ok')).toHaveLength(64);
+  expect(asked.filter((each) => each === 'conflict')).toHaveLength(6);
+  payment_link_id = newId('pl');
+  await ask();
+}, 60_000);

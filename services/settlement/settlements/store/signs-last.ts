@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
+import type { Credit } from '../../fee-accounts/model.ts';
+import { returnFees } from '../../fee-accounts/store.ts';
+import { allows, state } from './conditions.ts';
+import { insertIncomingPayments, type NewIncomingPayment } from './incoming-payments.ts';
+import { columns, Row, type SettlementRow } from './settlements.ts';
+
+/*
+ * Payments of payment links whose buyer signs after our fee payer (docs/adr/0080). Whoever has the
+ * address of a link can ask for one, and name any account.
+ */
+
+/** How many may wait for their buyers: of a link, and of the environment. */
+export type OpenLimits = { ofLink: number; all: number };
+
+const Open = z.object({ of_link: z.bigint(), of_all: z.bigint() });
+
+/**
+ * Inserts one payment within the number that may be open. They are inserted one after the other, so
+ * that no two count without each other.
+ * @returns as `insertIncomingPayments`; `too_many_open`: nothing was inserted
+ */
+export const insertSigningLast = (
+  pool: Pool,
+  paymentLinkId: string,
+  row: NewIncomingPayment,
+  { credit, limits }: { credit: Credit; limits: OpenLimits },
+): Promise<Awaited<ReturnType<typeof insertIncomingPayments>>[number] | 'too_many_open'> =>
+  pool.transaction(async (tx) => {
+    await tx.query(sql.typeAlias('void')`select pg_advisory_xact_lock(hashtextextended('signs last', 0))`);
+    // A later statement than the lock, so that it sees what the lock has waited for.
+    const open = await tx.one(sql.type(Open)`
+      select count(*) filter (where open_link_id = ${paymentLinkId}) as of_link, count(*) as of_all
+      from settlements where open_link_id is not null`);
+    if (open.of_link >= BigInt(limits.ofLink) || open.of_all >= BigInt(limits.all)) return 'too_many_open';
+    return (await insertIncomingPayments(tx, [row], credit))[0]!;
+  });
+
+/**
+ * An older one may be known to the quote service, which has asked about its quote by then. It fails
+ * with an event, as any other payment.
+ */
+const DELETED_WITHIN = '10 minutes';
+
+/**
+ * Deletes a payment that provably never came on chain, and returns its accrued fee. Nobody was told
+ * of it but whoever asked.
+ * @returns false when it is another payment, or not pending any more
+ */
+export const deleteUnsent = async (db: Db, settlementId: string, generation: number): Promise<boolean> =>
+  (await db.maybeOne(sql.typeAlias('id')`
+    with changed as (
+      delete from settlements where settlement_id = ${settlementId} and phone_handle is not null and ${state.is('pending')}
+        and ${allows('failed')} and generation <= ${generation}
+        and created_at > app_now() - ${DELETED_WITHIN}::interval
+      returning settlement_id, vendor_account_id, accrued_fee as returned_fee
+    ), returned as (${returnFees})
+    select settlement_id as id from changed`)) !== null;
+
+/** The payment that a page follows: the paid one, or else the newest. Null: nobody has asked. */
+export const findByPhoneHandle = (db: Db, handle: string): Promise<SettlementRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from settlements where phone_handle = ${handle}
+    order by issued_at is null, settlement_id desc limit 1`);
