@@ -12,6 +12,13 @@ export const consoleExamples = (): string => {
   const examples = {
     storeExample: read('examples/redis-store.ts'),
     webhookExample: read('examples/webhook.ts'),
+    gateNginx: read('examples/gate/nginx.conf'),
+    gateCaddy: read('examples/gate/Caddyfile'),
+    gateHaproxy: read('examples/gate/haproxy.cfg'),
+    gateHaproxyLua: read('examples/gate/quittance-haproxy.lua'),
+    gateApache: read('examples/gate/apache.conf'),
+    gateApacheLua: read('examples/gate/quittance-apache.lua'),
+    gateKubernetes: read('examples/gate/kubernetes/gate.yaml'),
   };
   return `// Written by \`npm run generate\` out of examples/; do not edit.\nexport const EXAMPLES = ${JSON.stringify(examples, null, 2)};\n`;
 };

@@ -5,7 +5,7 @@ import { openApiRoutes } from './openapi.ts';
 import { readGateFile } from './read-file.ts';
 import { type Route, routeSettingsOf } from './route-settings.ts';
 import type { RouteSettings } from './routes.ts';
-import { SettingsError } from './yaml-file.ts';
+import { routesFault } from './routes-fault.ts';
 
 export type Address = { host: string; port: number };
 
@@ -199,20 +199,8 @@ const settingsOf = (
   const offerSecret = secretOf('OFFER_SECRET', env.OFFER_SECRET);
   if (dialects.length > 0 && offerSecret === null)
     throw new SettingsError(`OFFER_SECRET is missing: ${dialects.join(' and ')} sign their offers with it`);
-  if (routes.every(({ free }) => free === true))
-    throw new SettingsError(
-      "no route has a price: use --price 'GET /report=0.05', routes in gate.yaml, or --openapi",
-    );
-  const metered = routes.find(({ max }) => max !== undefined);
-  if (given.mode === 'authorize' && metered !== undefined)
-    throw new SettingsError(
-      `'${metered.match}' is metered: its price is known after the answer, which mode authorize does not see`,
-    );
-  const counted = routes.find(({ free }) => typeof free === 'object' && free.by === undefined);
-  if (given.mode === 'authorize' && counted !== undefined && !given.trust_proxy)
-    throw new SettingsError(
-      `'${counted.match}' has free calls by address, and mode authorize sees the address of the proxy: use trust_proxy, and let the proxy set X-Forwarded-For`,
-    );
+  const fault = routesFault(routes, given.mode === 'authorize');
+  if (fault !== null) throw new SettingsError(fault);
   const serviceKey = needed('SERVICE_KEY', env.SERVICE_KEY);
   const { connect = 5000, answer = 60_000, idle = 300_000, drain = 30_000 } = given.timeouts ?? {};
   return {

@@ -18,7 +18,6 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'console/src/vendor/refund.tsx: Prepare': 75,
   'console/src/vendor/sales.tsx: SalesTable': 93,
   'console/src/vendor/service-form.tsx: ServiceForm': 77,
-  'console/src/vendor/service-key.tsx: ServiceKey': 79,
   'console/src/vendor/settlement.tsx: Refunds': 85,
   'console/src/vendor/trial.ts: createTrial': 90,
   'console/src/vendor/try.tsx: Exchange': 89,

@@ -136,9 +136,16 @@ const StepButton = ({
       </Button>
     );
   return (
-    <LinkButton to={PAGES[action]} size="small" variant="primary">
-      {action === 'money' ? 'Add money' : ACTION_TEXTS[action === 'pay' ? 'server' : action]}
-    </LinkButton>
+    <Row>
+      <LinkButton to={PAGES[action]} size="small" variant="primary">
+        {action === 'money' ? 'Add money' : ACTION_TEXTS[action === 'pay' ? 'server' : action]}
+      </LinkButton>
+      {action === 'server' && (
+        <LinkButton to="/protect" size="small">
+          {HOME.protect}
+        </LinkButton>
+      )}
+    </Row>
   );
 };
 

@@ -37,7 +37,7 @@ export const STEP_TEXTS: Record<StepId, { title: string; about: string; done: st
   server: {
     title: 'Put it in your server',
     about:
-      'Copy the code, start your server and call the route. Done when your server sends its first quote.',
+      'Copy the code, or put a gate before an API that stays as it is. Done when the first quote is sent.',
     done: 'Your server quotes prices.',
   },
   agent: {
@@ -66,6 +66,7 @@ export const HOME = {
   change: 'Change',
   hide: 'Hide',
   show: 'Show getting started',
+  protect: 'Protect an API without code',
   demo: 'Add demo data',
   demoAbout: 'Adds two services, an agent and ten payments. Costs about 1 test USDC.',
 };

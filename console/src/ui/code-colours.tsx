@@ -2,14 +2,15 @@ import bash from 'highlight.js/lib/languages/bash';
 import json from 'highlight.js/lib/languages/json';
 import python from 'highlight.js/lib/languages/python';
 import typescript from 'highlight.js/lib/languages/typescript';
+import yaml from 'highlight.js/lib/languages/yaml';
 import { createLowlight } from 'lowlight';
 import type { ReactNode } from 'react';
 
 /** The languages that are coloured. */
-export type Language = 'bash' | 'json' | 'python' | 'typescript';
+export type Language = 'bash' | 'json' | 'python' | 'typescript' | 'yaml';
 
 /** It returns a tree instead of HTML, which the page's policy would refuse. */
-const lowlight = createLowlight({ bash, json, python, typescript });
+const lowlight = createLowlight({ bash, json, python, typescript, yaml });
 
 /** The classes of highlight.js by the five colours of `tokens.css`. */
 const COLOURS: readonly (readonly [RegExp, string])[] = [

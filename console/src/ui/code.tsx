@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react';
+import { offerFile } from '../lib/csv.ts';
 import { Button } from './button.tsx';
 import type { Language } from './code-colours.tsx';
 import { useCopy } from './show.tsx';
@@ -9,7 +10,8 @@ const Coloured = lazy(() => import('./code-colours.tsx'));
 
 /**
  * Code, a request or an answer, verbatim. Long lines scroll, also by keyboard. `copy` is what the
- * button copies if that is another text (the same call for a shell). Null: no button.
+ * button copies if that is another text (the same call for a shell). Null: no button. A `file` can
+ * also be downloaded under this name.
  */
 export const Code = ({
   text,
@@ -17,6 +19,7 @@ export const Code = ({
   language,
   copy = text,
   action = 'Copy',
+  file,
 }: {
   text: string;
   /** The caption, which is also part of the button's name. */
@@ -25,17 +28,30 @@ export const Code = ({
   copy?: string | null;
   /** The button's label if it copies something else than what is shown. */
   action?: string;
+  file?: string;
 }) => {
   const [said, take] = useCopy(copy ?? '', action);
   return (
     <figure className="code">
       <figcaption>
         <span className="quiet">{label}</span>
-        {copy !== null && (
-          <Button size="small" variant="quiet" aria-label={`${said}: ${label}`} onPress={take}>
-            {said}
-          </Button>
-        )}
+        <span className="code-actions">
+          {file !== undefined && (
+            <Button
+              size="small"
+              variant="quiet"
+              aria-label={`Download: ${file}`}
+              onPress={() => offerFile(file, new Blob([text], { type: 'text/plain;charset=utf-8' }))}
+            >
+              Download
+            </Button>
+          )}
+          {copy !== null && (
+            <Button size="small" variant="quiet" aria-label={`${said}: ${label}`} onPress={take}>
+              {said}
+            </Button>
+          )}
+        </span>
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <pre tabIndex={0}>
@@ -59,6 +75,7 @@ const NAMES: Record<Language, string> = {
   json: 'JSON',
   python: 'Python',
   typescript: 'TypeScript',
+  yaml: 'YAML',
 };
 
 /** The same code in several languages, one at a time. */

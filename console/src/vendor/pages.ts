@@ -28,6 +28,7 @@ export const vendorPages: readonly PageEntry[] = [
   },
   { path: '/webhooks/:endpoint_id', guide: 'webhooks', load: () => import('./webhook.tsx') },
   { path: '/try', guide: 'quickstart-vendor', nav: 'Try it', icon: Play, load: () => import('./try.tsx') },
+  { path: '/protect', guide: 'gate', load: () => import('./protect.tsx') },
   {
     path: '/integrate',
     guide: 'quickstart-vendor',

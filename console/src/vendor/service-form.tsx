@@ -1,11 +1,12 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Input, Output } from '../../../sdk/src/main.ts';
-import { useItems, useRead } from '../lib/data.ts';
+import { useItems } from '../lib/data.ts';
 import { formatDuration, parseWhole } from '../lib/duration.ts';
 import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import { AmountField, Columns, ErrorNotice, Select, Stack, Switch, TextField } from '../ui/index.ts';
 import { nameOf } from '../wallet/select-wallet.tsx';
+import { belowFee, type Fee, received } from './price-fees.ts';
+import { useFees } from './use-fees.ts';
 
 export type Service = Output<'identity.getService'>;
 /** The fields of a service that are sent. */
@@ -27,21 +28,6 @@ const draftOf = (service?: Service, first?: FirstDraft): Draft => ({
   grace: String(service?.key_grace_hours ?? 24),
   offCurve: false,
 });
-
-type Fee = Output<'identity.showFee'>;
-/** The fee of a typed price. The API computes it, so that there is one rule. */
-const useFee = (typed: string): Fee | undefined => {
-  const price = typedUsdc(typed);
-  return useRead(
-    ['fee', String(price)],
-    (client, options) => client.identity.showFee({ price: String(price) }, options),
-    { enabled: price !== null },
-  ).data;
-};
-const belowFee = ({ fee_amount, lowest_price }: Fee) =>
-  `The fee is ${displayUsdc(fee_amount)}. The lowest price is ${displayUsdc(lowest_price)}.`;
-const received = ({ fee_amount, net_amount }: Fee) =>
-  `You receive ${displayUsdc(net_amount)} per call after the ${displayUsdc(fee_amount)} fee.`;
 
 type Wrong = Partial<Record<keyof Typed, string | undefined>>;
 /**
@@ -95,7 +81,7 @@ export const ServiceForm = ({
 }) => {
   const [draft, setDraft] = useState(() => draftOf(service, first));
   const [wrong, setWrong] = useState<Wrong>({});
-  const fee = useFee(draft.price);
+  const fee = useFees([draft.price]).get(String(typedUsdc(draft.price)));
   const typed = (field: keyof Typed) => ({
     value: draft[field],
     error: wrong[field] ?? null,

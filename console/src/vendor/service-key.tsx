@@ -31,13 +31,12 @@ const TEXTS: Record<string, string> = {
 
 /** The key of a service: rotation here or by a mailed link, and how long the previous key works. */
 export const ServiceKey = ({ service }: { service: Service }) => {
-  const [asking, setAsking] = useState<'rotate' | 'mail' | null>(null);
-  const [rotated, setRotated] = useState<Rotated | null>(null);
+  const [isMailing, setMailing] = useState(false);
   const [mailed, setMailed] = useState(false);
   // From the rotation's answer, because its event takes a moment. Undefined without a rotation.
   const [said, setSaid] = useState<string | null | undefined>();
   const { account } = useSession();
-  const { service_id, name, key_grace_hours } = service;
+  const { service_id } = service;
   // A key cannot be read afterwards. Its changes are in the events, which are stored for 30 days.
   const changes = useItems(
     ['key-events', service_id],
@@ -58,8 +57,10 @@ export const ServiceKey = ({ service }: { service: Service }) => {
           </Notice>
         )}
         <Row>
-          <Button onPress={() => setAsking('rotate')}>Rotate the key</Button>
-          <Button onPress={() => setAsking('mail')}>E-mail a link</Button>
+          <RotateKey service={service} onRotated={setSaid}>
+            Rotate the key
+          </RotateKey>
+          <Button onPress={() => setMailing(true)}>E-mail a link</Button>
         </Row>
         <details>
           <summary>Key history, 30 days</summary>
@@ -76,25 +77,45 @@ export const ServiceKey = ({ service }: { service: Service }) => {
           />
         </details>
       </Stack>
-      {asking === 'rotate' && (
-        <RotateDialog
+      {isMailing && (
+        <MailDialog
           serviceId={service_id}
-          graceHours={key_grace_hours}
-          onClose={() => setAsking(null)}
-          onRotated={(answer) => {
-            setAsking(null);
-            setRotated(answer);
-            setSaid(answer.previous_key_expires_at);
+          onClose={() => setMailing(false)}
+          onMailed={() => {
+            setMailing(false);
+            setMailed(true);
           }}
         />
       )}
-      {asking === 'mail' && (
-        <MailDialog
+    </Section>
+  );
+};
+
+/** The button that creates a new key, asks before, and shows it once. */
+export const RotateKey = ({
+  service: { service_id, name, key_grace_hours },
+  onRotated,
+  children,
+}: {
+  service: Pick<Service, 'service_id' | 'name' | 'key_grace_hours'>;
+  /** Gets until when the previous key works, or null. */
+  onRotated?: (previousEnds: string | null) => void;
+  children: string;
+}) => {
+  const [isAsking, setAsking] = useState(false);
+  const [rotated, setRotated] = useState<Rotated | null>(null);
+  return (
+    <>
+      <Button onPress={() => setAsking(true)}>{children}</Button>
+      {isAsking && (
+        <RotateDialog
           serviceId={service_id}
-          onClose={() => setAsking(null)}
-          onMailed={() => {
-            setAsking(null);
-            setMailed(true);
+          graceHours={key_grace_hours}
+          onClose={() => setAsking(false)}
+          onRotated={(answer) => {
+            setAsking(false);
+            setRotated(answer);
+            onRotated?.(answer.previous_key_expires_at);
           }}
         />
       )}
@@ -106,7 +127,7 @@ export const ServiceKey = ({ service }: { service: Service }) => {
           onClose={() => setRotated(null)}
         />
       )}
-    </Section>
+    </>
   );
 };
 

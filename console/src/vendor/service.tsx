@@ -56,6 +56,7 @@ const Loaded = ({ service }: { service: Service }) => {
         <>
           <LinkButton to="/services">All services</LinkButton>
           <LinkButton to={`/sales?service=${service_id}`}>Sales</LinkButton>
+          {!isClosing && <LinkButton to={`/protect?service=${service_id}`}>Protect an API</LinkButton>}
         </>
       }
     >

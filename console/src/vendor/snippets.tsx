@@ -41,7 +41,7 @@ const SnippetsPage = () => {
     <Page
       title="Integrate"
       about="Code that runs as copied, with your service and this server filled in."
-      actions={<LinkButton to="/try">Try it in the browser</LinkButton>}
+      actions={<OtherWays service={own.service?.service_id} />}
     >
       <Section title="Your service">
         <Stack>
@@ -93,6 +93,15 @@ const SnippetsPage = () => {
   );
 };
 export default SnippetsPage;
+
+const OtherWays = ({ service }: { service: string | undefined }) => (
+  <>
+    <LinkButton to={service === undefined ? '/protect' : `/protect?service=${service}`}>
+      Protect an API without code
+    </LinkButton>
+    <LinkButton to="/try">Try it in the browser</LinkButton>
+  </>
+);
 
 const Vendor = ({ framework, filled }: { framework: Framework; filled: Filled }) => (
   <Stack>

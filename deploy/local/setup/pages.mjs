@@ -14,7 +14,7 @@ const BUILDS = [
     name: 'console',
     dist: 'console/dist',
     script: 'console/build.ts',
-    sources: ['console', 'sdk/src'],
+    sources: ['console', 'sdk/src', 'gate/src'],
   },
   {
     name: 'documentation',
