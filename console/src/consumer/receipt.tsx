@@ -19,6 +19,7 @@ import {
   Stack,
 } from '../ui/index.ts';
 import { isOutgoingRail, railName } from '../vendor/rail.ts';
+import { isPaid } from '../vendor/sales-figures.ts';
 import { refundsOf } from '../vendor/settlement-history.ts';
 import { Timeline } from '../vendor/settlement-timeline.tsx';
 import '../ui/print.css';
@@ -114,12 +115,14 @@ const statusText = ({ rail, status, chain_status }: Payment): string =>
 /** What was paid, and how it stands. */
 const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) => {
   const { environment } = useSession();
-  const { quote_amount, fee_amount, net_amount, failure } = payment;
+  const { quote_amount, fee_amount, net_amount, failure, authorization } = payment;
   const isPayer = payment.payment_attempt_id !== undefined;
   const isOut = isOutgoingRail(payment.rail);
+  // Until it is captured, the amounts of an authorization are those of its ceiling.
+  const isCharged = authorization === undefined || isPaid(payment);
   return (
     <Section
-      title={`${isOut ? 'Payment to' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
+      title={`${isOut ? 'Payment to' : !isCharged ? 'Authorized for' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
       actions={<StateOf payment={payment} refunded={refunded} />}
       about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
     >
@@ -131,9 +134,11 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
         )}
         <Properties
           of={[
-            ['Amount', <Money key="quote" micro={quote_amount} large />],
-            ['Fee included', !isOut && <Money key="fee" micro={fee_amount} />],
-            ['Net to the vendor', !isOut && <Money key="net" micro={net_amount} />],
+            ['Amount', isCharged && <Money micro={quote_amount} large />],
+            ['Used', authorization !== undefined && <Money micro={authorization.used} large={!isCharged} />],
+            ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
+            ['Fee included', isCharged && !isOut && <Money micro={fee_amount} />],
+            ['Net to the vendor', isCharged && !isOut && <Money micro={net_amount} />],
             ['Refunded', refunded > 0n && <Money key="refunded" micro={refunded} />],
             [
               'Address',

@@ -132,7 +132,8 @@ const Detail = ({
   if (kind === 'quoted')
     return (
       <Line>
-        for <Money micro={settlement.quote_amount} />
+        {authorization === undefined ? 'for' : 'up to'}{' '}
+        <Money micro={authorization?.max_amount ?? settlement.quote_amount} />
       </Line>
     );
   if (authorization !== undefined && OF_AUTHORIZATION.includes(kind))

@@ -158,7 +158,9 @@ const Amounts = ({
   /** Whether all refunds are loaded. */
   areKnown: boolean;
 }) => {
-  const { net_amount, quote_amount, fee_amount } = settlement;
+  const { net_amount, quote_amount, fee_amount, authorization } = settlement;
+  // Until it is captured, the amounts of an authorization are those of its ceiling.
+  const isCharged = isPaid || authorization === undefined;
   return (
     <Section title="Amounts">
       <Stack>
@@ -174,9 +176,11 @@ const Amounts = ({
         </div>
         <Ledger
           of={[
-            ['Gross', <Money key="gross" micro={quote_amount} />],
-            ['Fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
-            ['Net', <Money key="net" micro={net_amount} />],
+            ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
+            ['Used', authorization !== undefined && <Money micro={authorization.used} />],
+            ['Gross', isCharged && <Money micro={quote_amount} />],
+            ['Fee', isCharged && <Money micro={-BigInt(fee_amount)} />],
+            ['Net', isCharged && <Money micro={net_amount} />],
             [
               'Fee, billed separately',
               settlement.accrued_fee !== undefined && <Money micro={settlement.accrued_fee} />,
@@ -214,13 +218,40 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
     {settlement.rail !== 'quittance' && settlement.status === 'issued' && isSettlementPaid(settlement) && (
       <UndeliveredNotice isShut={isShut} />
     )}
+    <AuthorizationNotice settlement={settlement} />
     {settlement.failure !== null && (
       <Notice tone="bad" title="The payment failed">
         {settlement.failure.message} (<code>{settlement.failure.code}</code>)
+        {settlement.authorization !== undefined && settlement.authorization.used !== '0' && (
+          <p>
+            What was used, <Money micro={settlement.authorization.used} />, is not paid.
+          </p>
+        )}
       </Notice>
     )}
   </>
 );
+
+/** An authorization that has not ended: what it will pay, and whether its wallet still covers it. */
+const AuthorizationNotice = ({ settlement: { status, authorization } }: { settlement: Settlement }) => {
+  if (authorization === undefined || (status !== 'authorized' && status !== 'capturing')) return null;
+  if (authorization.at_risk_at !== null)
+    return (
+      <Notice tone="bad" title="The buyer’s wallet no longer covers this">
+        No further use is accepted. What was used is captured now, if the wallet still pays it. Otherwise you
+        lose <Money micro={authorization.used} />.
+      </Notice>
+    );
+  if (status === 'capturing') return null;
+  return (
+    <Notice tone="wait" title="Authorized, nothing is paid yet">
+      {authorization.mode === 'usage'
+        ? 'What was used is paid when the authorization ends or reaches its threshold'
+        : 'It is paid when your server captures it'}
+      , at the latest in <Countdown until={authorization.capture_ends_at} over="a moment" />.
+    </Notice>
+  );
+};
 
 const Details = ({
   settlement,

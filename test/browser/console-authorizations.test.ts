@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createConsumer } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { signPrepared } from '../../deploy/local/seed/wallet.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
+import { runningStack } from '../support/stack.ts';
+import type { Tab } from '../support/tab-calls.ts';
+import { createTabWorld, type TabWorld } from '../support/tab-world.ts';
+
+/** Authorizations in the console of their vendor and their buyer, in each state. */
+const stack = runningStack();
+const { opened } = consoleSuite(stack);
+let world: TabWorld;
+const tabs: Record<string, Tab> = {};
+
+beforeAll(async () => {
+  world = await createTabWorld(stack);
+  const { api, calls, open, untilStatus } = world;
+  const use = (tab: Tab, amount: string) =>
+    must(calls.use(tab, { usage_id: 'one', amount, reason: 'POST /chat' }), 'use');
+  for (const name of ['authorized', 'captured', 'voided']) tabs[name] = await open();
+  await use(tabs.authorized!, '60000');
+  await use(tabs.captured!, '120000');
+  await must(calls.capture(tabs.captured!), 'capture');
+  await must(calls.voidIt(tabs.voided!), 'void');
+  await untilStatus(tabs.captured!, 'redeemed');
+  const cheater = await createConsumer(api, stack);
+  tabs.risk = await open({}, cheater.token);
+  await use(tabs.risk, '60000');
+  const path = `POST /v1/wallets/${cheater.walletId}/revoke` as const;
+  const { transaction } = await must(
+    api<{ transaction: string }>(path, { token: cheater.token, body: {} }),
+    'revoke',
+  );
+  const signed = { transaction: signPrepared(transaction, cheater.wallet) };
+  await must(api(path, { token: cheater.token, body: signed }), 'revoke');
+  await untilStatus(tabs.risk, 'failed');
+}, 180_000);
+afterAll(() => world?.stop());
+
+const VENDOR: readonly (readonly [name: string, texts: readonly (string | RegExp)[]])[] = [
+  ['authorized', ['Authorized, nothing is paid yet', 'Ceiling', '0.06 USDC used of 0.50 USDC']],
+  ['captured', ['Ceiling', 'up to 0.50 USDC', /Gross\s*0\.12 USDC/, /Net\s*0\.11 USDC/]],
+  ['voided', ['Nothing was paid, and everything was released.']],
+  [
+    'risk',
+    ['The wallet no longer covered it', 'The payment failed', 'What was used, 0.06 USDC, is not paid.'],
+  ],
+];
+
+const shown = async ({ page }: ConsolePage, texts: readonly (string | RegExp)[]): Promise<void> => {
+  const read = async () => (await page.locator('main').innerText()).replaceAll(/\s+/g, ' ');
+  for (const text of texts) {
+    if (typeof text === 'string') expect(await read()).toContain(text);
+    else expect(await read()).toMatch(text);
+  }
+};
+
+test.each(VENDOR)(
+  'the vendor of an authorization that is %s sees what is paid of it',
+  async (name, texts) => {
+    const { email } = world.vendor.signIn.account;
+    for (const options of [{}, { width: 'phone', colours: 'dark' }] as const) {
+      const page = await opened({ person: await signInPerson(stack, { email }), ...options });
+      await page.go(`/sales/${tabs[name]!.settlement_id}`);
+      await shown(page, texts);
+      await page.shoot(`authorization-${name}`);
+      expect([await page.findings(), await page.wider()]).toEqual([[], []]);
+    }
+  },
+);
+
+test('what is not paid shows no gross amount, and the list of sales has every state', async () => {
+  const { email } = world.vendor.signIn.account;
+  const page = await opened({ person: await signInPerson(stack, { email }) });
+  await page.go(`/sales/${tabs.voided!.settlement_id}`);
+  expect(await page.page.locator('main').innerText()).not.toContain('Gross');
+  await page.go('/sales');
+  await page.shoot('authorization-sales');
+  for (const state of ['authorized', 'void', 'delivered'])
+    await page.page.getByRole('row').getByText(state, { exact: true }).first().waitFor();
+});
+
+test('the buyer sees what is held, used and paid', async () => {
+  const { email } = world.buyer.signIn.account;
+  const page = await opened({ person: await signInPerson(stack, { email }) });
+  await page.go(`/payments/${tabs.authorized!.settlement_id}`);
+  await shown(page, ['Authorized for', /Used 0\.06 USDC/, /Ceiling 0\.50 USDC/]);
+  await page.shoot('authorization-buyer');
+  await page.go(`/payments/${tabs.captured!.settlement_id}`);
+  await shown(page, ['Paid to', /Amount 0\.12 USDC/]);
+  await page.shoot('authorization-buyer-captured');
+  await page.go('/activity');
+  await page.shoot('authorization-activity');
+  expect(await page.findings()).toEqual([]);
+});
