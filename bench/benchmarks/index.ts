@@ -1,6 +1,7 @@
 import type { Benchmark } from '../harness/run.ts';
 import { consolePages } from './console.ts';
 import { counts } from './counts.ts';
+import { firstCall } from './first-call.ts';
 import { footprint } from './footprint.ts';
 import { gate } from './gate.ts';
 import { consume, redeem, verify } from './gates.ts';
@@ -28,6 +29,7 @@ export const benchmarks: Record<string, Benchmark> = {
   prepaid,
   metered,
   gate,
+  'first-call': firstCall,
   growth,
   counts,
   footprint,

@@ -26,6 +26,7 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
     guides: [
       guide('concepts', 'How it works', 'quote, settle and redeem in one picture'),
       guide('quickstart-vendor', 'Sell an API', 'put a price on a route, and get paid'),
+      guide('any-api', 'Charge for any API', 'a gate before an API that stays as it is, in any language'),
       guide('quickstart-buyer', 'Pay for an API', 'a fetch that pays within limits, and the same with curl'),
       guide(
         'quickstart-agent',

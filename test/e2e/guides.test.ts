@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -14,7 +14,16 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { LOCAL_API } from '../../shared/lib/local-api.ts';
 import { createCommandLine } from '../support/command-line.ts';
-import { createShell, fileOf, guideSnippets, type Snippet, withValues } from '../support/guide-snippets.ts';
+import {
+  createShell,
+  fileOf,
+  gateValues,
+  guideSnippets,
+  installCommands,
+  type Snippet,
+  withValues,
+} from '../support/guide-snippets.ts';
+import { packages } from '../support/packages.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { createShopProject } from '../support/shops.ts';
 import { runningStack } from '../support/stack.ts';
@@ -33,6 +42,7 @@ const PROGRAMS = ['sh', 'ts', 'python'];
 
 /** Snippets that are not run, each with its reason. The list may only get shorter. */
 const NOT_RUN: readonly [guide: string, code: RegExp, reason: string][] = [
+  ['any-api', /npm pack/, 'it installs from the registry what this test has installed'],
   ['quickstart-vendor', /npm pack/, 'it installs from the registry what this test has installed'],
   ['refunds', /npm install/, 'it installs from the registry what this test has installed'],
   ['agents', /--http/, 'it serves until it is stopped; test/interop/mcp.test.ts runs it'],
@@ -42,6 +52,12 @@ const isRun = ({ guide, code, language }: Snippet) =>
 
 /** What a guide must print, besides that no command of it fails. */
 const PRINTED: Record<string, readonly RegExp[]> = {
+  'any-api': [
+    /\n402\n/,
+    /"report": "All is well.", "paid": "50000"/,
+    /200 3200\n/,
+    /ok {5}GET \/report asks for its price\n[\s\S]*ok {5}GET \/answer has no free spelling\n/,
+  ],
   'quickstart-vendor': [/\n402\n/, /All is well/, /deliver\n/, /"replayed":true/],
   'quickstart-buyer': [/\{ report: 'All is well.' \} 50000/, /\(200, \{'report': 'All is well.'\}\)/],
   'quickstart-agent': [/All is well/, /"remaining"/],
@@ -82,21 +98,6 @@ const shellOf = (name: string) => {
   return shell;
 };
 
-/** Commands by which a reader starts the two packages, which are not published. */
-const installCommands = (bin: string): void => {
-  mkdirSync(bin);
-  const node = `'${process.execPath}'`;
-  const commands = {
-    node: `exec ${node} "$@"`,
-    quittance: `exec ${node} '${line.program}' "$@"`,
-    npx: `[ "$1" = @quittance/cli ] || exit 64; shift; exec ${node} '${line.program}' "$@"`,
-  };
-  for (const [name, text] of Object.entries(commands)) {
-    writeFileSync(path.join(bin, name), `#!/bin/sh\n${text}\n`);
-    chmodSync(path.join(bin, name), 0o755);
-  }
-};
-
 const startShop = async (): Promise<string> => {
   const port = await ports.any();
   const { code } = ofGuide('quickstart-vendor').find((each) => each.code.startsWith('// vendor.ts'))!;
@@ -125,7 +126,8 @@ beforeAll(async () => {
   const paid = await must(settleWith(api, delegate.api_key, quote, attempt), 'settle');
   await line.login(consumer.signIn.account.email);
   const bin = path.join(project.folder, 'bin');
-  installCommands(bin);
+  const gate = path.join((await packages()).files('gate'), 'dist/quittance-gate.js');
+  installCommands(bin, { cli: line.program, gate });
   for (const scope of ['@types', '@solana'])
     symlinkSync(path.join(root, 'node_modules', scope), path.join(project.folder, 'node_modules', scope));
   const payoutKeyFile = path.join(line.folder, 'payout.json');
@@ -159,6 +161,7 @@ afterAll(async () => {
 const valuesOf = async (): Promise<[string, string][]> => [
   ['8402', String(await ports.any())],
   ['8080', String(await ports.any())],
+  ...(await gateValues(ports)),
   [LOCAL_API, stack.gateway_url],
   ['https://api.example.com', shopUrl],
   ['vendor_test_…', env.SERVICE_KEY!],

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, globSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, globSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** The code of the guides, and a shell that runs it as a reader does. */
@@ -29,6 +29,16 @@ export const fileOf = (
   return { name: name ?? `${guide}-${index}.${extension}`, named: name !== undefined };
 };
 
+/** The ports of the API and the operations of a gate, as guides write them. */
+export const gateValues = async (ports: { any: () => Promise<number> }): Promise<[string, string][]> => {
+  const [upstream, operations] = [await ports.any(), await ports.any()];
+  return [
+    ['127.0.0.1:9000', `127.0.0.1:${upstream}`],
+    ['"127.0.0.1", 9000', `"127.0.0.1", ${upstream}`],
+    ['127.0.0.1:9402', `127.0.0.1:${operations}`],
+  ];
+};
+
 /**
  * Puts the values of the test in the place of those that a reader has to replace. A line that
  * assigns a placeholder is dropped, because the variable has its value already.
@@ -47,6 +57,28 @@ export const withValues = (
   const left = kept.find((line) => !/^\s*(#|\/\/)/.test(line) && line.includes('…'));
   if (left !== undefined) throw new Error(`a placeholder without a value: ${left}`);
   return kept.join('\n');
+};
+
+/**
+ * Commands by which a reader starts packages, which are not published: `node`, `quittance`, and
+ * `npx` for the packages of this project.
+ * @param programs the file of each package that `npx` starts
+ */
+export const installCommands = (bin: string, programs: { cli: string; gate: string }): void => {
+  mkdirSync(bin);
+  const node = `'${process.execPath}'`;
+  const commands = {
+    node: `exec ${node} "$@"`,
+    quittance: `exec ${node} '${programs.cli}' "$@"`,
+    npx: `package=$1; shift
+case $package in
+  @quittance/cli) exec ${node} '${programs.cli}' "$@" ;;
+  @quittance/gate) exec ${node} '${programs.gate}' "$@" ;;
+esac
+exit 64`,
+  };
+  for (const [name, text] of Object.entries(commands))
+    writeFileSync(path.join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 };
 
 /**

@@ -9,6 +9,10 @@ export const GUIDES = [
     "title": "Sell an API"
   },
   {
+    "name": "any-api",
+    "title": "Charge for any API"
+  },
+  {
     "name": "quickstart-buyer",
     "title": "Pay for an API"
   },
