@@ -232,7 +232,7 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
   </>
 );
 
-/** An authorization that has not ended: what it will pay, and whether its wallet still covers it. */
+/** An authorization that is open: what it will pay, and whether its wallet still covers it. */
 const AuthorizationNotice = ({ settlement: { status, authorization } }: { settlement: Settlement }) => {
   if (authorization === undefined || (status !== 'authorized' && status !== 'capturing')) return null;
   if (authorization.at_risk_at !== null)
