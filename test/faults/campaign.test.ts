@@ -38,7 +38,7 @@ const FAULTS = [
   'expiry-of-dropped-sends',
 ];
 /** So many of each kind begin. A fork may remove some of those that have succeeded. */
-const PAYMENTS = { own: 50, x402: 50, outgoing: 30, paywall: 20, tabs: 0 };
+const PAYMENTS = { own: 50, x402: 50, outgoing: 30, paywall: 20, tabs: 0, gate: 0 };
 /** The test proves correctness, not speed: a busy machine may take long. */
 const TERMINAL_MS = 180_000;
 const CAMPAIGN_MS = 1_140_000;

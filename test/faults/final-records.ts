@@ -86,6 +86,7 @@ export type SettlementRow = {
   quote_id: string;
   wallet_id: string;
   service_id: string;
+  scope: { resource?: string } | null;
   payout_address: string;
   quote_amount: string;
   fee_amount: string;

@@ -133,6 +133,11 @@ export const startHarness = async (options: {
 
   return {
     ...installation,
+    /** The command that runs a program with the mutation. Null: there is none. */
+    mutated: (source: string): string[] | null =>
+      mutation
+        ? ['--import', module(here('mutate.ts'), { name: mutation.name }), path.join(root, source)]
+        : null,
     stack: running.stack,
     chainIsBack,
     /** How often the chain was forked. The faults that fork it count. */

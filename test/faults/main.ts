@@ -8,6 +8,7 @@ import { testStateDir } from '../support/test-state.ts';
 import { TRAFFIC_NAMES, type TrafficName } from './break.ts';
 import { type Options, runCampaign } from './campaign.ts';
 import { faultNames } from './faults/index.ts';
+import { gateTraffic } from './gate/traffic.ts';
 import { mutations } from './mutations.ts';
 import { outgoingTraffic } from './outgoing/traffic.ts';
 import { ownTraffic } from './own/traffic.ts';
@@ -20,10 +21,11 @@ import { x402Traffic } from './x402/traffic.ts';
 
 const usage = `Usage: npm run faults -- [options]
 
-  --traffic own,x402   only these kinds of payments (default: all): own are payments to our vendors by our
+  --traffic own,x402   only these kinds of payments (default: all but gate): own are payments to our vendors by our
                        clients, x402 by the clients of others, outgoing are those to vendors of others,
                        paywall those to a vendor with the SDK's paywall, in every dialect, tabs are
-                       authorizations that are used and captured
+                       authorizations that are used and captured. Gate are purchases through gates, which
+                       are killed themselves: alone
   --seconds 60         the faults last at least so long
   --payments 30        and until so many of each kind have begun, and half as many have succeeded
   --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
@@ -42,7 +44,7 @@ const print = (line: string): void => console.log(line);
 
 const { values } = readCommandLine(usage, {
   options: {
-    traffic: { type: 'string', default: TRAFFIC_NAMES.join(',') },
+    traffic: { type: 'string', default: TRAFFIC_NAMES.filter((name) => name !== 'gate').join(',') },
     seconds: { type: 'string', default: '60' },
     payments: { type: 'string', default: '30' },
     faults: { type: 'string', default: '' },
@@ -60,6 +62,7 @@ const { values } = readCommandLine(usage, {
 const wanted = values.traffic.split(',');
 const names = TRAFFIC_NAMES.filter((name) => wanted.includes(name));
 if (names.length < wanted.length) throw new Error(`the kinds of traffic are ${TRAFFIC_NAMES.join(', ')}`);
+if (names.includes('gate') && names.length > 1) throw new Error('the traffic gate runs alone');
 if (values.list) {
   for (const name of faultNames(names)) print(name);
   process.exit(0);
@@ -78,7 +81,7 @@ const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
   faults: values.faults.split(',').filter((name) => name !== ''),
   seconds: numberIn('seconds'),
-  leastPayments: { own: least, x402: least, outgoing: least, paywall: least, tabs: least },
+  leastPayments: { own: least, x402: least, outgoing: least, paywall: least, tabs: least, gate: least },
   slotMs: numberIn('slot-ms'),
   pauseMs: numberIn('pause-ms'),
   ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
@@ -94,6 +97,7 @@ const trafficOf: Record<TrafficName, () => Traffic> = {
   outgoing: () => outgoingTraffic({ perSecond: otherRate, payments: expected }),
   paywall: () => paywallTraffic({ perSecond: otherRate, purchases: expected }),
   tabs: () => tabTraffic({ perSecond: otherRate, uses: numberIn('uses') }),
+  gate: () => gateTraffic(),
 };
 
 /** One campaign over the unchanged product. */

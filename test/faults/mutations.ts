@@ -1,3 +1,4 @@
+import { gateMutations } from './gate/mutations.ts';
 import { incomingMutations } from './incoming-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { clientMutations } from './own/mutations.ts';
@@ -218,4 +219,5 @@ export const mutations: readonly Mutation[] = [
   ...clientMutations,
   ...incomingMutations,
   ...tabMutations,
+  ...gateMutations,
 ];

@@ -31,7 +31,7 @@ own(
       faults: FAULTS,
       seconds: 0,
       everyFault: true,
-      leastPayments: { own: 0, x402: 0, outgoing: 0, paywall: 0, tabs: LEAST },
+      leastPayments: { own: 0, x402: 0, outgoing: 0, paywall: 0, tabs: LEAST, gate: 0 },
       seed: 20_260_101,
       abandoned: 0,
       terminalMs: 180_000,

@@ -60,7 +60,7 @@ const startProgram = async (
 const newFolder = (): string => mkdtempSync(path.join(tmpdir(), 'quittance-upstream-'));
 
 /** What it was told of a payment. It fails if the token is not of this request. */
-const factsOf = async ({ headers, method, originalUrl }: express.Request, secret: string) => {
+const paymentOf = async ({ headers, method, originalUrl }: express.Request, secret: string) => {
   const key = createSecretKey(Buffer.from(secret));
   const { payload } = await jwtVerify(String(headers['quittance-token']), key, { issuer: 'quittance-gate' });
   const checked = payload.method === method && payload.target === originalUrl;
@@ -72,19 +72,19 @@ const startExpress = async (secret: string): Promise<GateUpstream> => {
   app.use(express.json(), express.text());
   app.get('/report', async (request, response) => {
     const { city = 'Ulm' } = request.query;
-    response.json({ report: `All is well in ${city}.`, ...(await factsOf(request, secret)) });
+    response.json({ report: `All is well in ${city}.`, ...(await paymentOf(request, secret)) });
   });
   app.post('/report', async (request, response) => {
     const { city } = request.body;
-    response.json({ report: `All is well in ${city}.`, ...(await factsOf(request, secret)) });
+    response.json({ report: `All is well in ${city}.`, ...(await paymentOf(request, secret)) });
   });
   app.get('/forecast', async (request, response) => {
-    response.json({ forecast: 'Sun.', ...(await factsOf(request, secret)) });
+    response.json({ forecast: 'Sun.', ...(await paymentOf(request, secret)) });
   });
   app.post('/chat', async (request, response) => {
     const words = String(request.body).split(' ').length;
     response.setHeader('X-Tokens', String(words));
-    response.json({ words, ...(await factsOf(request, secret)) });
+    response.json({ words, ...(await paymentOf(request, secret)) });
   });
   app.get('/free', (_request, response) => void response.json({ report: 'A sample.' }));
   const server = createServer(app).listen(0, '127.0.0.1');
@@ -120,7 +120,7 @@ const startFastapi = async (secret: string): Promise<GateUpstream> => {
 };
 
 const UPSTREAMS = { Express: startExpress, FastAPI: startFastapi } as const;
-export type UpstreamName = keyof typeof UPSTREAMS;
+type UpstreamName = keyof typeof UPSTREAMS;
 export const startGateUpstream = (name: UpstreamName, secret: string): Promise<GateUpstream> =>
   UPSTREAMS[name](secret);
 

@@ -19,6 +19,8 @@ import { pauses, serverFaults } from './servers.ts';
 const UNUSED: Record<TrafficName, RegExp> = {
   own: /^crash-.*-(gateway\.|settlement\.(beforeCapture|afterCapture|beforeVoid))/,
   paywall: /^crash-.*-((gateway|funding)\.|settlement\.(beforeCapture|afterCapture|beforeVoid))/,
+  // The services that a purchase needs. All other faults concern the SDK's paywall too.
+  gate: /^(?!kill-(gateway|settlement|chain-submitter|webhook))/,
   tabs: /^(clock|crash-.*-(gateway|funding)\.|crash-.*-settlement\.beforeHandOut)/,
   x402: /^(clock|kill-(wallet|funding|webhook)|redis|crash-.*-(funding\.|settlement\.(beforeCapture|afterCapture|beforeVoid)|submitter\.(beforeIntent|afterIntent)))/,
   outgoing:

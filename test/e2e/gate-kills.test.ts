@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { rpcAt } from '../faults/access.ts';
+import { judgeGate } from '../faults/gate/invariants.ts';
+import { KINDS, type Kind, type Point, pointName, STEPS } from '../faults/gate/log.ts';
+import { gateLines } from '../faults/gate/report.ts';
+import { buildGate, type GateRun, type Next, startGateRun } from '../faults/gate/run.ts';
+import { chainOf } from '../support/chain.ts';
+import { runningStack } from '../support/stack.ts';
+
+/**
+ * The short form of `npm run faults -- --traffic gate` (docs/faults.md): the gate is killed before
+ * each of its messages of a purchase, and it and the API behind it at each step of the API.
+ */
+const stack = runningStack();
+const environment = stack.environments.test!;
+const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
+const folder = mkdtempSync(path.join(tmpdir(), 'quittance-gate-kills-'));
+/** A purchase has fewer messages. */
+const MOST_MESSAGES = 30;
+const RECOVERY_MS = 240_000;
+
+let run: GateRun;
+beforeAll(async () => {
+  const command = await buildGate(folder);
+  const place = { stack, chain: chainOf(environment), rpc: rpcAt(environment.rpc_url) };
+  const query = async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) =>
+    (await database.query<Row>(sql, values)).rows;
+  run = await startGateRun({ ...place, query }, command, KINDS.length);
+}, 300_000);
+afterAll(async () => {
+  await run?.stop();
+  await database.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Every point of one kind. Messages end when a purchase ended before the next one. */
+const everyPoint = (kind: Kind): Next => {
+  const steps: Point[] = STEPS.flatMap((at) => [
+    { at, victim: 'gate' as const },
+    { at, victim: 'upstream' as const },
+  ]);
+  let message = -1;
+  return (wasKilled) => {
+    if (message < 0 || (wasKilled && message < MOST_MESSAGES)) {
+      message += 1;
+      return { kind, point: { at: message, when: 'before', victim: 'gate' } };
+    }
+    message = MOST_MESSAGES;
+    const point = steps.shift();
+    return point === undefined ? null : { kind, point };
+  };
+};
+
+test('whenever a process dies, every buyer ends with the goods, or with the money', async () => {
+  await run.start(
+    (lane) => everyPoint(KINDS[lane]!),
+    () => false,
+  );
+  await run.recover(Date.now() + RECOVERY_MS);
+  const of = await run.readCase();
+  expect({ breaks: judgeGate(of), lines: gateLines(of) }).toMatchObject({ breaks: [] });
+  const killed = run.log.purchases.filter(({ killedAt }) => killedAt !== null);
+  for (const kind of KINDS) {
+    const atMessages = killed.filter((each) => each.kind === kind && 'when' in each.point!);
+    expect([kind, atMessages.length > 5]).toEqual([kind, true]);
+  }
+  // The last byte may come after its purchase has ended, and a busy platform may refuse one before.
+  const atSteps = new Set(killed.map(({ point }) => pointName(point!)));
+  for (const at of STEPS.slice(0, -1))
+    for (const victim of ['gate', 'upstream'] as const) expect(atSteps).toContain(pointName({ at, victim }));
+}, 600_000);

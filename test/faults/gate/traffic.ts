@@ -1,0 +1,66 @@
+import path from 'node:path';
+import type { Rng } from '../rng.ts';
+import type { Traffic } from '../traffic.ts';
+import { judgeGate } from './invariants.ts';
+import { KINDS, type Point, STEPS } from './log.ts';
+import { gateLines } from './report.ts';
+import { buildGate, startGateRun } from './run.ts';
+
+/** More messages than a gate sends for one purchase. */
+const MOST_MESSAGES = 14;
+const KILLED = 0.9;
+
+const pointOf = (rng: Rng): Point | null => {
+  if (!rng.chance(KILLED)) return null;
+  if (rng.chance(0.5))
+    return { at: rng.int(0, MOST_MESSAGES), when: rng.pick(['before', 'after']), victim: 'gate' };
+  return { at: rng.pick(STEPS), victim: rng.pick(['gate', 'upstream']) };
+};
+
+/**
+ * Purchases through gates, of which the gate or the API behind it is killed at a moment of each
+ * purchase. The gates have one store, and are started again.
+ * @param options `lanes`: gates, each with an API and buyers of its own. `most`: purchases
+ */
+export const gateTraffic = ({
+  lanes = 4,
+  most = Number.POSITIVE_INFINITY,
+}: {
+  lanes?: number;
+  most?: number;
+} = {}): Traffic => ({
+  name: 'gate',
+  begin: async (harness) => {
+    const command = harness.mutated('gate/src/quittance-gate.ts');
+    const built = command ?? (await buildGate(path.resolve(harness.stateDir, 'gate')));
+    const run = await startGateRun(harness, built, lanes);
+    const { purchases } = run.log;
+    const delivered = () => purchases.filter(({ outcome }) => outcome === 'goods').length;
+    let isOver = false;
+    return {
+      about: `buyers of ${KINDS.join(', ')} at ${lanes} gates`,
+      start: (rng) => {
+        const next = (lane: number) => {
+          const own = rng.fork(lane);
+          return () =>
+            isOver || purchases.length >= most ? null : { kind: own.pick(KINDS), point: pointOf(own) };
+        };
+        const working = run.start(next, () => isOver);
+        return {
+          stop: async () => {
+            isOver = true;
+            await working;
+          },
+        };
+      },
+      counts: () => ({ tried: purchases.length, begun: purchases.length, paid: delivered() }),
+      spans: () => purchases.map(({ from, to, outcome }) => ({ from, to, isPaid: outcome === 'goods' })),
+      recover: (deadline) => run.recover(deadline),
+      evaluate: async () => {
+        const of = await run.readCase();
+        return { breaks: judgeGate(of), lines: gateLines(of), paid: delivered() };
+      },
+      stop: async () => void (await run.stop()),
+    };
+  },
+});
