@@ -13,6 +13,8 @@ export type Peers = {
   findService: (serviceId: string) => Promise<Service | null>;
   /** @param until when nothing is signed for the quote any more, in epoch milliseconds */
   reserveTokenAccount: (accountId: string, owner: string, until: number) => Promise<Reservation>;
+  /** Creates the token account that was reserved. */
+  createPayoutAccount: (account: { account_id: string; owner: string }) => Promise<unknown>;
   payLinkByPhone: (
     payment: z.infer<(typeof settlement.internal.payLinkByPhone)['input']>,
   ) => Promise<{ transaction: string }>;
@@ -53,6 +55,7 @@ export const createPeers = (bus: Bus): Peers => {
       const latest = Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS;
       return reserve({ account_id, owner, until: isoTime(latest) });
     },
+    createPayoutAccount: (account) => call(bus, chainSubmitter, 'createPayoutAccount', account),
     payLinkByPhone: (payment) =>
       call(bus, settlement, 'payLinkByPhone', payment, { timeoutMs: PHONE_TIMEOUT_MS }),
     redeemLinkPayment: (payment) => call(bus, settlement, 'redeemLinkPayment', payment),

@@ -33,8 +33,9 @@ beforeAll(async () => {
     createVendor(api, stack, { price: PRICE, name: 'City tours' }),
     createConsumer(api, stack),
   ]);
-  // The platform creates the token account of the payout address.
-  await must(api('GET /v1/settlements/foreign/terms', { token: vendor.apiKey }), 'terms');
+  // Whoever opens a link makes the platform create the token account of its payout address.
+  const { payment_link_id } = await make();
+  await must(api(`POST /v1/payment-links/${payment_link_id}/quote`, { body: {} }), 'open');
   await waitFor(
     () => chain.connection.getAccountInfo(chain.tokenAccount(vendor.payout.publicKey)),
     (account) => account !== null,

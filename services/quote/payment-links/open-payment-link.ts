@@ -17,7 +17,7 @@ export type OpeningDeps = Pick<Records, 'pool' | 'clock'> &
   Pick<Terms, 'fee'> &
   QuoteSigner &
   LinkAddress &
-  Pick<Peers, 'findService' | 'reserveTokenAccount'>;
+  Pick<Peers, 'findService' | 'reserveTokenAccount' | 'createPayoutAccount'>;
 
 const LIFETIME_MS = 600_000;
 /** The platform redeems the payment itself, within seconds unless services are unavailable. */
@@ -48,7 +48,9 @@ export const openLink = async (
   deps: OpeningDeps,
   { link, service }: Awaited<ReturnType<typeof findPayableLink>>,
 ): Promise<NewQuote> => {
-  await reservePayout(deps, service, LIFETIME_MS);
+  // The transaction of a wallet cannot create it, so it is created before the buyer has signed.
+  if (!(await reservePayout(deps, service, LIFETIME_MS)))
+    await deps.createPayoutAccount({ account_id: service.account_id, owner: service.payout_address });
   const quoteId = link.quote_id ?? newId('q');
   const now = deps.clock();
   const terms = {

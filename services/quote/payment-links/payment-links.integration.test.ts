@@ -28,6 +28,8 @@ let pool: Pool;
 const account_id = newId('acct');
 let service_id: string;
 let status: 'active' | 'closing';
+let reservation: 'exists' | 'granted';
+const created: object[] = [];
 const published: OutboxRow[] = [];
 const redeemed: string[] = [];
 const asked: string[] = [];
@@ -43,6 +45,8 @@ afterAll(async () => {
 beforeEach(() => {
   service_id = newServiceId();
   status = 'active';
+  reservation = 'exists';
+  created.length = 0;
   published.length = 0;
   redeemed.length = 0;
   asked.length = 0;
@@ -63,7 +67,10 @@ const deps = () => ({
     ...{ redeem_window_seconds: 900, status, next_payout: null, key_grace_hours: 24 },
     created_at: new Date().toISOString(),
   }),
-  reserveTokenAccount: async () => ({ status: 'exists' as const, retry_after_seconds: null }),
+  reserveTokenAccount: async () => ({ status: reservation, retry_after_seconds: null }),
+  createPayoutAccount: async (account: { account_id: string; owner: string }) => {
+    created.push(account);
+  },
   listByQuotes: async () => [],
   payLinkByPhone: async ({ quote_token }: { quote_token: string }) => {
     asked.push(quote_token);
@@ -138,6 +145,15 @@ test('each opening signs a quote that names link, title, address and memo', asyn
     },
   });
   expect(await codeOf(open({ payment_link_id: newId('pl') }))).toBe('not_found');
+});
+
+test('an opening creates the token account that its buyer pays, because a wallet cannot', async () => {
+  const link = await make();
+  await open(link);
+  expect(created).toEqual([]);
+  reservation = 'granted';
+  await open(link);
+  expect(created).toEqual([{ account_id, owner: PAYOUT }]);
 });
 
 test('no other quote can claim to be of a link', async () => {

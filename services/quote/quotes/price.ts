@@ -45,13 +45,16 @@ const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Re
 
 /**
  * Reserves the token account that a quote of this lifetime pays.
+ * @returns whether it exists
  * @throws ServiceError conflict where the payout address cannot receive USDC
  */
 export const reservePayout = async (
   { clock, reserveTokenAccount }: Pick<Records, 'clock'> & Pick<Peers, 'reserveTokenAccount'>,
   { account_id, payout_address }: Pick<Service, 'account_id' | 'payout_address'>,
   lifetimeMs: number,
-): Promise<void> =>
-  checkReservation(
-    await reserveTokenAccount(account_id, payout_address, clock() + lifetimeMs + SIGNED_WITHIN_MS),
-  );
+): Promise<boolean> => {
+  const until = clock() + lifetimeMs + SIGNED_WITHIN_MS;
+  const reservation = await reserveTokenAccount(account_id, payout_address, until);
+  checkReservation(reservation);
+  return reservation.status === 'exists';
+};

@@ -106,7 +106,7 @@ export const incomingOperations = {
   createPayoutAccount: internalOperation({
     summary:
       'Creates the token account of a payout address, within the quota of the account, because a payment of another client goes to an existing one. Idempotent.',
-    callers: ['settlement'],
+    callers: ['quote', 'settlement'],
     input: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
     output: z.strictObject({ exists: z.boolean() }),
   }),
