@@ -29,7 +29,10 @@ beforeAll(async () => {
   const place = { stack, chain: chainOf(environment), rpc: rpcAt(environment.rpc_url) };
   const query = async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) =>
     (await database.query<Row>(sql, values)).rows;
-  run = await startGateRun({ ...place, query }, command, KINDS.length);
+  run = await startGateRun({ ...place, query }, command, {
+    lanes: KINDS.length,
+    batch: Number.POSITIVE_INFINITY,
+  });
 }, 300_000);
 afterAll(async () => {
   await run?.stop();

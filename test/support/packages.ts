@@ -36,8 +36,10 @@ type Packages = {
   install: (name: Name) => InstalledPackage;
 };
 
+/** What the builds read besides: the gate has the stores that the examples show. */
+const BESIDES = ['examples', 'shared/lib/address.ts', 'tsconfig.json'];
 /** What a build reads: the sources, and the versions of the tools. */
-const FILES = [`{${NAMES.join(',')},examples}/**`, 'tsconfig.json', 'package-lock.json'];
+const FILES = [`{${NAMES.join(',')},examples}/**`, ...BESIDES, 'package-lock.json'];
 /** Files of other builds, which would be incomplete while one runs. */
 const isBuilt = (name: string): boolean => name === 'dist' || name === 'node_modules';
 
@@ -63,9 +65,7 @@ const make = async (folder: string): Promise<void> => {
       recursive: true,
       filter: (file) => !isBuilt(path.basename(file)),
     });
-  // The gate contains the stores that they show.
-  cpSync(path.join(ROOT, 'examples'), path.join(sources, 'examples'), { recursive: true });
-  cpSync(path.join(ROOT, 'tsconfig.json'), path.join(sources, 'tsconfig.json'));
+  for (const each of BESIDES) cpSync(path.join(ROOT, each), path.join(sources, each), { recursive: true });
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(sources, 'node_modules'));
   for (const name of NAMES) await npm(['pack', path.join(sources, name), '--pack-destination', folder]);
   rmSync(sources, { recursive: true });

@@ -19,8 +19,6 @@ import { begin, createGateLog, KINDS, type Kind, type Point, type Purchase } fro
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const AGAIN_MS = 500;
-/** So many open purchases of a lane are repeated beside one another. */
-const BATCH = 8;
 /** How long they are repeated. What is open then waits for the end. A lease ends sooner. */
 const BATCH_MS = 60_000;
 const OPEN = "('pending', 'authorized', 'capturing')";
@@ -39,8 +37,13 @@ export const buildGate = async (folder: string): Promise<string[]> => {
 /**
  * Starts gates of one vendor, each with buyers of every kind.
  * @param command of a gate, before its settings file
+ * @param batch so many open purchases of a lane are repeated beside one another while it buys
  */
-export const startGateRun = async (place: Place, command: readonly string[], lanes: number) => {
+export const startGateRun = async (
+  place: Place,
+  command: readonly string[],
+  { lanes, batch }: { lanes: number; batch: number },
+) => {
   const { stack, chain, query } = place;
   // A repeat of a call that shows a key shows none, so the vendor is created at once.
   const plain = createApi(stack.gateway_url);
@@ -92,7 +95,7 @@ export const startGateRun = async (place: Place, command: readonly string[], lan
       purchase.to = Date.now();
       wasKilled = purchase.killedAt !== null;
       if (purchase.outcome === 'open') lane.open.push(purchase);
-      if (lane.open.length < BATCH) continue;
+      if (lane.open.length < batch) continue;
       const deadline = Date.now() + BATCH_MS;
       await repeat(lane, () => isOver() || Date.now() > deadline);
       later.push(...lane.open.splice(0));

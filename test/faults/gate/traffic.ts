@@ -6,6 +6,8 @@ import { KINDS, type Point, STEPS } from './log.ts';
 import { gateLines } from './report.ts';
 import { buildGate, startGateRun } from './run.ts';
 
+/** A campaign has more purchases than it can leave open until its end. */
+const BATCH = 8;
 /** More messages than a gate sends for one purchase. */
 const MOST_MESSAGES = 14;
 const KILLED = 0.9;
@@ -33,7 +35,7 @@ export const gateTraffic = ({
   begin: async (harness) => {
     const command = harness.mutated('gate/src/quittance-gate.ts');
     const built = command ?? (await buildGate(path.resolve(harness.stateDir, 'gate')));
-    const run = await startGateRun(harness, built, lanes);
+    const run = await startGateRun(harness, built, { lanes, batch: BATCH });
     const { purchases } = run.log;
     const delivered = () => purchases.filter(({ outcome }) => outcome === 'goods').length;
     let isOver = false;
