@@ -6,6 +6,7 @@ import { readGateFile } from './read-file.ts';
 import { type Route, routeSettingsOf } from './route-settings.ts';
 import type { RouteSettings } from './routes.ts';
 import { routesFault } from './routes-fault.ts';
+import { SettingsError } from './yaml-file.ts';
 
 export type Address = { host: string; port: number };
 
@@ -199,7 +200,8 @@ const settingsOf = (
   const offerSecret = secretOf('OFFER_SECRET', env.OFFER_SECRET);
   if (dialects.length > 0 && offerSecret === null)
     throw new SettingsError(`OFFER_SECRET is missing: ${dialects.join(' and ')} sign their offers with it`);
-  const fault = routesFault(routes, given.mode === 'authorize');
+  const asking = { isAsked: given.mode === 'authorize', trustsProxies: Boolean(given.trust_proxy) };
+  const fault = routesFault(routes, asking);
   if (fault !== null) throw new SettingsError(fault);
   const serviceKey = needed('SERVICE_KEY', env.SERVICE_KEY);
   const { connect = 5000, answer = 60_000, idle = 300_000, drain = 30_000 } = given.timeouts ?? {};

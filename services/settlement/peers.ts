@@ -33,6 +33,7 @@ export type Peers = {
   quoteFees: Handler<typeof quote.internal.createFeeQuote>;
   getAttemptReport: Handler<ChainSubmitter['getAttemptReport']>;
   findPayment: Handler<ChainSubmitter['findPayment']>;
+  findCapture: Handler<ChainSubmitter['findCapture']>;
   buildIncoming: Handler<ChainSubmitter['buildIncoming']>;
   checkIncoming: Handler<ChainSubmitter['checkIncoming']>;
   submitIncoming: Handler<ChainSubmitter['submitIncoming']>;
@@ -157,6 +158,7 @@ export const createPeers = (bus: Bus, timing: PeerTiming = PEER_TIMING): Peers =
     getAttemptReport: to(chainSubmitter, 'getAttemptReport', proof),
     observeWallets: to(chainSubmitter, 'observeWallets', { timeoutMs: CHAIN_TIMEOUT_MS }),
     findPayment: to(chainSubmitter, 'findPayment', proof),
+    findCapture: to(chainSubmitter, 'findCapture', proof),
     buildIncoming: to(chainSubmitter, 'buildIncoming'),
     checkIncoming: to(chainSubmitter, 'checkIncoming'),
     submitIncoming: to(chainSubmitter, 'submitIncoming'),

@@ -200,7 +200,7 @@ export const checkDraft = (
     fieldOf(path, draft),
     sentence(message),
   ]);
-  const whole = checked.data && routesFault(checked.data.routes ?? [], isAsked);
+  const whole = checked.data && routesFault(checked.data.routes ?? [], { isAsked, trustsProxies: false });
   const faults = Object.fromEntries([
     ...found.reverse(),
     ...(typeof whole === 'string' ? [['routes', sentence(whole)]] : []),
