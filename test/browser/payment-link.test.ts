@@ -35,7 +35,10 @@ beforeAll(async () => {
   ]);
   // Whoever opens a link makes the platform create the token account of its payout address.
   const { payment_link_id } = await make();
-  await must(api(`POST /v1/payment-links/${payment_link_id}/quote`, { body: {} }), 'open');
+  await must(
+    api(`POST /v1/payment-links/${payment_link_id}/quote`, { body: { environment: 'test' } }),
+    'open',
+  );
   await waitFor(
     () => chain.connection.getAccountInfo(chain.tokenAccount(vendor.payout.publicKey)),
     (account) => account !== null,

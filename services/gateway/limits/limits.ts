@@ -45,6 +45,8 @@ export type Limits = {
   countApart: (call: LimitedCall) => Promise<void>;
   /** Counts a refused key for the subject that sent it. */
   countRefusedKey: (subject: string) => Promise<WindowState>;
+  /** The points of a limit that is counted elsewhere, as this deployment has it. */
+  scaled: (points: number) => number;
 };
 
 /** The limits of calls, as this deployment has them. */
@@ -96,6 +98,7 @@ export const createLimits = ({
 }: { overrides: LimitOverrides } & RedisWindowDeps): Limits => {
   const redisWindow = createRedisWindow(windows);
   const fallback = createInMemoryWindow();
+  const scaled = (points: number): number => Math.floor(points * overrides.scale);
 
   const consume = async (
     key: string,
@@ -153,8 +156,7 @@ export const createLimits = ({
     },
     countApart: createCountApart(overrides, redisWindow),
     countRefusedKey: (subject) =>
-      consume(`refused-key:${subject}`, Math.floor(REFUSED_KEYS * overrides.scale), 60, {
-        withoutRedis: 'in-process',
-      }),
+      consume(`refused-key:${subject}`, scaled(REFUSED_KEYS), 60, { withoutRedis: 'in-process' }),
+    scaled,
   };
 };

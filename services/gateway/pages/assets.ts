@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressGroup } from '../../../shared/lib/address.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
+import type { Limits } from '../limits/limits.ts';
 import { admit } from '../limits/quota.ts';
 import { acceptsCoding } from './content-coding.ts';
 
@@ -51,14 +52,19 @@ export const sendAsset = (
   return reply.send(plain);
 };
 
+/** A minute. */
+const FILES = 1200;
+
 /**
  * Counts the loads of an address. One load of a page requests about twenty files, most of them once
  * per release.
  */
-export const createPageLimit = (): ((request: FastifyRequest, reply: FastifyReply) => void) => {
-  const limit = { points: 1200, windowSeconds: 60, per: 'ip' } as const;
+export const createPageLimit = ({
+  scaled,
+}: Pick<Limits, 'scaled'>): ((request: FastifyRequest, reply: FastifyReply) => void) => {
   const window = createInMemoryWindow();
   return (request, reply) => {
+    const limit = { points: scaled(FILES), windowSeconds: 60, per: 'ip' } as const;
     const state = window.consume(addressGroup(request.origin.address), limit.points, limit.windowSeconds);
     admit(reply, [{ ...limit, ...state }]);
   };

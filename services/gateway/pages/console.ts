@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
+import type { Limits } from '../limits/limits.ts';
 import { type Asset, createPageLimit, IMMUTABLE, loadAssets, sendAsset } from './assets.ts';
 
 /**
@@ -41,9 +42,12 @@ const RECEIPT_HEADERS = {
  * @param consoleFolder the output of `console/build.ts`. A gateway also runs without it, for
  * instance from sources alone.
  */
-export const registerConsole = (app: FastifyInstance, { consoleFolder }: { consoleFolder: string }): void => {
+export const registerConsole = (
+  app: FastifyInstance,
+  { consoleFolder, limits }: { consoleFolder: string; limits: Pick<Limits, 'scaled'> },
+): void => {
   const assets = loadAssets(consoleFolder);
-  const count = createPageLimit();
+  const count = createPageLimit(limits);
   const page = (name: string): Asset => {
     const found = assets.get(name);
     if (found !== undefined) return found;

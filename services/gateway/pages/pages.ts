@@ -6,6 +6,7 @@ import { openApiDocument } from '../../../shared/contract/openapi.ts';
 import { addressGroup } from '../../../shared/lib/address.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
+import type { Limits } from '../limits/limits.ts';
 import { admit } from '../limits/quota.ts';
 import { acceptsCoding } from './content-coding.ts';
 import { type SecurityContacts, securityText } from './security-text.ts';
@@ -30,6 +31,7 @@ export type PageDeps = {
   /** Where vulnerabilities are reported. Without contacts there is no security.txt. */
   security: SecurityContacts;
   clock: Clock;
+  limits: Pick<Limits, 'scaled'>;
 };
 
 /** `/` for programs: where everything is. */
@@ -47,11 +49,12 @@ const homeOfPrograms = (publicUrl: string): string =>
 
 /** Serves the documentation, and the description of the API in forms for programs. */
 export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
-  const { publicUrl, site } = deps;
+  const { publicUrl, site, limits } = deps;
   const window = createInMemoryWindow();
   const count = (request: FastifyRequest, reply: FastifyReply) => {
-    const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
-    admit(reply, [{ ...LIMIT, ...state }]);
+    const limit = { ...LIMIT, points: limits.scaled(LIMIT.points) };
+    const state = window.consume(addressGroup(request.origin.address), limit.points, limit.windowSeconds);
+    admit(reply, [{ ...limit, ...state }]);
   };
   const get = (at: string, answer: (request: FastifyRequest, reply: FastifyReply) => unknown): void => {
     app.get(at, PUBLIC, async (request, reply) => {
@@ -84,5 +87,5 @@ export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
     return reply.type(TEXT_TYPE).send(text);
   });
 
-  registerSite(app, site);
+  registerSite(app, site, limits);
 };

@@ -5,6 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import { LOCAL_API } from '../../../shared/lib/local-api.ts';
+import type { Limits } from '../limits/limits.ts';
 import { type Asset, createPageLimit, IMMUTABLE, loadAssets, sendAsset, TYPES } from './assets.ts';
 
 /**
@@ -111,8 +112,8 @@ export const answerUnknown = (site: Site, request: FastifyRequest, reply: Fastif
 };
 
 /** Serves every document and file of the documentation but the start page. */
-export const registerSite = (app: FastifyInstance, site: Site): void => {
-  const count = createPageLimit();
+export const registerSite = (app: FastifyInstance, site: Site, limits: Pick<Limits, 'scaled'>): void => {
+  const count = createPageLimit(limits);
   for (const [at, document] of site.documents) {
     if (at === '/' || at === '/404.html') continue;
     app.get(at, { config: { document: 'public' } }, async (request, reply) => {

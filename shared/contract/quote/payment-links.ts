@@ -198,7 +198,7 @@ export const paymentLinkOperations = {
       'and then the fee payer signs. The wallet signs last, and sends the transaction itself within about a minute. ' +
       'Each call opens a quote of its own. One that is not paid leaves nothing.',
     ...solanaPay('POST'),
-    authorisedBy: 'nothing',
+    authorisedBy: { none: 'wallet_signature' },
     repeatable: true,
     body: z
       .object({
