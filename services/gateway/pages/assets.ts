@@ -52,19 +52,17 @@ export const sendAsset = (
   return reply.send(plain);
 };
 
-/** A minute. */
-const FILES = 1200;
+/** One load of a page requests about twenty files, most of them once per release. */
+export const FILES_A_MINUTE = 1200;
 
-/**
- * Counts the loads of an address. One load of a page requests about twenty files, most of them once
- * per release.
- */
-export const createPageLimit = ({
-  scaled,
-}: Pick<Limits, 'scaled'>): ((request: FastifyRequest, reply: FastifyReply) => void) => {
+/** Counts the loads of an address, at most so many in a minute. */
+export const createPageLimit = (
+  { scaled }: Pick<Limits, 'scaled'>,
+  points: number,
+): ((request: FastifyRequest, reply: FastifyReply) => void) => {
   const window = createInMemoryWindow();
   return (request, reply) => {
-    const limit = { points: scaled(FILES), windowSeconds: 60, per: 'ip' } as const;
+    const limit = { points: scaled(points), windowSeconds: 60, per: 'ip' } as const;
     const state = window.consume(addressGroup(request.origin.address), limit.points, limit.windowSeconds);
     admit(reply, [{ ...limit, ...state }]);
   };

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Limits } from '../limits/limits.ts';
-import { type Asset, createPageLimit, IMMUTABLE, loadAssets, sendAsset } from './assets.ts';
+import { type Asset, createPageLimit, FILES_A_MINUTE, IMMUTABLE, loadAssets, sendAsset } from './assets.ts';
 
 /**
  * The console may load its own files and call the API of this origin, nothing else: no inline
@@ -47,7 +47,7 @@ export const registerConsole = (
   { consoleFolder, limits }: { consoleFolder: string; limits: Pick<Limits, 'scaled'> },
 ): void => {
   const assets = loadAssets(consoleFolder);
-  const count = createPageLimit(limits);
+  const count = createPageLimit(limits, FILES_A_MINUTE);
   const page = (name: string): Asset => {
     const found = assets.get(name);
     if (found !== undefined) return found;

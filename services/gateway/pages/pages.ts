@@ -3,16 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../shared/contract/errors.ts';
 import { llmsText } from '../../../shared/contract/llms.ts';
 import { openApiDocument } from '../../../shared/contract/openapi.ts';
-import { addressGroup } from '../../../shared/lib/address.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import type { Limits } from '../limits/limits.ts';
-import { admit } from '../limits/quota.ts';
+import { createPageLimit } from './assets.ts';
 import { acceptsCoding } from './content-coding.ts';
 import { type SecurityContacts, securityText } from './security-text.ts';
 import { acceptsHtml, PAGE_HEADERS, registerSite, type Site, sendHome } from './site.ts';
 
-const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
+const PAGES_A_MINUTE = 120;
 const PUBLIC = { config: { document: 'public' } } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -50,12 +48,7 @@ const homeOfPrograms = (publicUrl: string): string =>
 /** Serves the documentation, and the description of the API in forms for programs. */
 export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
   const { publicUrl, site, limits } = deps;
-  const window = createInMemoryWindow();
-  const count = (request: FastifyRequest, reply: FastifyReply) => {
-    const limit = { ...LIMIT, points: limits.scaled(LIMIT.points) };
-    const state = window.consume(addressGroup(request.origin.address), limit.points, limit.windowSeconds);
-    admit(reply, [{ ...limit, ...state }]);
-  };
+  const count = createPageLimit(limits, PAGES_A_MINUTE);
   const get = (at: string, answer: (request: FastifyRequest, reply: FastifyReply) => unknown): void => {
     app.get(at, PUBLIC, async (request, reply) => {
       count(request, reply);

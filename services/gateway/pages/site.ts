@@ -6,7 +6,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import { LOCAL_API } from '../../../shared/lib/local-api.ts';
 import type { Limits } from '../limits/limits.ts';
-import { type Asset, createPageLimit, IMMUTABLE, loadAssets, sendAsset, TYPES } from './assets.ts';
+import {
+  type Asset,
+  createPageLimit,
+  FILES_A_MINUTE,
+  IMMUTABLE,
+  loadAssets,
+  sendAsset,
+  TYPES,
+} from './assets.ts';
 
 /**
  * A page of the documentation may load its own files and nothing else: no inline script or style,
@@ -113,7 +121,7 @@ export const answerUnknown = (site: Site, request: FastifyRequest, reply: Fastif
 
 /** Serves every document and file of the documentation but the start page. */
 export const registerSite = (app: FastifyInstance, site: Site, limits: Pick<Limits, 'scaled'>): void => {
-  const count = createPageLimit(limits);
+  const count = createPageLimit(limits, FILES_A_MINUTE);
   for (const [at, document] of site.documents) {
     if (at === '/' || at === '/404.html') continue;
     app.get(at, { config: { document: 'public' } }, async (request, reply) => {
