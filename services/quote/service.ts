@@ -28,6 +28,7 @@ import { list } from './quotes/list.ts';
 import {
   onSettlementAccepted,
   onSettlementAuthorized,
+  onSettlementExtended,
   onSettlementFailed,
   onSettlementIssued,
   onSettlementVoided,
@@ -64,6 +65,7 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
       {
         accepted: onSettlementAccepted,
         authorized: onSettlementAuthorized,
+        extended: onSettlementExtended,
         issued: onSettlementIssued,
         voided: onSettlementVoided,
         failed: onSettlementFailed,

@@ -256,6 +256,8 @@ create table settlements (
   at_risk_at timestamp with time zone,
   capturing_at timestamp with time zone,
   voided_at timestamp with time zone,
+  extends text collate "C",
+  extensions smallint,
   refund_reserved bigint default 0 not null,
   status text default 'pending'::text not null,
   chain_status text default 'pending'::text not null,
@@ -325,7 +327,7 @@ END) stored,
   constraint settlements_accrued_fee_check CHECK (accrued_fee >= 0),
   constraint settlements_authorization CHECK (
 CASE
-    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at, voided_at) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text])) AND chain_status <> 'none'::text
+    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at, voided_at, extensions) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = 'merged'::text)
     ELSE rail = 'quittance'::text AND num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 AND units_total IS NULL AND (status = 'authorized'::text) = (capture_due_at IS NOT NULL) AND (status = 'voided'::text) = (voided_at IS NOT NULL) AND (capturing_at IS NULL) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND quote_amount <= max_amount AND LEAST(unit_price, capture_threshold, 1::bigint) > 0
 END),
   constraint settlements_capture_mode_check CHECK (capture_mode = ANY (ARRAY['manual'::text, 'usage'::text])),
@@ -336,6 +338,8 @@ END),
   constraint settlements_check3 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
   constraint settlements_check4 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
   constraint settlements_delegate_day CHECK (delegate_day IS NULL OR account_id IS NOT NULL),
+  constraint settlements_extension CHECK ((status = 'merged'::text) = (extends IS NOT NULL) AND (extends IS NULL OR rail = 'quittance'::text AND NOT holding)),
+  constraint settlements_extensions_check CHECK (extensions > 0),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_rail CHECK (
 CASE rail
@@ -345,14 +349,16 @@ CASE rail
     ELSE num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND (num_nulls(quote_id, scope) = ANY (ARRAY[0, 2])) AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id, service_id) = 0
 END),
   constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text, 'mpp_out'::text])),
-  constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'authorized'::text, 'capturing'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'voided'::text, 'failed'::text])),
+  constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'authorized'::text, 'capturing'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'voided'::text, 'merged'::text, 'failed'::text])),
   constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total::bigint, max_amount, 0::bigint)),
   constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
+  constraint settlements_extends_fkey FOREIGN KEY (extends) REFERENCES settlements(settlement_id),
   constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)
 );
 CREATE INDEX settlements_authorized ON settlements USING btree (wallet_id) WHERE (capture_due_at IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
+CREATE INDEX settlements_by_extended ON settlements USING btree (extends, settlement_id) WHERE (extends IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, paying_external_id) WHERE (paying_external_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (NOT (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]))));
 CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]));

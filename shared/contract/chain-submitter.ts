@@ -10,6 +10,7 @@ export {
   MAX_OBSERVED_WALLETS,
   WalletSnapshot,
 } from './chain-submitter/internal.ts';
+export { MAX_EXTENSIONS } from './chain-submitter/jobs.ts';
 export { type Lost, MAX_SPLITS, OutgoingReason, OutgoingSplit } from './chain-submitter/outgoing.ts';
 export { Progress } from './chain-submitter/progress.ts';
 

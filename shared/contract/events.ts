@@ -55,6 +55,7 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
   'settlement.atRisk': ofSettlement,
   'settlement.captured': ofSettlement,
   'settlement.voided': ofSettlement,
+  'settlement.extended': ['extension_id'],
   'settlement.issued': ofSettlement,
   'settlement.finalized': ofSettlement,
   'settlement.failed': ofSettlement,

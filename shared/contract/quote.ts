@@ -16,6 +16,7 @@ export const quote = service({
   consumes: [
     'settlement.accepted',
     'settlement.authorized',
+    'settlement.extended',
     'settlement.issued',
     'settlement.voided',
     'settlement.failed',

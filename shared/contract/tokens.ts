@@ -42,6 +42,12 @@ export const QuoteClaims = z.strictObject({
    * of captures never pays more than it read. Absent: the whole amount is paid.
    */
   capture: CaptureTerms.optional(),
+  /**
+   * The quote of the authorization whose ceiling this one raises by `quote_amount`. `capture` has
+   * the terms of that quote. `fee_amount` is the share of the addition: the smallest fee is part of
+   * the first quote's.
+   */
+  extends: QuoteId.optional(),
 });
 export type QuoteClaims = z.infer<typeof QuoteClaims>;
 

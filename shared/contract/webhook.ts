@@ -26,6 +26,7 @@ export const webhook = service({
     'quote.linkPaid',
     'settlement.accepted',
     'settlement.authorized',
+    'settlement.extended',
     'settlement.atRisk',
     'settlement.captured',
     'settlement.voided',

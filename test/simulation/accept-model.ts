@@ -202,6 +202,7 @@ export const acceptModel = (
       redeem_id: null,
       rail: 'quittance',
       payer_address: null,
+      extends: null,
       source_account: null,
       service_name: null,
       payout_address: null,

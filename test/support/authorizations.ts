@@ -34,6 +34,9 @@ export const authorize = async (
   const { settlement_id: id, settlement_token: token } = answer;
   return { id, token, q, attempt, payer, answer };
 };
+/** A quote that raises the ceiling of an authorization. */
+export const extensionOf = ({ q }: { q: ReturnType<typeof quote> }, amount: bigint) =>
+  quote(amount, { capture: captureTerms(), scope: null, extends: q.quote_id });
 type Authorization = { id: string; token: string };
 
 type Used = { used: string; left: string; max_amount: string };

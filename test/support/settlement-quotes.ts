@@ -35,6 +35,8 @@ export type QuoteOptions = {
   mint?: string;
   /** The amount is a ceiling. */
   capture?: CaptureTerms;
+  /** The quote whose authorization it raises. */
+  extends?: string;
   /** Whose quote it is. */
   of?: { account_id: string; service_id: string };
 };
@@ -52,7 +54,15 @@ export const captureTerms = (terms: Partial<CaptureTerms> = {}): CaptureTerms =>
 export const signQuote = (
   now: number,
   amount: bigint,
-  { expiresInMs = 600_000, window = 900, scope = null, mint = MINT, of = vendor, capture }: QuoteOptions = {},
+  {
+    expiresInMs = 600_000,
+    window = 900,
+    scope = null,
+    mint = MINT,
+    of = vendor,
+    capture,
+    ...more
+  }: QuoteOptions = {},
 ): { quote_id: string; quote_token: string } => {
   const quote_id = newId('q');
   const quote_token = signToken(
@@ -66,13 +76,14 @@ export const signQuote = (
       payout_address: PAYOUT,
       mint,
       quote_amount: `${amount}`,
-      fee_amount: '10000',
+      fee_amount: more.extends === undefined ? '10000' : String((amount * 50n) / 10_000n),
       currency: 'USDC',
       issued_at: isoTime(now),
       expires_at: isoTime(now + expiresInMs),
       redeem_window_seconds: window,
       scope,
       ...(capture !== undefined && { capture }),
+      ...more,
     },
     quoteKey,
   );

@@ -48,6 +48,7 @@ type Again = Partial<{
   generation: number;
   /** Of a quote with a ceiling. */
   capture_amount: string;
+  extension_tokens: string[];
 }>;
 
 /**
@@ -189,6 +190,8 @@ export const startSubmitterFixture = async ({
     mint = keys.mint,
     kid = keys.signing.quote.kid,
     capture = null as CaptureTerms | null,
+    service = newServiceId(),
+    extended = null as string | null,
   } = {}): Quote => {
     const now = Date.now();
     const quote_id = newId('q');
@@ -199,7 +202,7 @@ export const startSubmitterFixture = async ({
         env: 'test',
         quote_id,
         vendor_account_id: vendor,
-        service_id: newServiceId(),
+        service_id: service,
         service_name: 'Weather',
         payout_address: payout.toBase58(),
         mint,
@@ -211,6 +214,7 @@ export const startSubmitterFixture = async ({
         redeem_window_seconds: 900,
         scope: null,
         ...(capture !== null && { capture }),
+        ...(extended !== null && { extends: extended }),
       },
       { kid, key: privateKeyFromSeed(Buffer.from(seed, 'base64url')) },
     );
@@ -232,6 +236,7 @@ export const startSubmitterFixture = async ({
     generation: again.generation ?? 0,
     quote_token,
     ...(again.capture_amount !== undefined && { capture_amount: again.capture_amount }),
+    ...(again.extension_tokens !== undefined && { extension_tokens: again.extension_tokens }),
     payer: {
       wallet_id: from.wallet_id,
       owner: from.owner.publicKey.toBase58(),

@@ -43,6 +43,7 @@ export const DECLINE_BADGES: Readonly<Record<string, string>> = {
   "allowance": "allowance too low",
   "service_not_allowed": "service not allowed",
   "delegate_paused": "agent paused",
+  "authorization_closed": "tab closed",
   "tab_amount": "ceiling too high",
   "tab_new_payer": "too much authorized by a new payer",
   "tab_vendor": "too much authorized for this vendor"

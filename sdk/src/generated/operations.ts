@@ -16,7 +16,7 @@ export interface Operations {
     jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;
   };
   quote: {
-    /** Create a quote. A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once. With `capture`, the amount is a ceiling: the payer authorizes it, and pays what is captured. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Create a quote. A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once. With `capture`, the amount is a ceiling: the payer authorizes it, and pays what is captured. `POST /v1/quote`. Errors: not_found, conflict, authorization_closed, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     create(input: Input<'quote.create'>, options?: CallOptions): Answer<'quote.create'>;
     /** List quotes `GET /v1/quotes`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     list(input?: Input<'quote.list'>, options?: CallOptions): Listing<'quote.list'>;
@@ -38,7 +38,7 @@ export interface Operations {
     requestPhonePayment(input: Input<'quote.requestPhonePayment'>, options?: CallOptions): Answer<'quote.requestPhonePayment'>;
   };
   settlement: {
-    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ceiling is held, and the call answers `authorized` at once; what is used is paid later. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ceiling is held, and the call answers `authorized` at once; what is used is paid later. Of a quote with `extends` the ceiling of that authorization is raised, and the answer is about it. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     settle(input: Input<'settlement.settle'>, options?: CallOptions): Answer<'settlement.settle'>;
     /** Redeem a settlement. Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours. `POST /v1/settlements/:settlement_id/redeem`. Errors: not_found, conflict, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     redeem(input: Input<'settlement.redeem'>, options?: CallOptions): Answer<'settlement.redeem'>;
@@ -685,6 +685,7 @@ export type {
   WebhookEventSettlementCaptured,
   WebhookEventSettlementDeclined,
   WebhookEventSettlementExpired,
+  WebhookEventSettlementExtended,
   WebhookEventSettlementFailed,
   WebhookEventSettlementFinalized,
   WebhookEventSettlementIssued,

@@ -224,7 +224,7 @@ export interface operations {
       /** Only declines of this delegate. For the payer */
       delegate_id?: DelegateId;
       /** Only declines with this error code. For the payer */
-      code?: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable";
+      code?: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "authorization_closed" | "approval_denied" | "approval_expired" | "service_unavailable";
       /** Which side of the payments to list. For an access token. Default payer */
       role?: "payer" | "vendor";
     };
@@ -814,6 +814,7 @@ export interface webhooks {
   'quote.expired': WebhookEventQuoteExpired;
   'payment_link.paid': WebhookEventPaymentLinkPaid;
   'settlement.authorized': WebhookEventSettlementAuthorized;
+  'settlement.extended': WebhookEventSettlementExtended;
   'settlement.at_risk': WebhookEventSettlementAtRisk;
   'settlement.captured': WebhookEventSettlementCaptured;
   'settlement.voided': WebhookEventSettlementVoided;
@@ -1064,6 +1065,8 @@ export type AuthorizedSettlement = {
     max_amount: MicroUsdc;
     /** @description Until when use can be reported and captured */
     capture_ends_at: Timestamp;
+    /** @description The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it raised */
+    extension_id?: SettlementId;
 };
 /**
  * @description Base58 hash of a recent block, which dates a transaction
@@ -1339,6 +1342,8 @@ export type CreateQuoteRequest = {
      * @example 1000000
      */
     capture_threshold?: MicroUsdc;
+    /** @description The quote of an open authorization: settling the new quote raises its ceiling by `max_amount`. Everything else stays as that quote has it, so send nothing of it */
+    extends?: QuoteId;
     currency?: Currency;
     /**
      * @description Seconds until the quote expires. Default 600
@@ -1433,7 +1438,7 @@ export type Decline = {
      * @description The error code that the payer got. A vendor sees `payer_declined` only
      * @enum {string}
      */
-    code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+    code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "authorization_closed" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
     /** @description When the payment was refused first */
     created_at: Timestamp;
     /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
@@ -1470,7 +1475,7 @@ export type DeclinePage = {
  * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment. tab_amount, tab_new_payer, tab_vendor: the ceiling of a quote with `capture` exceeds what may be authorized by one quote, by a payer without a final payment, or for one vendor
  * @enum {string}
  */
-export type DeclineReason = "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "tab_amount" | "tab_new_payer" | "tab_vendor" | "payments_paused" | "hourly_cap" | "fee_budget";
+export type DeclineReason = "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "authorization_closed" | "approval_denied" | "approval_expired" | "tab_amount" | "tab_new_payer" | "tab_vendor" | "payments_paused" | "hourly_cap" | "fee_budget";
 /** @description A key with spending limits */
 export type Delegate = {
     delegate_id: DelegateId;
@@ -1828,9 +1833,9 @@ export type EventPage = {
  * @description The object and what happened to it
  * @enum {string}
  */
-export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.extended" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 /** @enum {string} */
-export type EventTypePattern = "*" | "quote.*" | "payment_link.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type EventTypePattern = "*" | "quote.*" | "payment_link.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.extended" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 export type Failure = {
     /** @description Why it failed, for programs */
     code: string;
@@ -2777,6 +2782,8 @@ export type Quote = {
     max_amount?: MicroUsdc;
     /** @description Absent: the whole amount is paid when the quote is settled */
     capture?: CaptureTerms;
+    /** @description The quote of the authorization whose ceiling this one raises. Only of an extension */
+    extends?: QuoteId;
 };
 /**
  * @description Id of the quote, beginning with q_ (TypeID: UUIDv7 in base32)
@@ -3324,6 +3331,8 @@ export type Settlement = {
     units_remaining?: number;
     /** @description Only of a quote with `capture` */
     authorization?: Authorization;
+    /** @description The settlement whose ceiling it raised. Only of an extension */
+    extends?: SettlementId;
     /** @description The transaction on chain. Null until it is seen there */
     tx_hash: TransactionHash | null;
     /** @description Earlier transactions of this payment, which a fork replaced */
@@ -3384,10 +3393,10 @@ export type SettlementReceipt = {
     claims: ReceiptClaims;
 };
 /**
- * @description authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. voided: an authorization that ended without a payment. pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
+ * @description authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. voided: an authorization that ended without a payment. merged: an extension, which raised the ceiling of another settlement and pays nothing itself. pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
  * @enum {string}
  */
-export type SettlementStatus = "pending" | "authorized" | "capturing" | "issued" | "redeemed" | "expired" | "voided" | "failed";
+export type SettlementStatus = "pending" | "authorized" | "capturing" | "issued" | "redeemed" | "expired" | "voided" | "merged" | "failed";
 export type SettlementVerification = {
     settlement_id: SettlementId;
     status: SettlementStatus;
@@ -4397,7 +4406,7 @@ export type WebhookEventSettlementDeclined = {
          * @description The error code that the payer got. A vendor sees `payer_declined` only
          * @enum {string}
          */
-        code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+        code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "authorization_closed" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
         /** @description When the payment was refused first */
         created_at: Timestamp;
         /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
@@ -4431,6 +4440,38 @@ export type WebhookEventSettlementExpired = {
     } & VendorPaymentChange) | ({
         /** @description Until when it could be redeemed */
         redeem_expires_at: Timestamp;
+    } & PayerPaymentChange);
+};
+export type WebhookEventSettlementExtended = {
+    id: EventId;
+    /**
+     * @description What happened
+     * @constant
+     */
+    type: "settlement.extended";
+    /** @description When it happened */
+    timestamp: Timestamp;
+    /** @description The object of the event, as it was then */
+    data: ({
+        /** @description The record of the extension */
+        extension_id: SettlementId;
+        /** @description The quote that raised it */
+        extension_quote_id: QuoteId;
+        /**
+         * @description By how much. `quote_amount` is the ceiling now. In USDC micro-units
+         * @example 500000
+         */
+        added: MicroUsdc;
+    } & VendorPaymentChange) | ({
+        /** @description The record of the extension */
+        extension_id: SettlementId;
+        /** @description The quote that raised it */
+        extension_quote_id: QuoteId;
+        /**
+         * @description By how much. `quote_amount` is the ceiling now. In USDC micro-units
+         * @example 500000
+         */
+        added: MicroUsdc;
     } & PayerPaymentChange);
 };
 export type WebhookEventSettlementFailed = {

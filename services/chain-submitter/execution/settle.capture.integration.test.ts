@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '../../../shared/lib/id.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { captureTerms } from '../../../test/support/settlement-quotes.ts';
-import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import { type Quote, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
@@ -44,7 +45,7 @@ test('rule 21: a capture is signed after the expiry of its quote, within its win
 });
 
 test.each<[string, string | undefined, string]>([
-  ['beyond the ceiling', '500001', 'the capture exceeds the ceiling of the quote'],
+  ['beyond the ceiling', '500001', 'the payment was not signed in time; no money moved'],
   ['of its fee', '10000', 'the fee leaves the vendor nothing'],
   ['without an amount', undefined, 'the quote is a ceiling, and no capture is named'],
 ])('rule 7: the signer refuses a capture %s', async (_name, amount, message) => {
@@ -64,4 +65,83 @@ test('rule 7: the signer pays no part of a quote that has no ceiling', async () 
   });
   const failed = await fixture.events.wait(job.settlement_id, 'failed');
   expect(failed.failure?.message).toBe('the quote has no ceiling, so no part of it is paid');
+});
+
+describe('rule 26: a ceiling with extensions', () => {
+  const terms = { capture: captureTerms(), vendor: newId('acct'), service: newServiceId() };
+  /** A quote of 500,000 micro-units, and what makes extensions of it. */
+  const extendable = () => {
+    const { vendor, service } = terms;
+    const payout = Keypair.generate().publicKey;
+    const q = fixture.quote({ ...terms, payout, amount: 500_000n });
+    const extension = (more: object = {}) =>
+      fixture.quote({ ...terms, vendor, service, payout, amount: 300_000n, extended: q.quote_id, ...more })
+        .quote_token;
+    return { q, extension };
+  };
+  const captured = async (q: Quote, capture_amount: string, extension_tokens: string[]) => {
+    const payer = await fixture.payer(10_000_000n);
+    return fixture.settle(payer, q, { capture_amount, extension_tokens });
+  };
+
+  test('is paid up to the sum of what was signed', async () => {
+    const { q, extension } = extendable();
+    const job = await captured(q, '1100000', [extension(), extension()]);
+    await fixture.events.wait(job.settlement_id, 'confirmed');
+    expect(await fixture.outside.balance(q.payout)).toBe(1_090_000n);
+  });
+
+  test.each<[string, (of: ReturnType<typeof extendable>) => string[], string]>([
+    [
+      'one is named twice',
+      ({ extension }) => Array.from({ length: 2 }).fill(extension()) as string[],
+      'not signed in time',
+    ],
+    ['one is missing', ({ extension }) => [extension()], 'not signed in time'],
+    [
+      'one is of another authorization',
+      ({ extension }) => [extension(), extension({ extended: newId('q') })],
+      'of another authorization',
+    ],
+    [
+      'one pays another address',
+      ({ extension }) => [extension(), extension({ payout: Keypair.generate().publicKey })],
+      'other terms',
+    ],
+    [
+      'one has another fee',
+      ({ extension }) => [extension(), extension({ capture: captureTerms({ fee: { bps: 0, min: '0' } }) })],
+      'other terms',
+    ],
+    [
+      'one is of another service',
+      ({ extension }) => [extension(), extension({ service: newServiceId() })],
+      'other terms',
+    ],
+    [
+      'one is signed by nobody',
+      ({ extension }) => [extension(), extension().replace(/\..{9}/, '.AAAAAAAAA')],
+      'the quote token is invalid',
+    ],
+  ])('is not paid beyond that: %s', async (_name, tokensOf, message) => {
+    const one = extendable();
+    const job = await captured(one.q, '1100000', tokensOf(one));
+    const failed = await fixture.events.wait(job.settlement_id, 'failed');
+    expect(failed.failure?.message).toContain(message);
+    expect(await fixture.outside.balance(one.q.payout)).toBe(0n);
+  });
+
+  test('an extension alone pays nothing', async () => {
+    const { extension } = extendable();
+    const payer = await fixture.payer(10_000_000n);
+    const job = await fixture.settle(
+      payer,
+      { ...extendable().q, quote_token: extension() },
+      {
+        capture_amount: '100000',
+      },
+    );
+    const failed = await fixture.events.wait(job.settlement_id, 'failed');
+    expect(failed.failure?.message).toContain('an extension pays nothing itself');
+  });
 });

@@ -38,7 +38,6 @@ export const findCapture =
     const sought = {
       source: tokenAccountOf(owner, network.mint),
       payoutAccount: tokenAccountOf(claims.payout_address, network.mint),
-      ceilingMicro: parseMicro(claims.quote_amount),
       feeOf: (grossMicro: bigint) => feeMicro(grossMicro, rule),
     };
     const search = {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { chainSubmitter, OutgoingSplit } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
@@ -112,39 +113,63 @@ export class OrderRefused extends Error {
   }
 }
 
+/** @throws OrderRefused for a token that the quote service did not sign */
+const readQuote = (token: string, { environment, keys }: OrderContext) => {
+  try {
+    return readToken('quote', token, { env: environment, keys });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new OrderRefused(`the quote token is invalid: ${error.message}`);
+  }
+};
+
+/** What an extension has in common with the quote that it extends. */
+const IN_COMMON = ['vendor_account_id', 'service_id', 'payout_address', 'mint', 'capture'] as const;
+
+/** What the extensions of a quote add to its ceiling. Each counts once (rule 26). */
+const addedMicro = (claims: QuoteClaims, tokens: readonly string[], context: OrderContext): bigint => {
+  const added = new Map<string, bigint>();
+  for (const token of tokens) {
+    const extension = readQuote(token, context).claims;
+    if (extension.extends !== claims.quote_id)
+      throw new OrderRefused('an extension is of another authorization');
+    if (!IN_COMMON.every((field) => isDeepStrictEqual(extension[field], claims[field])))
+      throw new OrderRefused('an extension has other terms than the quote that it extends');
+    added.set(extension.quote_id, parseMicro(extension.quote_amount));
+  }
+  return [...added.values()].reduce((sum, amount) => sum + amount, 0n);
+};
+
+/** `isWithin`: what was signed allows the amount. */
+type Amounts = { grossMicro: bigint; feeMicro: bigint; isWithin: boolean };
+
 /**
  * What a quote pays: its amount, or of a quote with a ceiling the captured part of it. The rule of
- * the fee is signed, so a job chooses nothing but the part.
+ * the fee is signed, so a job chooses nothing but the part. A restore may have lost an extension
+ * whose capture is on chain: it is followed up there, and nothing is signed.
  */
-const amountsOf = (
-  { quote_amount, fee_amount, capture }: QuoteClaims,
-  captureAmount: string | undefined,
-): { grossMicro: bigint; feeMicro: bigint } => {
-  const ceilingMicro = parseMicro(quote_amount);
+const amountsOf = (claims: QuoteClaims, job: SettleJob, context: OrderContext): Amounts => {
+  const { quote_amount, fee_amount, capture } = claims;
+  const { capture_amount: captureAmount, extension_tokens: extensions = [] } = job;
+  if (claims.extends !== undefined) throw new OrderRefused('an extension pays nothing itself');
   if (capture === undefined) {
     if (captureAmount !== undefined)
       throw new OrderRefused('the quote has no ceiling, so no part of it is paid');
-    return { grossMicro: ceilingMicro, feeMicro: parseMicro(fee_amount) };
+    return { grossMicro: parseMicro(quote_amount), feeMicro: parseMicro(fee_amount), isWithin: true };
   }
   if (captureAmount === undefined) throw new OrderRefused('the quote is a ceiling, and no capture is named');
+  const ceilingMicro = parseMicro(quote_amount) + addedMicro(claims, extensions, context);
   const grossMicro = parseMicro(captureAmount);
-  if (grossMicro > ceilingMicro) throw new OrderRefused('the capture exceeds the ceiling of the quote');
   const rule = { bps: BigInt(capture.fee.bps), minMicro: parseMicro(capture.fee.min) };
-  return { grossMicro, feeMicro: feeMicro(grossMicro, rule) };
+  return { grossMicro, feeMicro: feeMicro(grossMicro, rule), isWithin: grossMicro <= ceilingMicro };
 };
 
-const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContext): SettleOrder => {
-  const { claims, inForce } = (() => {
-    try {
-      return readToken('quote', job.quote_token, { env: environment, keys });
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      throw new OrderRefused(`the quote token is invalid: ${error.message}`);
-    }
-  })();
+const settleOrder = (job: SettleJob, context: OrderContext): SettleOrder => {
+  const { network, environment } = context;
+  const { claims, inForce } = readQuote(job.quote_token, context);
   const { owner, authority } = job.payer;
   if (claims.mint !== network.mint) throw new OrderRefused('the quote names another mint');
-  const { grossMicro, feeMicro: fee } = amountsOf(claims, job.capture_amount);
+  const { grossMicro, feeMicro: fee, isWithin } = amountsOf(claims, job, context);
   if (fee >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
   const source = tokenAccountOf(owner, network.mint);
   const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
@@ -169,7 +194,7 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
     paysFees,
     reference: referenceOf(environment, claims.quote_id),
     since: Date.parse(claims.issued_at),
-    signBefore: inForce ? signingDeadline(claims) : NEVER,
+    signBefore: inForce && isWithin ? signingDeadline(claims) : NEVER,
   };
 };
 

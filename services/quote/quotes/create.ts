@@ -8,8 +8,9 @@ import { batched } from '../../../shared/db/batched.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import type { Peers } from '../peers.ts';
+import type { Peers, Service } from '../peers.ts';
 import type { Terms } from '../terms.ts';
+import { amountsOfExtension, findExtended } from './extension.ts';
 import { captureTerms } from './model/capture.ts';
 import { newQuote, type QuoteSigner, showNewQuote } from './new-quote.ts';
 import { amountsOf, reservePayout } from './price.ts';
@@ -51,6 +52,32 @@ const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
   return scope;
 };
 
+/**
+ * What a quote is for, what it costs and who is paid. An extension is as the quote that it extends,
+ * also where the service has changed since.
+ */
+const priced = async (deps: Pick<Deps, 'pool' | 'fee'>, input: Input, service: Service) => {
+  if (input.extends === undefined)
+    return {
+      payee: service,
+      amounts: amountsOf(
+        parseMicro(input.max_amount ?? input.quote_amount ?? service.price),
+        deps.fee,
+        input.max_amount === undefined ? 'quote_amount' : 'max_amount',
+      ),
+      redeem_window_seconds: input.redeem_window_seconds ?? service.redeem_window_seconds,
+      scope: checkedScope(input),
+      capture: captureTerms(input, deps.fee),
+    };
+  const first = await findExtended(deps.pool, { ...input, extends: input.extends }, service);
+  const { payout_address, service_name: name, redeem_window_seconds, scope, capture } = first;
+  return {
+    payee: { ...service, payout_address, name },
+    amounts: amountsOfExtension(input.max_amount!, capture),
+    ...{ redeem_window_seconds, scope, capture, extended: first.quote_id },
+  };
+};
+
 /** POST /v1/quote. */
 export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
   // Quotes that are created at the same moment share a commit.
@@ -65,24 +92,13 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     if (service === null || service.account_id !== caller.account_id) throw notFound('service');
     if (service.status !== 'active') throw conflict('the service is closing and accepts no new quotes');
 
-    const scope = checkedScope(input);
-    const capture = captureTerms(input, deps.fee);
-    const amounts = amountsOf(
-      parseMicro(input.max_amount ?? input.quote_amount ?? service.price),
-      deps.fee,
-      input.max_amount === undefined ? 'quote_amount' : 'max_amount',
-    );
+    const { payee, amounts, redeem_window_seconds, ...what } = await priced(deps, input, service);
     const lifetimeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
-    await reservePayout(deps, service, lifetimeMs + capturedWithinMs(capture));
+    await reservePayout(deps, payee, lifetimeMs + capturedWithinMs(what.capture));
 
     const now = deps.clock();
-    const terms = {
-      ...amounts,
-      redeem_window_seconds: input.redeem_window_seconds ?? service.redeem_window_seconds,
-      created_at: now,
-      expires_at: now + lifetimeMs,
-    };
-    const row = newQuote(deps, service, terms, { scope, capture });
+    const terms = { ...amounts, redeem_window_seconds, created_at: now, expires_at: now + lifetimeMs };
+    const row = newQuote(deps, payee, terms, what);
     const answer = showNewQuote(row);
     if (key === undefined) await insert(row);
     else

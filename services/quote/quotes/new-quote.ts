@@ -28,7 +28,13 @@ export const newQuote = (
     scope,
     capture = null,
     quoteId = newId('q'),
-  }: Pick<QuoteClaims, 'scope'> & { capture?: CaptureTerms | null; quoteId?: string | undefined },
+    extended,
+  }: Pick<QuoteClaims, 'scope'> & {
+    capture?: CaptureTerms | null;
+    quoteId?: string | undefined;
+    /** The quote whose authorization the new one raises. */
+    extended?: string | undefined;
+  },
 ): NewQuote => {
   const claims = {
     env: environment,
@@ -46,6 +52,7 @@ export const newQuote = (
     redeem_window_seconds: terms.redeem_window_seconds,
     scope,
     ...(capture !== null && { capture }),
+    ...(extended !== undefined && { extends: extended }),
   };
   return {
     ...terms,
@@ -58,8 +65,9 @@ export const newQuote = (
 
 /** The ceiling of a quote with `capture`, and its terms, which the signed token alone has. */
 export const ceilingOf = ({ quote_token }: Pick<NewQuote, 'quote_token'>) => {
-  const { quote_amount, capture } = storedClaims(quote_token);
-  return capture === undefined ? {} : { max_amount: quote_amount, capture };
+  const { quote_amount, capture, extends: extended } = storedClaims(quote_token);
+  if (capture === undefined) return {};
+  return { max_amount: quote_amount, capture, ...(extended !== undefined && { extends: extended }) };
 };
 
 /** A new quote as its vendor reads it. */

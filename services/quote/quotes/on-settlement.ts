@@ -18,6 +18,12 @@ export const onSettlementAccepted = (event: z.infer<Events['accepted']>) => tran
 export const onSettlementAuthorized = (event: z.infer<Events['authorized']>) =>
   transitionOf(event, 'accepted');
 
+/** An extension is final from its first moment, and no other payment may take its quote. */
+export const onSettlementExtended = ({
+  extension_quote_id: quote_id,
+  extension_id: settlement_id,
+}: z.infer<Events['extended']>) => transitionOf({ quote_id, settlement_id }, 'issued');
+
 export const onSettlementIssued = (event: z.infer<Events['issued']>) => transitionOf(event, 'issued');
 
 /** No money moved, as after a failure. */

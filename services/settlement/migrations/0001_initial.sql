@@ -60,12 +60,16 @@ create table settlements (
   at_risk_at timestamptz,
   capturing_at timestamptz,
   voided_at timestamptz,
+  -- Of an extension: the authorization that it raised, which holds its amount.
+  extends text collate "C" references settlements,
+  -- Of an authorization: how many extensions have raised it. Null: none.
+  extensions smallint check (extensions > 0),
   -- The part of the net that refunds have reserved, under way or done. Only a released reservation
   -- lowers it.
   refund_reserved bigint not null default 0
     check (refund_reserved >= 0 and refund_reserved <= quote_amount - fee_amount),
   status text not null default 'pending' check (status in
-    ('pending', 'authorized', 'capturing', 'issued', 'redeemed', 'expired', 'voided', 'failed')),
+    ('pending', 'authorized', 'capturing', 'issued', 'redeemed', 'expired', 'voided', 'merged', 'failed')),
   chain_status text not null default 'pending'
     check (chain_status in ('none', 'pending', 'confirmed', 'finalized', 'failed')),
   -- Whether quote_amount is part of the payer's `held` now.
@@ -159,12 +163,14 @@ create table settlements (
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, max_amount, 0)),
   constraint settlements_authorization check (case when max_amount is null
     then num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at,
-      voided_at) = 0 and not status in ('authorized', 'capturing', 'voided') and chain_status <> 'none'
+      voided_at, extensions) = 0 and not status in ('authorized', 'capturing', 'voided') and (chain_status = 'none') = (status = 'merged')
     else rail = 'quittance' and num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 and units_total is null
       and (status = 'authorized') = (capture_due_at is not null) and (status = 'voided') = (voided_at is not null)
       and (capturing_at is null) = (status in ('authorized', 'voided'))
       and (chain_status = 'none') = (status in ('authorized', 'voided'))
-      and quote_amount <= max_amount and least(unit_price, capture_threshold, 1) > 0 end)
+      and quote_amount <= max_amount and least(unit_price, capture_threshold, 1) > 0 end),
+  constraint settlements_extension check (
+    (status = 'merged') = (extends is not null) and (extends is null or rail = 'quittance' and not holding))
 )
 -- Free space keeps the next version of some settlements on the same page, so that a confirmation
 -- writes no index, and the write-ahead log only the changed columns. More of it costs more disk for
@@ -197,6 +203,7 @@ create index settlements_authorized on settlements (wallet_id) where capture_due
 -- What is authorized and not paid, by payer and by vendor.
 create index settlements_open_of_payer on settlements (account_id) where capture_due_at is not null;
 create index settlements_open_of_vendor on settlements (vendor_account_id) where capture_due_at is not null;
+create index settlements_by_extended on settlements (extends, settlement_id) where extends is not null;
 create index settlements_by_phone_handle on settlements (phone_handle) where phone_handle is not null;
 -- The payments that their buyers may still sign.
 create index settlements_open_of_link on settlements (open_link_id) where open_link_id is not null;

@@ -26,6 +26,14 @@ export type ReceiptDeps = {
 const isConfirmed = (row: SettlementRow): row is ConfirmedRow =>
   row.issued_at !== null && row.tx_hash !== null && row.chain_status !== 'pending';
 
+const withoutReceipt = (status: SettlementRow['status']): string => {
+  if (status === 'merged')
+    return 'an extension pays nothing itself; get the receipt of the settlement that it raised';
+  return status === 'failed' || status === 'voided'
+    ? 'the payment failed or was voided, so it has no receipt; no money moved'
+    : 'a receipt exists once the payment is confirmed; wait for it and repeat the call';
+};
+
 /**
  * The receipt of a settlement as it is now, with the address of its page.
  * @throws ServiceError conflict for a payment that is not confirmed
@@ -34,12 +42,7 @@ export const makeReceipt = async (
   { pool, clock, signingKey, receiptIssuer, listConfirmedRefunds }: ReceiptDeps,
   row: SettlementRow,
 ) => {
-  if (!isConfirmed(row))
-    throw conflict(
-      row.status === 'failed' || row.status === 'voided'
-        ? 'the payment failed or was voided, so it has no receipt; no money moved'
-        : 'a receipt exists once the payment is confirmed; wait for it and repeat the call',
-    );
+  if (!isConfirmed(row)) throw conflict(withoutReceipt(row.status));
   // Of an outgoing payment, `payer_address` is the platform's authority over the wallet.
   const owner = row.wallet_id === null ? row.payer_address! : (await findOwner(pool, row.wallet_id))!;
   const refunds = await listConfirmedRefunds({ settlement_id: row.settlement_id });

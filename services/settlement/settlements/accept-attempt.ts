@@ -18,6 +18,12 @@ import {
   type Decision,
   type NewAuthorization,
 } from './store/accept-attempts.ts';
+import {
+  acceptExtension,
+  type Extension,
+  type ExtensionDecision,
+  type Raised,
+} from './store/accept-extension.ts';
 import type { ComparedLimit } from './store/limits.ts';
 
 export type AcceptDeps = HoldingDeps &
@@ -40,6 +46,7 @@ const jobOf = (attempt: Attempt, payer: Payer, now: number): Message => {
     generation: 0,
     created_at: createdAt,
     capture_amount: null,
+    extension_tokens: null,
   };
   return firstSettleJob(job, { traceparent: activeTraceparent() });
 };
@@ -81,21 +88,51 @@ const candidateOf = (
 
 /** The decision about an attempt, and the limit that refused it. */
 type Accepted = {
-  decision: Decision;
+  decision: Decision | ExtensionDecision;
   compared: ComparedLimit | null;
   open_micro?: bigint | null;
   cap_micro?: bigint | null;
   /** Of an accepted attempt whose quote has a ceiling. */
   authorization?: NewAuthorization | null;
+  /** Of an accepted extension: the authorization that it raised. */
+  raised?: Raised | null;
 };
 export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;
+
+/** An attempt whose quote raises the ceiling of an authorization. Null: it has one of its own. */
+const extensionOf = (
+  { tabCaps: caps }: Pick<AcceptDeps, 'tabCaps'>,
+  attempt: Attempt,
+): Omit<Extension, 'isOverCap'> | null => {
+  const { extends: extended, capture: terms } = attempt.claims;
+  return extended === undefined || terms === undefined ? null : { attempt, extended, terms, caps };
+};
+
+/** Accepts an extension, by a statement of its own: it locks the authorization first. */
+const acceptRaising = async (
+  deps: AcceptDeps,
+  extension: Omit<Extension, 'isOverCap'>,
+  holding: Parameters<typeof acceptHolding>[1],
+): Promise<Accepted> => {
+  const evaluation = await acceptHolding(deps, holding, ({ isOverCap }) =>
+    acceptExtension(deps.pool, { ...extension, isOverCap }, activeTraceparent()),
+  );
+  if (evaluation === null) return { decision: 'conflict', compared: null };
+  if (evaluation.decision === 'accepted') {
+    await recordAccepted(deps, QUITTANCE, extension.attempt);
+    deps.relay.dispatch(evaluation.outbox);
+  }
+  return evaluation;
+};
 
 /** Accepts attempts to pay a quote. Those of the same moment share a statement. */
 export const createAccept = (deps: AcceptDeps): Accept => {
   const evaluate = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
   return async (attempt, options) => {
-    const amountMicro = parseMicro(attempt.claims.quote_amount);
-    const evaluation = await acceptHolding(deps, { ...options, amountMicro }, async (evaluated) => {
+    const holding = { ...options, amountMicro: parseMicro(attempt.claims.quote_amount) };
+    const extended = extensionOf(deps, attempt);
+    if (extended !== null) return acceptRaising(deps, extended, holding);
+    const evaluation = await acceptHolding(deps, holding, async (evaluated) => {
       const candidate = candidateOf(deps, attempt, evaluated);
       return { ...(await evaluate(candidate)), authorization: candidate.authorization };
     });

@@ -7,7 +7,7 @@ import type { Peers } from '../peers.ts';
 import type { Records } from './model/refusal.ts';
 import { type PayingCaller, walletIdOf } from './paying-caller.ts';
 import { mayBeLost } from './store/restores.ts';
-import { findAttempt, findPayingSettlement, type SettlementRow } from './store/settlements.ts';
+import { findAttempt, findPayingSettlement, getSettlement, type SettlementRow } from './store/settlements.ts';
 
 /** The records with their rows, and the wallets of the account that have paid or tried to. */
 export type RecordsWithRows = Records & {
@@ -34,7 +34,9 @@ export const getRecords = async (
   ]);
   // The second read may run later than the first one and see a row that the first one did not.
   const attempt = found ?? (paying?.payment_attempt_id === payment_attempt_id ? paying : null);
-  return { attempt, paying, mayBeLost: isLost && attempt === null && paying === null, payers };
+  // The money of an extension moves with the authorization that it raised.
+  const payment = paying?.extends == null ? paying : await getSettlement(pool, paying.extends);
+  return { attempt, paying: payment, mayBeLost: isLost && attempt === null && paying === null, payers };
 };
 
 /** What finds a payment whose record a restore may have lost. */

@@ -1,8 +1,9 @@
 import { accountFrozen, ServiceError } from '../../../shared/contract/errors.ts';
 import { declined, type PaymentDeclined } from '../declines/model.ts';
 import type { Decision } from './store/accept-attempts.ts';
+import type { ExtensionDecision } from './store/accept-extension.ts';
 import type { ComparedLimit } from './store/limits.ts';
-import { SETTLE_REFUSALS } from './store/refusals.ts';
+import { EXTENSION_REFUSALS } from './store/refusals.ts';
 
 export const contended = (): ServiceError =>
   new ServiceError(
@@ -18,7 +19,7 @@ const quoteSettled = (): ServiceError =>
 
 /** Why an attempt was not accepted, and the figures that refused it. */
 export type NotAccepted = {
-  decision: Exclude<Decision, 'accepted'>;
+  decision: Exclude<Decision | ExtensionDecision, 'accepted'>;
   compared: ComparedLimit | null;
   open_micro?: bigint | null | undefined;
   cap_micro?: bigint | null | undefined;
@@ -30,7 +31,7 @@ export type NotAccepted = {
  */
 export const settleError = ({ decision, ...evaluated }: NotAccepted): ServiceError => {
   if (decision === 'existing' || decision === 'conflict') return contended();
-  return decision === 'quote_settled' ? quoteSettled() : SETTLE_REFUSALS[decision].error(evaluated);
+  return decision === 'quote_settled' ? quoteSettled() : EXTENSION_REFUSALS[decision].error(evaluated);
 };
 
 export const chainUnavailable = (): ServiceError =>

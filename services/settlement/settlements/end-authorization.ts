@@ -48,7 +48,7 @@ export const createEndAuthorization = ({ pool, relay, clock }: Pick<Records, 'po
     { keysOf: ({ capture }) => keysOf(capture) },
   );
   const voidOne = batched((voids: readonly NewVoid[]) => recordVoids(pool, voids), { keysOf });
-  type Decided = Pick<NewCapture, 'beyond_use'> & { acceptedAt: number };
+  type Decided = Pick<NewCapture, 'beyond_use' | 'found'> & { acceptedAt: number };
   const record = async (
     row: AuthorizationRow,
     amounts: CaptureAmounts,
@@ -56,13 +56,13 @@ export const createEndAuthorization = ({ pool, relay, clock }: Pick<Records, 'po
   ): Promise<boolean> => {
     await failpoint('settlement.beforeCapture');
     const { amountMicro, feeMicro } = amounts;
-    const { acceptedAt, beyond_use } = decided;
+    const { acceptedAt, ...how } = decided;
     const capture = {
       settlement_id: row.settlement_id,
       amount: formatMicro(amountMicro),
       fee: formatMicro(feeMicro),
       used: formatMicro(row.units_consumed),
-      beyond_use,
+      ...how,
     };
     const outbox = await captureOne({ capture, job: jobOf(row, amountMicro, acceptedAt) });
     if (outbox === null) return false;
@@ -75,6 +75,7 @@ export const createEndAuthorization = ({ pool, relay, clock }: Pick<Records, 'po
     capture: (row: AuthorizationRow, amounts: CaptureAmounts): Promise<boolean> =>
       record(row, amounts, {
         beyond_use: amounts.amountMicro > row.units_consumed,
+        found: false,
         acceptedAt: clock(),
       }),
     /**
@@ -83,7 +84,7 @@ export const createEndAuthorization = ({ pool, relay, clock }: Pick<Records, 'po
      */
     recordFound: (row: AuthorizationRow, amounts: CaptureAmounts): Promise<boolean> =>
       // chain-submitter queries every provider for an old payment, and adopts it.
-      record(row, amounts, { beyond_use: false, acceptedAt: row.created_at }),
+      record(row, amounts, { beyond_use: false, found: true, acceptedAt: row.created_at }),
     /** @returns null if it has ended meanwhile, or more was used than the row shows */
     void: async (row: AuthorizationRow): Promise<Voided | null> => {
       await failpoint('settlement.beforeVoid');

@@ -32,6 +32,7 @@ export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
       generation: row.generation,
       quote_token: row.quote_token,
       ...(row.capture_amount !== null && { capture_amount: formatMicro(row.capture_amount) }),
+      ...(row.extension_tokens !== null && { extension_tokens: row.extension_tokens }),
       payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
     },
     { dispatch: row.dispatch_count, ...trace },

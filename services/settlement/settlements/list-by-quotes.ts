@@ -12,6 +12,7 @@ const LAST_EVENT = {
   issued: 'issued',
   redeemed: 'issued',
   expired: 'issued',
+  merged: 'issued',
   voided: 'failed',
   failed: 'failed',
 } as const satisfies Record<Status, string>;

@@ -30,6 +30,7 @@ import { failedError, type Records, refusalOf, voidedError } from './model/refus
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
 import { QUITTANCE } from './quittance-rail.ts';
 import type { Attempt } from './store/accept-attempts.ts';
+import type { Raised } from './store/accept-extension.ts';
 import { findAttempt, getSettlements, type SettlementRow } from './store/settlements.ts';
 import { type Upcoming, waitForEnd, withWaiter } from './wait.ts';
 
@@ -175,8 +176,12 @@ const acceptAndWait = async (
     claims,
     isPaid,
   };
-  const { decision, authorization, ...figures } = await context.accept(attempt, { payer, abandonedAt });
+  const { decision, authorization, raised, ...figures } = await context.accept(attempt, {
+    payer,
+    abandonedAt,
+  });
   if (decision !== 'accepted') return { decision, ...figures };
+  if (raised) return showExtended(settlementId, raised);
   if (authorization) return showAuthorized(settlementId, claims.quote_amount, authorization);
   const record = (await woken) as Shown | undefined;
   return record === undefined ? waitForOutcome(context, settlementId, call.until) : show(record);
@@ -259,6 +264,11 @@ const repeat = async (
     throw conflict('this payment_attempt_id was used with another quote');
   if (isOfAnother(caller, row)) throw conflict('this payment_attempt_id belongs to another delegate');
   count('quittance_idempotent_replays_total', 1, { operation: 'settle' });
+  // The answer to an extension is about the authorization that it raised.
+  if (row.extends !== null) {
+    const answer = show(await context.getSettlement(row.extends));
+    return answer.status === 'authorized' ? { ...answer, extension_id: row.settlement_id } : answer;
+  }
   return row.status === 'pending' ? waitForOutcome(context, row.settlement_id, until) : show(row);
 };
 
@@ -283,13 +293,18 @@ const showAuthorized = (
   settlement_id: string,
   max_amount: string,
   { settlementToken, endsAt }: { settlementToken: string; endsAt: number },
-): Answer => ({
+): Extract<Answer, { status: 'authorized' }> => ({
   settlement_id,
   settlement_token: settlementToken,
   status: 'authorized',
   tx_hash: null,
   max_amount,
   capture_ends_at: isoTime(endsAt),
+});
+
+const showExtended = (extension_id: string, { settlementId, maxMicro, ...rest }: Raised): Answer => ({
+  ...showAuthorized(settlementId, formatMicro(maxMicro), rest),
+  extension_id,
 });
 
 const show = (row: Shown): Answer => {

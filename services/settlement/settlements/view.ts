@@ -113,6 +113,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   scope: row.scope,
   ...unitsShown(row),
   ...authorizationShown(row),
+  ...(row.extends !== null && { extends: row.extends }),
   tx_hash: row.tx_hash,
   superseded_tx_hashes: row.superseded_tx_hashes,
   created_at: isoTime(row.created_at),

@@ -62,19 +62,21 @@ const amountsOf = ({ quote_amount, fee_amount }: PaymentEvent) => ({
 });
 
 /**
- * Payer and vendor each get the fields that they may see. An account that pays itself gets both. A
+ * Payer and vendor each get the fields that they may see. `key`: what distinguishes the event from
+ * others of its type, by default the settlement. An account that pays itself gets both. A
  * payer of another protocol has no account, and neither has the vendor of an outgoing payment.
  */
 const paymentEvents = (
   type: EventType,
   event: PaymentEvent & { scope: Record<string, Json> | null },
-  own: { both?: Record<string, Json>; vendor?: Record<string, Json> } = {},
+  own: { both?: Record<string, Json>; vendor?: Record<string, Json>; key?: string } = {},
 ): NewEvent[] => {
   const { settlement_id, rail, quote_id, service_id, account_id, wallet_id, delegate_id, scope } = event;
   const vendor = event.vendor_account_id;
   const data = { settlement_id, rail, quote_id, service_id, ...amountsOf(event), scope, ...own.both };
   const payerAddress = event.payer_address === null ? {} : { payer_address: event.payer_address };
-  return toParties({ type, object_id: settlement_id, data, event_key: `${type}:${settlement_id}` }, [
+  const event_key = `${type}:${own.key ?? settlement_id}`;
+  return toParties({ type, object_id: settlement_id, data, event_key }, [
     ...(account_id === null ? [] : to(account_id, { role: 'payer', wallet_id, delegate_id })),
     ...(vendor === null ? [] : to(vendor, { role: 'vendor', ...payerAddress, ...own.vendor })),
   ]);
@@ -165,6 +167,15 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   'settlement.accepted': (event) => quoteEvents('quote.settling', event),
   'settlement.authorized': (event) =>
     paymentEvents('settlement.authorized', event, { both: { capture_ends_at: event.capture_ends_at } }),
+  'settlement.extended': (event) =>
+    paymentEvents('settlement.extended', event, {
+      key: event.extension_id,
+      both: {
+        extension_id: event.extension_id,
+        extension_quote_id: event.extension_quote_id,
+        added: event.added,
+      },
+    }),
   'settlement.atRisk': (event) =>
     paymentEvents('settlement.at_risk', event, { both: { used: event.used, at_risk_at: event.at_risk_at } }),
   'settlement.captured': (event) =>

@@ -2,6 +2,7 @@ import { toAccountEvents } from './record-events.ts';
 
 export const accepted = toAccountEvents('settlement.accepted');
 export const authorized = toAccountEvents('settlement.authorized');
+export const extended = toAccountEvents('settlement.extended');
 export const atRisk = toAccountEvents('settlement.atRisk');
 export const captured = toAccountEvents('settlement.captured');
 export const voided = toAccountEvents('settlement.voided');

@@ -10,6 +10,9 @@ import {
   WalletId,
 } from '../primitives.ts';
 
+/** The most extensions of an authorization, so that the job of its capture fits into a message. */
+export const MAX_EXTENSIONS = 20;
+
 /** The jobs of chain-submitter. */
 export const jobs = {
   settle: {
@@ -33,6 +36,8 @@ export const jobs = {
       quote_token: CompactToken,
       /** What is paid of a quote with `capture`, at most its amount. Other quotes have none. */
       capture_amount: MicroUsdc.optional(),
+      /** The quotes that have raised the ceiling, each once. */
+      extension_tokens: z.array(CompactToken).max(MAX_EXTENSIONS).optional(),
       payer: z.strictObject({ wallet_id: WalletId, owner: SolanaAddress, authority: SolanaAddress }),
     }),
   },

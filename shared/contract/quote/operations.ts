@@ -33,6 +33,9 @@ export const Scope = z.record(z.string(), z.json()).meta({
     'What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it. The key `payment_link` is that of payment links',
   examples: [{ resource: 'https://api.example.com/report' }],
 });
+const extendedQuote = QuoteId.meta({
+  description: 'The quote of the authorization whose ceiling this one raises. Only of an extension',
+});
 export const Quote = z
   .strictObject({
     quote_id: QuoteId,
@@ -46,6 +49,7 @@ export const Quote = z
       'The ceiling of what is captured, equal to `quote_amount`. Only of a quote with `capture`',
     ),
     capture: CaptureTerms.optional().describe('Absent: the whole amount is paid when the quote is settled'),
+    extends: extendedQuote.optional(),
   })
   .meta({ id: 'Quote' });
 export const QuoteRecord = extended(
@@ -107,6 +111,11 @@ export const operations = {
           description: 'Reported use that is captured at once. Only with `capture` usage',
           examples: ['1000000'],
         }),
+        extends: QuoteId.optional().meta({
+          description:
+            'The quote of an open authorization: settling the new quote raises its ceiling by `max_amount`. Everything ' +
+            'else stays as that quote has it, so send nothing of it',
+        }),
         currency: Currency.optional(),
         expires_in_seconds: z
           .int()
@@ -140,7 +149,7 @@ export const operations = {
         ],
       }),
     output: Quote,
-    errors: ['not_found', 'conflict'],
+    errors: ['not_found', 'conflict', 'authorization_closed'],
   }),
   list: operation({
     summary: 'List quotes',

@@ -56,6 +56,9 @@ export const Authorized = z
     tx_hash: z.null().describe('There is no transaction before the capture'),
     max_amount: maxAmount,
     capture_ends_at: captureEndsAt,
+    extension_id: SettlementId.optional().describe(
+      'The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it raised',
+    ),
   })
   .meta({ id: 'AuthorizedSettlement' });
 

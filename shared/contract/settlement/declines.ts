@@ -58,6 +58,7 @@ const REFUSED = {
   vendor_frozen: { code: 'conflict' },
   own_quote: { code: 'conflict' },
   quote_expired: { code: 'quote_expired' },
+  authorization_closed: { code: 'authorization_closed', badge: 'tab closed' },
   approval_denied: { code: 'approval_denied' },
   approval_expired: { code: 'approval_expired' },
   tab_amount: { code: 'conflict', badge: 'ceiling too high' },

@@ -67,6 +67,15 @@ export const events = {
   /** A ceiling is held, which is `quote_amount`. Nothing is paid yet. */
   authorized: z.strictObject({ ...aboutQuoted, capture_ends_at: Timestamp }),
   /**
+   * The ceiling of an authorization is raised by an extension. `quote_amount` is the ceiling now.
+   */
+  extended: z.strictObject({
+    ...aboutQuoted,
+    extension_id: SettlementId,
+    extension_quote_id: QuoteId,
+    added: MicroUsdc,
+  }),
+  /**
    * The payer's wallet no longer covers what is held. No further use is accepted, and what was used
    * is captured.
    */

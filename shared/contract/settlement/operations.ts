@@ -73,6 +73,9 @@ const prepaid = {
 const authorization = {
   authorization: Authorization.optional().describe('Only of a quote with `capture`'),
 };
+const extension = {
+  extends: SettlementId.optional().describe('The settlement whose ceiling it raised. Only of an extension'),
+};
 const amounts = { quote_amount: quoteAmount, fee_amount: feeAmount, net_amount: netAmount };
 const redemption = {
   redeem_expires_at: Timestamp.nullable().describe('Until when the vendor can redeem it. Null: not paid yet'),
@@ -97,6 +100,7 @@ export const Settlement = z
     scope: Scope.nullable(),
     ...prepaid,
     ...authorization,
+    ...extension,
     tx_hash: txHashOrNull,
     superseded_tx_hashes: superseded,
     created_at: createdAt,
@@ -148,7 +152,8 @@ export const operations = {
       'returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the ' +
       'account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` ' +
       'and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ' +
-      'ceiling is held, and the call answers `authorized` at once; what is used is paid later.',
+      'ceiling is held, and the call answers `authorized` at once; what is used is paid later. Of a quote with `extends` ' +
+      'the ceiling of that authorization is raised, and the answer is about it.',
     http: {
       method: 'POST',
       path: '/v1/settle',

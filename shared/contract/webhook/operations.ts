@@ -14,6 +14,7 @@ const EVENT_TYPES = [
   'quote.expired',
   'payment_link.paid',
   'settlement.authorized',
+  'settlement.extended',
   'settlement.at_risk',
   'settlement.captured',
   'settlement.voided',

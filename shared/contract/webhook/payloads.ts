@@ -138,6 +138,14 @@ export const PAYLOADS = {
   'settlement.authorized': paymentEvent({
     capture_ends_at: Timestamp.describe('Until when use can be reported and captured'),
   }),
+  'settlement.extended': paymentEvent({
+    extension_id: SettlementId.describe('The record of the extension'),
+    extension_quote_id: QuoteId.describe('The quote that raised it'),
+    added: MicroUsdc.meta({
+      description: 'By how much. `quote_amount` is the ceiling now',
+      examples: ['500000'],
+    }),
+  }),
   'settlement.at_risk': paymentEvent({
     used,
     at_risk_at: Timestamp.describe('When the wallet was seen not to cover it'),

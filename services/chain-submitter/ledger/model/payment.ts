@@ -39,14 +39,14 @@ export const movedOrder = (changes: BalanceChanges, order: Order | null, network
 
 /**
  * What a transaction of the platform has captured of a ceiling, or null: it is no capture of it.
- * The fee is that of the amount by the signed rule.
+ * The fee is that of the amount by the signed rule. The ceiling bounds what is signed and not what is
+ * found: a restore may have lost an extension.
  */
 export const capturedOf = (
   changes: BalanceChanges,
   sought: {
     source: string;
     payoutAccount: string;
-    ceilingMicro: bigint;
     feeOf: (grossMicro: bigint) => bigint;
   },
   { feeAccount, feePayers }: Pick<Network, 'feeAccount' | 'feePayers'>,
@@ -55,7 +55,7 @@ export const capturedOf = (
   if (changes.err !== null || feePayer === null || !feePayers.includes(feePayer)) return null;
   const grossMicro = -changes.deltaOf(sought.source);
   const fee = changes.deltaOf(feeAccount);
-  if (grossMicro <= fee || grossMicro > sought.ceilingMicro || fee !== sought.feeOf(grossMicro)) return null;
+  if (grossMicro <= fee || fee !== sought.feeOf(grossMicro)) return null;
   return changes.deltaOf(sought.payoutAccount) === grossMicro - fee ? grossMicro : null;
 };
 

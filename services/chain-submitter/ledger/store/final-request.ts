@@ -14,7 +14,7 @@ type SettleRequest = { quote_token?: string; quote_hash?: string };
  * that of `quoteHashOf`.
  */
 export const finalRequest = sql.fragment`case when i.kind = 'settle' and i.request ? 'quote_token'
-  then i.request - '{quote_token,account_id,payment_attempt_id,settlement_id,generation}'::text[]
+  then i.request - '{quote_token,extension_tokens,account_id,payment_attempt_id,settlement_id,generation}'::text[]
     || jsonb_build_object('quote_hash',
       encode(sha256(convert_to(i.request ->> 'quote_token', 'UTF8')), 'base64'))
   else i.request end`;

@@ -3,27 +3,28 @@ import { eachPair } from '../../../../test/support/each-pair.ts';
 import { type ChainStatus, chainStatuses, type Event, next, type Status, statuses } from './status.ts';
 
 // biome-ignore format: a table
-const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse', 'sent', 'reissue', 'use', 'capture', 'void'] as const;
+const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse', 'sent', 'reissue', 'use', 'extend', 'capture', 'void'] as const;
 
 test.each([
   // biome-ignore format: a table
   ...eachPair(statuses, EVENTS, {
-    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-',       '-',        '-', '-', '-', '-'],
-    authorized: ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'authorized', 'capturing', 'voided'],
-    capturing: ['-', 'redeemed', 'redeemed', 'failed', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
-    voided:   ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
-    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', 'redeemed', '-', '-', '-', '-'],
-    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       '-',        'issued', '-', '-', '-'],
-    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-',        '-', '-', '-', '-'],
-    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-',       '-',        '-', '-', '-', '-'],
+    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-',       '-',        '-', '-', '-', '-', '-'],
+    authorized: ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'authorized', 'authorized', 'capturing', 'voided'],
+    capturing: ['-', 'redeemed', 'redeemed', 'failed', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
+    voided:   ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
+    merged:   ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
+    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', 'redeemed', '-', '-', '-', '-', '-'],
+    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       '-',        'issued', '-', '-', '-', '-'],
+    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-',        '-', '-', '-', '-', '-'],
+    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-',       '-',        '-', '-', '-', '-', '-'],
   }),
   // biome-ignore format: a table
   ...eachPair(chainStatuses, EVENTS, {
-    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-',         'pending',   '-', '-', '-', '-'],
-    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed', 'confirmed', 'confirmed', '-', '-', '-'],
-    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized', 'finalized', 'finalized', '-', '-', '-'],
-    none:      ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'none', 'pending', 'none'],
-    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-',         '-',         '-', '-', '-', '-'],
+    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-',         'pending',   '-', '-', '-', '-', '-'],
+    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed', 'confirmed', 'confirmed', '-', '-', '-', '-'],
+    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized', 'finalized', 'finalized', '-', '-', '-', '-'],
+    none:      ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'none', 'none', 'pending', 'none'],
+    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-',         '-',         '-', '-', '-', '-', '-'],
   }),
 ])('in one column: %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);

@@ -15,7 +15,7 @@ export type ChainStatus = z.infer<typeof ChainStatusShape>;
 /**
  * The events: those of chain-submitter, the vendor's redeem and consume, the end of the window, the
  * confirmation that the success of an x402 payment was sent, and the reissue of one whose vendor
- * did not deliver; and of an authorization the vendor's use, its capture and its void.
+ * did not deliver; and of an authorization the vendor's use, its extension, its capture and its void.
  */
 export type Event =
   | 'signed'
@@ -29,6 +29,7 @@ export type Event =
   | 'sent'
   | 'reissue'
   | 'use'
+  | 'extend'
   | 'capture'
   | 'void';
 
@@ -38,7 +39,7 @@ export type Event =
  */
 export const statuses = stateMachine<Status, Event>({
   pending: { confirmed: 'issued', finalized: 'issued', failed: 'failed' },
-  authorized: { use: 'authorized', capture: 'capturing', void: 'voided' },
+  authorized: { use: 'authorized', extend: 'authorized', capture: 'capturing', void: 'voided' },
   capturing: { confirmed: 'redeemed', finalized: 'redeemed', failed: 'failed' },
   issued: {
     confirmed: 'issued',
@@ -60,6 +61,7 @@ export const statuses = stateMachine<Status, Event>({
   },
   expired: { confirmed: 'expired', finalized: 'expired', reopened: 'expired', failed: 'failed' },
   voided: {},
+  merged: {},
   failed: {},
 });
 
@@ -88,7 +90,7 @@ export const chainStatuses = stateMachine<ChainStatus, Event>({
     sent: 'finalized',
     reissue: 'finalized',
   },
-  none: { use: 'none', capture: 'pending', void: 'none' },
+  none: { use: 'none', extend: 'none', capture: 'pending', void: 'none' },
   failed: {},
 });
 

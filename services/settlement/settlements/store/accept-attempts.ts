@@ -24,7 +24,7 @@ import {
   isLimitedBy,
   leastLeftOfCaps,
 } from './limits.ts';
-import { firstOf, isPayerUnknown, namesOf, SETTLE_REFUSALS } from './refusals.ts';
+import { firstOf, isPayerUnknown, namesOf, type Refusal, SETTLE_REFUSALS } from './refusals.ts';
 
 export type Attempt = {
   settlementId: string;
@@ -61,7 +61,11 @@ const Row = z.object({
 });
 
 /** The bounds of what is authorized and not paid, in micro-units. */
-type TabCaps = { readonly amountMicro: bigint; readonly newPayerMicro: bigint; readonly vendorMicro: bigint };
+export type TabCaps = {
+  readonly amountMicro: bigint;
+  readonly newPayerMicro: bigint;
+  readonly vendorMicro: bigint;
+};
 
 /** What an attempt is accepted with whose quote has a ceiling. Times are epoch milliseconds. */
 export type NewAuthorization = {
@@ -125,12 +129,20 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
   return candidates.map(({ attempt }) => evaluations.get(attempt.settlementId)!);
 };
 
+/** The columns of `input` with what is authorized and its bounds. */
+export const cappedOf = (maxAmount: string, caps: TabCaps) => ({
+  max_amount: maxAmount,
+  amount_cap: caps.amountMicro.toString(),
+  new_payer_cap: caps.newPayerMicro.toString(),
+  vendor_cap: caps.vendorMicro.toString(),
+});
+
 /** The columns of `input` that only an authorization has. */
 const authorizationOf = (
   maxAmount: string,
   { terms, at, endsAt, settlementToken, caps }: NewAuthorization,
 ) => ({
-  max_amount: maxAmount,
+  ...cappedOf(maxAmount, caps),
   capture_mode: terms.mode,
   unit_price: terms.unit_price,
   capture_threshold: terms.threshold,
@@ -139,13 +151,10 @@ const authorizationOf = (
   settlement_token_hash: byteaText(tokenHash(settlementToken)),
   ends_at: endsAt,
   capped_at: at,
-  amount_cap: caps.amountMicro.toString(),
-  new_payer_cap: caps.newPayerMicro.toString(),
-  vendor_cap: caps.vendorMicro.toString(),
 });
 
 /** The row of CTE `input` for a candidate. */
-const inputOf = (
+export const inputOf = (
   { attempt: { claims, ...attempt }, isOverCap = false, authorization = null }: Candidate,
   ord: number,
 ) => ({
@@ -172,12 +181,22 @@ const inputOf = (
   ...(authorization !== null && authorizationOf(claims.quote_amount, authorization)),
 });
 
+/** CTE `input`. */
+export const inputRows = (rows: readonly object[]) => sql.fragment`
+  select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(ord integer,
+    settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
+    quote_token bytea, scope json, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
+    redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
+    is_over_cap boolean, max_amount bigint, capture_mode text, unit_price bigint, capture_threshold bigint,
+    settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8, amount_cap bigint,
+    new_payer_cap bigint, vendor_cap bigint)`;
+
 /**
  * CTE `candidate`: the input with what the snapshot has of attempt and quote. The rows are found
  * one by one, which uses an index whatever size the planner assumes for a JSON parameter. A join
  * with it scanned all settlements.
  */
-const candidatesWithRecords = sql.fragment`
+export const candidatesWithRecords = sql.fragment`
   select input.*, existing.found as is_existing, settled.found as is_settled,
     coalesce(of_payer.micro, 0) as open_of_payer, coalesce(of_vendor.micro, 0) as open_of_vendor,
     input.max_amount is not null and exists (
@@ -199,7 +218,7 @@ const candidatesWithRecords = sql.fragment`
  * Only authorizations have rows here. The sums are those of the snapshot, so what other replicas
  * accept at the same moment is not part of them; payers and vendors of one replica share a batch.
  */
-const openTabs = sql.fragment`
+export const openTabs = sql.fragment`
   select account_id as payer, null as vendor, sum(quote_amount) as micro from settlements
   where capture_due_at is not null
     and account_id = any(array(select account_id from input where max_amount is not null))
@@ -211,17 +230,17 @@ const openTabs = sql.fragment`
   group by vendor_account_id`;
 
 /** CTE `approval`: an approval is for one quote, and the quote fixes the rest. */
-const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`);
+export const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`);
 
 /** CTE `evaluated`: each candidate's decision as if it were the only one of the statement. */
-const evaluateEach = sql.fragment`
+export const evaluateEach = (refusals: Readonly<Record<string, Refusal>>) => sql.fragment`
   select candidate.*, payer.balance, payer.balance_left, payer.allowance, payer.allowance_left,
     ${countedIn}, ${capsOf},
     case
       when is_existing then 'existing'
       when is_settled then 'quote_settled'
       when candidate.is_paid then case when ${isPayerUnknown} then 'payer_unknown' else 'accepted' end
-      ${firstOf(SETTLE_REFUSALS)}
+      ${firstOf(refusals)}
       else 'accepted'
     end as own_decision
   from candidate
@@ -288,17 +307,9 @@ const insertAccepted = sql.fragment`
  */
 const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.infer<typeof Row>[]> =>
   db.any(sql.type(Row)`
-    with input as (
-      select * from jsonb_to_recordset(${JSON.stringify(candidates.map(inputOf))}::jsonb) as input(ord integer,
-        settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
-        quote_token bytea, scope json, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
-        redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
-        is_over_cap boolean, max_amount bigint, capture_mode text, unit_price bigint, capture_threshold bigint,
-        settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8, amount_cap bigint,
-        new_payer_cap bigint, vendor_cap bigint)
-    ), open_tabs as (${openTabs}), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
+    with input as (${inputRows(candidates.map(inputOf))}), open_tabs as (${openTabs}), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
     approval as (${lockApprovalsOfQuotes}),
-    evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
+    evaluated as (${evaluateEach(SETTLE_REFUSALS)}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
     payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}),
     ${publishMatching(
       messagesOf(candidates),

@@ -18,7 +18,7 @@ import { allows, chainState, state } from './conditions.ts';
 import { about, endColumns } from './end-events.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
 import { columns, Row } from './settlements.ts';
-import { Dispatch } from './stalled.ts';
+import { Dispatch, extensionTokens } from './stalled.ts';
 
 /*
  * How authorizations end: by a capture, which fixes what is paid and releases the rest at once, or
@@ -29,7 +29,13 @@ const Authorization = Row.extend({
   account_id: z.string(),
   quote_token: packedToken,
   // What the job of its capture contains besides.
-  ...Dispatch.pick({ owner: true, authority: true, dispatch_count: true, generation: true }).shape,
+  ...Dispatch.pick({
+    owner: true,
+    authority: true,
+    dispatch_count: true,
+    generation: true,
+    extension_tokens: true,
+  }).shape,
   payment_attempt_id: z.string(),
   wallet_id: z.string(),
   /** Older than a restore, which may have lost its capture. */
@@ -38,7 +44,7 @@ const Authorization = Row.extend({
 export type AuthorizationRow = z.infer<typeof Authorization>;
 
 const withPayer = sql.fragment`
-  select ${columns}, dispatch_count, generation,
+  select ${columns}, dispatch_count, generation, ${extensionTokens('settlements')},
     (select owner from payers where payers.wallet_id = settlements.wallet_id) as owner,
     (select authority from payers where payers.wallet_id = settlements.wallet_id) as authority,
     exists (select from restores where restored_at >= created_at) as may_be_captured
@@ -132,6 +138,8 @@ export type NewCapture = {
   used: string;
   /** An amount beyond the use, which is only captured of an authorization that is not due. */
   beyond_use: boolean;
+  /** The chain has it. A restore may have lost the extension that it needed. */
+  found: boolean;
 };
 const Captured = z.object({ settlement_id: z.string(), outbox: insertedColumn });
 
@@ -150,19 +158,20 @@ export const recordCaptures = async (
   const rows = await db.any(sql.type(Captured)`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
-        as input(settlement_id text, amount bigint, fee bigint, used bigint, beyond_use boolean)
+        as input(settlement_id text, amount bigint, fee bigint, used bigint, beyond_use boolean, found boolean)
     ), before as (
-      select s.settlement_id from settlements as s
+      select s.settlement_id, s.quote_amount as held from settlements as s
       where s.settlement_id = any(array(select settlement_id from input)) and ${allows('capture')}
       order by s.settlement_id for update
     ), changed as (
       update settlements as s set status = ${state.after('capture')}, chain_status = ${chainState.after('capture')},
         quote_amount = input.amount, fee_amount = input.fee, capturing_at = app_now(), progressed_at = app_now(),
-        capture_due_at = null
+        capture_due_at = null,
+        max_amount = case when input.found then greatest(s.max_amount, input.amount) else s.max_amount end
       from before join input using (settlement_id)
       where s.settlement_id = before.settlement_id and ${allows('capture')} and s.units_consumed = input.used
         and (s.capture_due_at > app_now() or not input.beyond_use)
-      returning ${releasedColumns}, s.max_amount - input.amount as quote_amount
+      returning ${releasedColumns}, before.held - input.amount as quote_amount
     ), ${release}, ${publishMatching(
       messages,
       'settlement_id',

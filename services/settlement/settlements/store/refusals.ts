@@ -128,3 +128,21 @@ export const SETTLE_REFUSALS = {
   ...OF_TABS,
   ...LAST,
 } satisfies Record<string, Refusal>;
+
+/** Of an extension. Its authorization is locked as CTE `target`, if it can be raised at all. */
+export const EXTENSION_REFUSALS = {
+  authorization_closed: {
+    when: sql.fragment`candidate.extends is null or candidate.counted_day is distinct from delegate.delegate_day`,
+    error: () =>
+      declined(
+        'authorization_closed',
+        'the authorization cannot be raised: it has ended, its wallet no longer covers it, it was raised too often, or it was made by another credential or on another day (UTC); pay a new quote of the vendor',
+        { safe_action: 'new_quote' },
+      ),
+  },
+  ...SETTLE_REFUSALS,
+  over_tab_amount: {
+    ...SETTLE_REFUSALS.over_tab_amount,
+    when: sql.fragment`candidate.ceiling + candidate.max_amount > candidate.amount_cap`,
+  },
+} satisfies Record<string, Refusal>;

@@ -47,6 +47,8 @@ export const Row = z.object({
   unit_price: z.bigint().nullable(),
   at_risk_at: z.number().nullable(),
   voided_at: z.number().nullable(),
+  // Only of an extension.
+  extends: z.string().nullable(),
   // Only of another rail.
   payer_address: z.string().nullable(),
   source_account: z.string().nullable(),
@@ -67,7 +69,7 @@ export const columns = sql.fragment`settlement_id, rail, account_id, payment_att
   quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
   failure_code, failure_message, units_total, max_amount, units_consumed, capture_mode, unit_price, at_risk_at,
-  voided_at, payer_address, source_account, service_name,
+  voided_at, extends, payer_address, source_account, service_name,
   payout_address, resource, accrued_fee, created_at,
   coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable`;
 

@@ -29,7 +29,15 @@ export const Dispatch = z.object({
   created_at: z.number(),
   /** What is paid of an authorization. */
   capture_amount: z.bigint().nullable(),
+  /** The quotes that have raised its ceiling. Null: none, or not an authorization. */
+  extension_tokens: z.array(packedToken).nullable(),
 });
+/** The column `extension_tokens` of the settlements in `table`. */
+export const extensionTokens = (table: string) => sql.fragment`case when extensions is not null then array(
+    select extension.quote_token from settlements as extension
+    where extension.extends = ${sql.identifier([table])}.settlement_id order by extension.settlement_id
+  ) end as extension_tokens`;
+
 /** The fields of a settlement that its settle job contains. */
 export type DispatchRow = z.infer<typeof Dispatch>;
 
@@ -42,7 +50,7 @@ const claim = (which: Fragment) => sql.fragment`
   where ${which}
   returning settlement_id, account_id, payment_attempt_id, quote_token, wallet_id, dispatch_count, generation,
     under_way_since as created_at, case when max_amount is not null then quote_amount end as capture_amount,
-    message_hash, source_account, vendor_account_id,
+    message_hash, source_account, vendor_account_id, ${extensionTokens('s')},
     (select owner from payers where payers.wallet_id = s.wallet_id) as owner,
     (select authority from payers where payers.wallet_id = s.wallet_id) as authority`;
 
