@@ -23,8 +23,11 @@ export type Budgets = {
   refillsInSeconds: (period: Budget['period']) => number;
 };
 
-/** The amount of one scope and period that this process has reserved in advance. */
-type Allotment = { scope: string; startsAt: number; left: bigint; queue: Promise<unknown> };
+/**
+ * The amount of one scope and period that this process has reserved in advance. `taken`: what it
+ * has taken from the table so far.
+ */
+type Allotment = { scope: string; startsAt: number; left: bigint; taken: bigint; queue: Promise<unknown> };
 type AmountRequest = { scope: string; startsAt: number; amount: bigint; cap: bigint };
 
 const ALLOTMENTS_PER_CAP = 100n;
@@ -110,6 +113,16 @@ const reservationOf = (
 });
 
 /**
+ * The next allotment of a process. One of a day begins small and doubles: what is lost with a
+ * process is then no more than what it has used, and one that dies again and again does not use up
+ * the day of all others. An hour refills soon enough.
+ */
+const sizeOf = ({ period, cap }: Budget, { taken }: Allotment): bigint => {
+  const most = cap / ALLOTMENTS_PER_CAP;
+  return period === 'day' && taken < most ? taken : most;
+};
+
+/**
  * Budgets that many processes share. Each process reserves allotments in advance, so most
  * reservations need no statement. An allotment that is lost with its process, or evicted from the
  * cache, only makes the cap tighter.
@@ -123,15 +136,18 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
 
   const allotmentOf = (scope: string, startsAt: number): Allotment => {
     const key = `${scope}@${startsAt}`;
-    const allotment = allotments.get(key) ?? { scope, startsAt, left: 0n, queue: Promise.resolve() };
+    const allotment = allotments.get(key) ?? {
+      scope,
+      startsAt,
+      left: 0n,
+      taken: 0n,
+      queue: Promise.resolve(),
+    };
     allotments.set(key, allotment);
     return allotment;
   };
 
-  const enlarge = async (
-    allotment: Allotment,
-    { size, amount, cap }: Record<'size' | 'amount' | 'cap', bigint>,
-  ) => {
+  const enlarge = async (allotment: Allotment, budget: Budget, amount: bigint) => {
     const { scope, startsAt, left } = allotment;
     if (left >= amount) {
       allotment.left -= amount;
@@ -140,8 +156,10 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
     // Concurrent callers must not use the rest, because it is already counted for this amount.
     allotment.left = 0n;
     const missing = amount - left;
+    const size = sizeOf(budget, allotment);
     for (const requested of size > missing ? [size, missing] : [missing]) {
-      if (!(await reserveInTable({ scope, startsAt, amount: requested, cap }))) continue;
+      if (!(await reserveInTable({ scope, startsAt, amount: requested, cap: budget.cap }))) continue;
+      allotment.taken += requested;
       allotment.left += requested - missing;
       return true;
     }
@@ -150,16 +168,16 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
   };
 
   return {
-    reserve: async ({ scope, period, cap }, amount, at = clock()) => {
-      const allotment = allotmentOf(scope, startOf(period, at));
-      const size = cap / ALLOTMENTS_PER_CAP;
+    reserve: async (budget, amount, at = clock()) => {
+      const allotment = allotmentOf(budget.scope, startOf(budget.period, at));
+      const size = budget.cap / ALLOTMENTS_PER_CAP;
       const reservation = reservationOf(pool, allotment, { size, amount });
       if (allotment.left >= amount) {
         allotment.left -= amount;
         return reservation;
       }
       // One after the other, so that the callers of a burst do not reserve an allotment each.
-      const result = allotment.queue.then(() => enlarge(allotment, { size, amount, cap }));
+      const result = allotment.queue.then(() => enlarge(allotment, budget, amount));
       allotment.queue = result.catch(() => {});
       return (await result) ? reservation : null;
     },

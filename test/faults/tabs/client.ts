@@ -37,8 +37,7 @@ export const createTabClient = ({ stack }: Access, log: TabLog) => {
         .catch(() => null),
     /** Authorizes a tab once. True when its buyer knows what became of it. */
     authorize: async (tab: Tab): Promise<boolean> => {
-      const { consumer } = tab.buyer;
-      const call = callsOf(tab).authorize(consumer.token, tab.quote, tab.attemptId);
+      const call = callsOf(tab).authorize(tab.buyer.key, tab.quote, tab.attemptId);
       const answer = await asked<Tab['settlement'] & object>('authorize', call);
       if (answer.status === 200 && answer.body.settlement_id !== undefined) tab.settlement = answer.body;
       tab.isDecided ||= isFinal(answer);

@@ -4,6 +4,8 @@ import type { Tab as Settlement, TabQuote } from '../../support/tab-calls.ts';
 /** A buyer. A cheater empties its wallet, or takes its allowance back, while a tab is used. */
 export type Buyer = {
   consumer: Consumer;
+  /** The key of its agent. A sign-in ends before a long campaign does. */
+  key: string;
   cheats: boolean;
   /** A cheater could not put its money back, for instance because of a fork. */
   isElsewhere?: boolean;

@@ -1,6 +1,6 @@
 import {
-  type Consumer,
   createConsumer,
+  createDelegate,
   createVendor,
   quoteOf,
   settleWith,
@@ -24,7 +24,7 @@ const BALANCE = 10_000_000_000n;
 const TABS_PER_READ = 200;
 
 /** Buyers with a payment that is final: others may open a few tabs only. */
-const createBuyers = async (access: Access, vendor: Vendor, count: number): Promise<Consumer[]> => {
+const createBuyers = async (access: Access, vendor: Vendor, count: number) => {
   const api = patientApi(createApi(access.stack.gateway_url));
   const buyers = await atOnce(count, () =>
     createConsumer(api, access.stack, { balance: BALANCE, allowance: BALANCE }),
@@ -40,7 +40,13 @@ const createBuyers = async (access: Access, vendor: Vendor, count: number): Prom
       );
     }),
   );
-  return buyers;
+  const limit = String(BALANCE);
+  return Promise.all(
+    buyers.map(async (consumer) => {
+      const { api_key: key } = await createDelegate(api, consumer, { per_payment: limit, daily: limit });
+      return { consumer, key };
+    }),
+  );
 };
 
 const readUses = async ({ query }: Access, settlementIds: readonly string[]) => {
@@ -138,10 +144,11 @@ export const tabTraffic = ({
   begin: async (access) => {
     const api = patientApi(createApi(access.stack.gateway_url));
     const sellers = await atOnce(vendors, () => createVendor(api, access.stack));
-    const consumers = await createBuyers(access, sellers[0]!, buyers + cheaters);
-    const all = consumers.map((consumer, at): Buyer => ({ consumer, cheats: at >= buyers }));
+    const all = (await createBuyers(access, sellers[0]!, buyers + cheaters)).map(
+      (buyer, at): Buyer => ({ ...buyer, cheats: at >= buyers }),
+    );
     const owners = [
-      ...consumers.map(({ wallet }) => wallet.publicKey),
+      ...all.map(({ consumer }) => consumer.wallet.publicKey),
       ...sellers.map(({ payout }) => payout.publicKey),
     ].map((key) => key.toBase58());
     const before = new Map(
