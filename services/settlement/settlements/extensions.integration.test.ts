@@ -26,6 +26,7 @@ import {
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
 import { consumer, lostCaptures, snapshots } from '../../../test/support/settlement-peers.ts';
+import { recordApproval } from '../approvals/record-approval.ts';
 import { endDueAuthorizations } from './end-due-authorizations.ts';
 import { watchAuthorizations } from './watch-authorizations.ts';
 
@@ -236,6 +237,26 @@ test('the limits of a delegate count the addition, and get back what is not capt
   await publishProgress(one.id, 'confirmed');
   await answer;
   expect(await spendingOf(delegate)).toMatchObject({ usage: { daily: { held: '0', spent: '600000' } } });
+});
+
+test('an owner approves the addition, not the whole ceiling', async () => {
+  const payer = consumer();
+  const delegate = await delegateOf(payer, {}, null, { approval_above: String(ADDED - 1n) });
+  const one = await authorize({}, delegate, ADDED - 1n);
+  const more = extensionOf(one, ADDED);
+  const attempt = newId('evt');
+  expect(await outcome(pay(delegate, more, attempt))).toBe('approval_required');
+  expect(await held(payer)).toBe(ADDED - 1n);
+  const { data } = await callAs<{ data: { approval_id: string; amount: string }[] }>(
+    delegate,
+    'listApprovals',
+    {},
+  );
+  expect(data).toMatchObject([{ amount: String(ADDED) }]);
+  const { account_id } = payer;
+  await recordApproval(deps)({ account_id, approval_id: data[0]!.approval_id, passkey_id: 'pk_1' });
+  expect(await outcome(pay(delegate, more, attempt))).toBe('ok');
+  expect(await held(payer)).toBe(2n * ADDED - 1n);
 });
 
 test('64 extensions at once, with room for ten, raise the ceiling ten times', async () => {

@@ -75,7 +75,7 @@ const lockTarget = (quoteId: string) => sql.fragment`
   from settlements as s join input on s.account_id = input.account_id and s.wallet_id = input.wallet_id
     and s.service_id = input.service_id and s.delegate_id is not distinct from input.delegate_id
   where s.paying_quote_id = ${quoteId} and s.max_amount is not null and ${allows('extend')} and ${isUsable}
-    and s.at_risk_at is null and coalesce(s.extensions, 0) < ${MAX_EXTENSIONS}
+    and coalesce(s.extensions, 0) < ${MAX_EXTENSIONS}
   for update of s`;
 
 const insertExtension = sql.fragment`
