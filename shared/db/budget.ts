@@ -31,6 +31,7 @@ type Allotment = { scope: string; startsAt: number; left: bigint; taken: bigint;
 type AmountRequest = { scope: string; startsAt: number; amount: bigint; cap: bigint };
 
 const ALLOTMENTS_PER_CAP = 100n;
+const FIRST_PER_CAP = 1000n;
 const MS = { hour: 3_600_000, day: 86_400_000 } as const;
 const MAX_ALLOTMENTS = 10_000;
 
@@ -113,13 +114,16 @@ const reservationOf = (
 });
 
 /**
- * The next allotment of a process. One of a day begins small and doubles: what is lost with a
- * process is then no more than what it has used, and one that dies again and again does not use up
- * the day of all others. An hour refills soon enough.
+ * The next allotment of a process: as much as it has taken so far, within bounds. What is lost with
+ * a process is then about what it has used, and one that dies again and again does not use up the
+ * cap of all others. Many wallets have a cap of an hour, so its first allotment covers several
+ * payments.
  */
 const sizeOf = ({ period, cap }: Budget, { taken }: Allotment): bigint => {
   const most = cap / ALLOTMENTS_PER_CAP;
-  return period === 'day' && taken < most ? taken : most;
+  const least = period === 'day' ? 0n : cap / FIRST_PER_CAP;
+  if (taken >= most) return most;
+  return taken > least ? taken : least;
 };
 
 /**
