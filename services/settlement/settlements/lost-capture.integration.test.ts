@@ -111,3 +111,22 @@ test('the chain is not asked about an authorization that is newer than the resto
   expect((await amountOf(one.id))[0]).toBe('voided');
   expect(await jobsOf(one.id)).toEqual([]);
 });
+
+test('those that wait for the chain keep no other authorization waiting', async () => {
+  const waiting = await Promise.all(Array.from({ length: 201 }, () => authorize()));
+  for (const { q } of waiting) lostCaptures.set(q.quote_token, null);
+  await restore();
+  await admin.query(
+    "update restores set restored_at = app_now() - interval '1 minute', taken_at = app_now() - interval '1 hour'",
+  );
+  await admin.query(
+    "update settlements set created_at = created_at - interval '2 minutes' where settlement_id = any($1)",
+    [waiting.map(({ id }) => id)],
+  );
+  await dueNow(...waiting.map(({ id }) => id));
+  const other = await authorize();
+  await dueNow(other.id);
+  await deps.endDue();
+  expect(await record(other.id)).toMatchObject({ status: 'voided' });
+  expect(await record(waiting[0]!.id)).toMatchObject({ status: 'authorized' });
+});

@@ -58,10 +58,13 @@ export const findAuthorization = (
   db.maybeOne(sql.type(Authorization)`
     ${withPayer} where settlement_id = ${settlement_id} and service_id = ${service_id} and max_amount is not null`);
 
-/** Authorizations that end by themselves now, those that are due for longest first. */
+/**
+ * Authorizations that end by themselves now, those that are due for longest first. Those that wait
+ * for the chain after a restore come last, so that they keep no other one waiting.
+ */
 export const listDue = (db: Db, limit: number): Promise<readonly AuthorizationRow[]> =>
   db.any(sql.type(Authorization)`
-    ${withPayer} where capture_due_at <= app_now() order by capture_due_at limit ${limit}`);
+    ${withPayer} where capture_due_at <= app_now() order by may_be_captured, capture_due_at limit ${limit}`);
 
 const Watched = z.object({
   wallet_id: z.string(),
