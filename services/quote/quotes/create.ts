@@ -60,14 +60,14 @@ const priced = async (deps: Pick<Deps, 'pool' | 'fee'>, input: Input, service: S
   if (input.extends === undefined)
     return {
       payee: service,
+      scope: checkedScope(input),
+      capture: captureTerms(input, deps.fee),
       amounts: amountsOf(
         parseMicro(input.max_amount ?? input.quote_amount ?? service.price),
         deps.fee,
         input.max_amount === undefined ? 'quote_amount' : 'max_amount',
       ),
       redeem_window_seconds: input.redeem_window_seconds ?? service.redeem_window_seconds,
-      scope: checkedScope(input),
-      capture: captureTerms(input, deps.fee),
     };
   const first = await findExtended(deps.pool, { ...input, extends: input.extends }, service);
   const { payout_address, service_name: name, redeem_window_seconds, scope, capture } = first;

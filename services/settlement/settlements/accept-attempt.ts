@@ -105,7 +105,9 @@ const extensionOf = (
   attempt: Attempt,
 ): Omit<Extension, 'isOverCap'> | null => {
   const { extends: extended, capture: terms } = attempt.claims;
-  return extended === undefined || terms === undefined ? null : { attempt, extended, terms, caps };
+  if (extended === undefined) return null;
+  if (terms === undefined) throw new TypeError('The quote of an extension has capture terms.');
+  return { attempt, extended, terms, caps };
 };
 
 /** Accepts an extension, by a statement of its own: it locks the authorization first. */
