@@ -7,7 +7,7 @@ import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Payer } from '../payers/store.ts';
 import type { ServiceTerms } from '../terms.ts';
-import { acceptHolding, type HoldingDeps, recordAccepted } from './accept.ts';
+import { acceptHolding, type Holding, type HoldingDeps, recordAccepted } from './accept.ts';
 import type { AcceptedEvents } from './accepted-events.ts';
 import { authorizedEvent, firstSettleJob } from './events.ts';
 import { QUITTANCE } from './quittance-rail.ts';
@@ -114,7 +114,7 @@ const extensionOf = (
 const acceptRaising = async (
   deps: AcceptDeps,
   extension: Omit<Extension, 'isOverCap'>,
-  holding: Parameters<typeof acceptHolding>[1],
+  holding: Holding,
 ): Promise<Accepted> => {
   const evaluation = await acceptHolding(deps, holding, ({ isOverCap }) =>
     acceptExtension(deps.pool, { ...extension, isOverCap }, activeTraceparent()),

@@ -37,7 +37,7 @@ export const recordAccepted = async <Attempt>(
 };
 
 /** What a payment of a wallet here is accepted with. */
-type Holding = { payer: Payer; amountMicro: bigint; abandonedAt: number };
+export type Holding = { payer: Payer; amountMicro: bigint; abandonedAt: number };
 /** One evaluation of it. `at`: the moment in whose hour the caps count the amount. */
 type Candidate = { payer: Payer; isOverCap: boolean; at: number };
 
