@@ -1,7 +1,8 @@
 import { LIMITS, WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
-import { EPOCH, model, tokenOf } from './database.ts';
+import { EPOCH, type Model, model, tokenOf } from './database.ts';
+import { extensionModel } from './extension-model.ts';
 import type { Harness } from './harness.ts';
 import {
   type Delegate,
@@ -40,22 +41,25 @@ type Values = {
   ends_at?: number;
 };
 
+/** The columns of a payment that is made at once, or holds nothing. */
+const NOTHING_AUTHORIZED = {
+  ...{ max_amount: null, capture_mode: null, unit_price: null },
+  ...{ capture_threshold: null, settlement_token: null, redeem_expires_at: null, capture_due_at: null },
+  ...{ at_risk_at: null, voided_at: null, usable: false },
+} as const;
+
 /** The columns in which an authorization differs from a payment. */
-const authorizationOf = ({ max_amount, ...values }: Values) => ({
-  ...(max_amount === undefined
-    ? { status: 'pending' as const, chain_status: 'pending' as const }
-    : { status: 'authorized' as const, chain_status: 'none' as const }),
-  max_amount: max_amount === undefined ? null : BigInt(max_amount),
-  capture_mode: values.capture_mode ?? null,
-  unit_price: null,
-  capture_threshold: values.capture_threshold == null ? null : BigInt(values.capture_threshold),
-  settlement_token: values.settlement_token === undefined ? null : tokenOf(values.settlement_token),
-  redeem_expires_at: values.ends_at ?? null,
-  capture_due_at: values.ends_at ?? null,
-  at_risk_at: null,
-  voided_at: null,
-  usable: false,
-});
+const authorizationOf = ({ max_amount, ...values }: Values): Partial<Settlement> =>
+  max_amount === undefined
+    ? {}
+    : {
+        ...{ status: 'authorized', chain_status: 'none', max_amount: BigInt(max_amount) },
+        capture_mode: values.capture_mode ?? null,
+        capture_threshold: values.capture_threshold == null ? null : BigInt(values.capture_threshold),
+        settlement_token: tokenOf(values.settlement_token!),
+        redeem_expires_at: values.ends_at!,
+        capture_due_at: values.ends_at!,
+      };
 
 const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
 
@@ -66,22 +70,24 @@ const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && 
  * indexes decide last. Rows that the statement locks (`for update`) are read in their newest
  * version.
  */
-export const acceptModel = (
+export const acceptModels = (
   harness: Harness,
   {
     settlements,
     payers,
     delegates,
     approvals,
+    isUsable,
     insertOutbox,
   }: {
     settlements: Map<string, Settlement>;
     payers: Map<string, Payer>;
     delegates: Map<string, Delegate>;
     approvals: ApprovalsTables;
+    isUsable: (row: Settlement) => boolean;
     insertOutbox: (json: string) => unknown[];
   },
-) => {
+): Model[] => {
   const { now, random, off } = harness;
   const appNow = () => EPOCH + now();
   /** When each row became visible, because a snapshot may be older. */
@@ -97,13 +103,20 @@ export const acceptModel = (
     is_fresh || (delegate_id === null && off === 'limits of an account');
   const heldOf = (payer: Payer): bigint => (off === 'conditional holds' ? 0n : payer.held);
 
-  const evaluate = (values: Values, snapshot: number): string => {
-    const seen = [...settlements.values()].filter((row) => insertedAt.get(row.settlement_id)! <= snapshot);
+  const isVisible = (row: Settlement, snapshot: number): boolean =>
+    insertedAt.get(row.settlement_id)! <= snapshot;
+  const snapshotNow = (): number => now() - random.between(0, 30);
+
+  /** @param first the refusals that have precedence over those of a settle */
+  const evaluate = (values: Values, snapshot: number, first = (): string | null => null): string => {
+    const seen = [...settlements.values()].filter((row) => isVisible(row, snapshot));
     const isExisting = seen.some((row) => isAttempt(row, values));
     const payer = payers.get(values.wallet_id);
 
     if (isExisting && off !== 'attempt read first') return 'existing';
     if (seen.some((row) => isPaying(row, values))) return 'quote_settled';
+    const own = first();
+    if (own !== null) return own;
     if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
     const delegate = delegates.get(limitsOf(values));
     if (delegate === undefined && values.delegate_id !== null) return 'delegate_unknown';
@@ -136,16 +149,17 @@ export const acceptModel = (
       (row) => isAttempt(row, values) || (off !== 'unique quote index' && isPaying(row, values)),
     );
 
+  const valuesOf = (input: string): Values[] =>
+    (JSON.parse(input) as (Values & { quote_amount: string; fee_amount: string })[]).map((one) => ({
+      ...one,
+      quote_token: tokenOf(one.quote_token),
+      quote_amount: BigInt(one.quote_amount),
+      fee_amount: BigInt(one.fee_amount),
+    }));
+
   const acceptAll = ({ input, messages }: { input: string; messages: string }): unknown[] => {
-    const snapshot = now() - random.between(0, 30);
-    const candidates = (JSON.parse(input) as (Values & { quote_amount: string; fee_amount: string })[]).map(
-      (one): Values => ({
-        ...one,
-        quote_token: tokenOf(one.quote_token),
-        quote_amount: BigInt(one.quote_amount),
-        fee_amount: BigInt(one.fee_amount),
-      }),
-    );
+    const snapshot = snapshotNow();
+    const candidates = valuesOf(input);
     const outgoing = JSON.parse(messages) as { payload: { settlement_id: string } }[];
     const taken = new Map<string, bigint>();
     /**
@@ -185,17 +199,25 @@ export const acceptModel = (
   };
 
   const insert = (values: Values): void => {
-    const { settlement_id: settlementId, payment_attempt_id: attemptId, ...columns } = values;
     const payer = payers.get(values.wallet_id)!;
     payer.held += values.quote_amount;
     const delegate = delegates.get(limitsOf(values));
     if (delegate !== undefined) delegate.held += values.quote_amount;
+    insertRow(values, authorizationOf(values));
+    const text = `${values.settlement_id} is accepted, held ${payer.held} of ${payer.balance}`;
+    harness.trace('settlements', text);
+  };
+
+  const insertRow = (values: Values, own: Partial<Settlement>): void => {
+    const { settlement_id: settlementId, payment_attempt_id: attemptId, ...columns } = values;
     insertedAt.set(settlementId, now());
     settlements.set(settlementId, {
       ...columns,
       settlement_id: settlementId,
       payment_attempt_id: attemptId,
-      ...authorizationOf(values),
+      status: 'pending',
+      chain_status: 'pending',
+      ...NOTHING_AUTHORIZED,
       tx_hash: null,
       superseded_tx_hashes: [],
       redeemed_at: null,
@@ -203,6 +225,7 @@ export const acceptModel = (
       rail: 'quittance',
       payer_address: null,
       extends: null,
+      extensions: null,
       source_account: null,
       service_name: null,
       payout_address: null,
@@ -214,19 +237,25 @@ export const acceptModel = (
       failure_message: null,
       created_at: appNow(),
       elapsed: false,
-      holding: true,
+      holding: own.status !== 'merged',
       generation: 0,
       dispatch_count: 1,
       progressed_at: now(),
       issued_at: null,
+      ...own,
     });
     harness.call(settlementId, `S${settlements.size}(${attemptId})`);
-    harness.trace('settlements', `${settlementId} is accepted, held ${payer.held} of ${payer.balance}`);
   };
 
-  return model<{ input: string; messages: string }>(
-    /existing\.found as is_existing, settled\.found/,
-    'input messages',
-    acceptAll,
-  );
+  return [
+    model<{ input: string; messages: string }>(
+      /existing\.found as is_existing, settled\.found.*queued as \(/s,
+      'input messages',
+      acceptAll,
+    ),
+    extensionModel(harness, {
+      ...{ settlements, payers, delegates, isUsable, insertOutbox, valuesOf, snapshotNow, isVisible },
+      ...{ evaluate, comparedWith, violatesIndex, insertRow },
+    }),
+  ];
 };

@@ -7,7 +7,7 @@ import { EPOCH } from './database.ts';
 import { type Harness, type Process, require } from './harness.ts';
 import type { SettlementReplica } from './processes.ts';
 import type { Random } from './random.ts';
-import type { Settlement } from './settlement-rows.ts';
+import { acceptedMicro, type Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 
 const TRIES = 8;
@@ -127,7 +127,7 @@ export const createApprovalAmounts = (random: Random, isOn: boolean) => (): bigi
 const isOfPayment = (approval: ApprovalRecord, row: Settlement): boolean =>
   approval.account_id === row.account_id &&
   approval.delegate_id === row.delegate_id &&
-  approval.amount === row.quote_amount &&
+  approval.amount === acceptedMicro(row) &&
   approval.pay_to === (row.payout_address ?? storedClaims(row.quote_token).payout_address) &&
   approval.rail === row.rail &&
   approval.quote_id === row.quote_id &&
@@ -142,7 +142,8 @@ export const checkApprovals = ({ settlements, delegates, approvals: { approvals 
   const used = new Set<string>();
   const rows = [...approvals.values()];
   for (const row of settlements.values()) {
-    const { settlement_id: id, payment_attempt_id, delegate_id, quote_amount: amount } = row;
+    const { settlement_id: id, payment_attempt_id, delegate_id } = row;
+    const amount = acceptedMicro(row);
     const above = delegates.get(delegate_id ?? '')?.approval_above ?? null;
     if (above === null || amount <= above) continue;
     const isOf = (one: ApprovalRecord) => isOfPayment(one, row);

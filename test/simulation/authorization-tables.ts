@@ -2,7 +2,7 @@ import type { Event } from '../../services/settlement/settlements/model/status.t
 import type { NewCapture, NewVoid } from '../../services/settlement/settlements/store/authorizations.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
-import { type Delegate, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
+import { type Delegate, extensionTokens, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
 
 /** What the statements of authorizations change besides the settlement. */
 type Tables = {
@@ -28,7 +28,8 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
   const withPayer = (row: Settlement) =>
     show(row).map((shown) => {
       const { owner, authority } = payers.get(row.wallet_id)!;
-      return { ...(shown as object), owner, authority, may_be_captured: false };
+      const extension_tokens = extensionTokens(settlements, row);
+      return { ...(shown as object), owner, authority, extension_tokens, may_be_captured: false };
     });
 
   const release = (row: Settlement, amount: bigint): void => {
@@ -45,7 +46,7 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
       const isStale = row.units_consumed !== BigInt(one.used) || (one.beyond_use && !isUsable(row));
       if (isStale && off !== 'a capture decides on the newest use') return [];
       if (!move(row, 'capture')) return [];
-      release(row, row.max_amount - BigInt(one.amount));
+      release(row, row.quote_amount - BigInt(one.amount));
       Object.assign(row, {
         quote_amount: BigInt(one.amount),
         fee_amount: BigInt(one.fee),

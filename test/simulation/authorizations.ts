@@ -5,9 +5,19 @@ import { type Harness, type Process, require } from './harness.ts';
 import type { SettlementReplica } from './processes.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 
+type Used = Awaited<ReturnType<SettlementReplica['usage']>>;
 type Authorized = { settlement_id: string; settlement_token: string };
 /** Uses that the vendor has stored with their ids before it reports them. */
-type Report = { of: Authorized; usages: { usage_id: string; amount: string }[]; first: string | null };
+type Report = { of: Authorized; usages: { usage_id: string; amount: string }[]; first: Used | null };
+
+/**
+ * The same but for the ceiling, which is that of its call: an extension may have raised it between
+ * two calls, whose answers may overtake one another.
+ */
+const isRepeatOf = (first: Used, { max_amount, left, ...answer }: Used): boolean =>
+  answer.used === first.used &&
+  answer.settlement_id === first.settlement_id &&
+  BigInt(left) === BigInt(max_amount) - BigInt(first.used);
 
 const REPLICAS = 2;
 const TRIES = 6;
@@ -20,7 +30,7 @@ const TRANSIENT = ['service_unavailable', 'internal_error'];
  */
 export const createMeteringVendor = (
   harness: Harness,
-  { replicas }: { replicas: () => readonly SettlementReplica[] },
+  { replicas, onEnding }: { replicas: () => readonly SettlementReplica[]; onEnding: (id: string) => void },
 ) => {
   const { random } = harness;
   const process: Process = { name: 'metering', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
@@ -32,6 +42,8 @@ export const createMeteringVendor = (
   const givenUp = new Set<string>();
   /** What was answered with 200, by settlement and id. */
   const answered = new Map<string, Set<string>>();
+  /** The highest ceiling that an answer has named, by settlement. */
+  const named = new Map<string, bigint>();
   let working = 0;
 
   /** One call. True: the answer is final. */
@@ -39,10 +51,15 @@ export const createMeteringVendor = (
     const { of, usages } = one;
     const id = of.settlement_id;
     try {
-      const answer = JSON.stringify(await call((replica) => replica.usage({ ...of, usages }, caller)));
-      if (one.first !== null && one.first !== answer)
-        harness.fail('a repeat gets the first answer', `${id}: ${answer}, not ${one.first}`);
+      const answer = await call((replica) => replica.usage({ ...of, usages }, caller));
+      if (one.first !== null && !isRepeatOf(one.first, answer))
+        harness.fail(
+          'a repeat gets the first answer',
+          `${id}: ${JSON.stringify(answer)}, not ${JSON.stringify(one.first)}`,
+        );
       one.first = answer;
+      const ceiling = BigInt(answer.max_amount);
+      if (ceiling > (named.get(id) ?? 0n)) named.set(id, ceiling);
       const ids = answered.get(id) ?? new Set();
       for (const { usage_id } of usages) ids.add(usage_id);
       answered.set(id, ids);
@@ -64,6 +81,7 @@ export const createMeteringVendor = (
   /** Ends it, or leaves that to its window. */
   const end = async ({ settlement_id }: Authorized): Promise<void> => {
     const how = random.next();
+    onEnding(settlement_id);
     try {
       if (how < 0.5) await call((replica) => replica.capture({ settlement_id }, caller));
       else if (how < 0.7) {
@@ -76,7 +94,7 @@ export const createMeteringVendor = (
     }
   };
 
-  const work = async (of: Authorized, own: Report[], all: Report[]): Promise<void> => {
+  const work = async (of: Authorized, own: Report[], all: Report[], ends = true): Promise<void> => {
     for (const one of own) {
       all.push(one);
       if (random.chance(0.15)) void report(one);
@@ -90,13 +108,30 @@ export const createMeteringVendor = (
       all.push(late);
       void report(late);
     }
-    await end(of);
+    if (random.chance(0.4)) await harness.sleep(process, random.between(0, 30_000));
+    if (ends) await end(of);
     for (const one of all) await pursue(one);
     working -= 1;
   };
 
+  /** What is used after an extension, some of it beyond the first ceiling. */
+  const useMore = (of: Authorized, addedMicro: bigint): void => {
+    const own = Array.from({ length: random.int(1, 4) }, (_, index): Report => {
+      const usage_id = `${addedMicro}/${opened.size}/${answered.size}/${index}/${harness.now()}`;
+      return {
+        of,
+        usages: [{ usage_id, amount: String(addedMicro / BigInt(random.int(1, 3))) }],
+        first: null,
+      };
+    });
+    working += 1;
+    harness.inside(process, random.between(0, 500), () => void work(of, own, [], random.chance(0.3)));
+  };
+
   return {
     isIdle: () => working === 0 && isIdle(),
+    useMore,
+    named,
     givenUp,
     answered,
     open: (of: Authorized, ceilingMicro: bigint): void => {
@@ -123,12 +158,14 @@ type MeteringVendor = ReturnType<typeof createMeteringVendor>;
 /** What was used is captured, nothing else, and what was answered with 200 is recorded. */
 export const checkAuthorizations = (
   { settlements, consume: { consumptions } }: SettlementTables,
-  { answered, givenUp }: MeteringVendor,
+  { answered, named, givenUp }: MeteringVendor,
 ): void => {
   for (const row of settlements.values()) {
     const { settlement_id: id, max_amount: max, quote_amount: amount, units_consumed: used, status } = row;
     if (max === null) continue;
     require(amount <= max, 'never more captured than authorized', () => `${id}: ${amount} of ${max}`);
+    const said = named.get(id) ?? 0n;
+    require(said <= max, 'no answer names a higher ceiling', () => `${id}: ${said} of ${max}`);
     if (status === 'redeemed' || status === 'capturing')
       require(amount === used, 'what was used is captured', () => `${id}: ${amount} for ${used}`);
     if (status === 'voided' && !givenUp.has(id))

@@ -137,6 +137,8 @@ export const createBus = (harness: Harness) => {
     },
     consume: (process: Process, handlers: Record<string, Handle>) =>
       consumers.set(process, new Map(Object.entries(handlers))),
+    /** Publishes as a service that was taken over: at once, and without an outbox. */
+    inject: (row: OutboxRow): void => store(row, () => {}),
     isEmpty: () => stored.size === 0,
     /**
      * The server is killed. `wiped`: it loses everything that it stored, the message ids for

@@ -24,7 +24,11 @@ export type Quote = {
   units: number | null;
   /** Its amount is a ceiling, of which the vendor captures what is used. */
   hasCeiling: boolean;
+  /** The quote whose ceiling it raises. Null: it raises none. */
+  extended: Quote | null;
+  claims: Claims;
 };
+type Claims = Omit<QuoteClaims, 'kid' | 'typ'>;
 export type Attempt = {
   attemptId: string;
   quote: Quote;
@@ -33,7 +37,7 @@ export type Attempt = {
   /** Codes of refusals that can have no other reason than the attempt's acceptance. */
   causedByItself: readonly string[];
   /** The client got this 200, and these errors for calls that it made afterwards. */
-  paid: { settlement_id: string; settlement_token: string } | null;
+  paid: { settlement_id: string; settlement_token: string; max_amount?: string } | null;
   refused: string | null;
 };
 
@@ -72,7 +76,7 @@ export const createQuote = (
 ): Quote => {
   const quoteId = actors.quoteId(number);
   const expiresAt = EPOCH + harness.now() + livesMs;
-  const claims: Omit<QuoteClaims, 'kid' | 'typ'> = {
+  const claims: Claims = {
     env: 'test',
     quote_id: quoteId,
     vendor_account_id: actors.vendor.account_id,
@@ -90,14 +94,39 @@ export const createQuote = (
     ...(windowSeconds !== null && { capture: captureOf(windowSeconds) }),
   };
   harness.call(quoteId, `Q${number}`);
-  const token = signToken('quote', claims, actors.quoteKey);
-  return {
-    ...{ quoteId, token, grossMicro, expiresAt, payer },
-    units: windowSeconds === null ? units : null,
-    signBefore: signingDeadline(claims),
-    hasCeiling: windowSeconds !== null,
-  };
+  return signQuote(claims, { payer, extended: null });
 };
+
+export const signQuote = (claims: Claims, { payer, extended }: Pick<Quote, 'payer' | 'extended'>): Quote => ({
+  ...{ quoteId: claims.quote_id, payer, extended, claims },
+  token: signToken('quote', claims, actors.quoteKey),
+  grossMicro: BigInt(claims.quote_amount),
+  expiresAt: Date.parse(claims.expires_at),
+  units: claims.scope === null ? null : (claims.scope as { units: number }).units,
+  signBefore: signingDeadline(claims),
+  hasCeiling: claims.capture !== undefined,
+});
+
+/** A quote that raises the ceiling of another one, as the quote service signs it. */
+export const createExtension = (
+  harness: Harness,
+  { number, extended, addedMicro, livesMs }: Record<'number' | 'livesMs', number> & Extending,
+): Quote => {
+  const quoteId = actors.quoteId(number);
+  const times = { issued_at: EPOCH + harness.now(), expires_at: EPOCH + harness.now() + livesMs };
+  const claims: Claims = {
+    ...extended.claims,
+    quote_id: quoteId,
+    quote_amount: String(addedMicro),
+    fee_amount: String(addedMicro / 100n),
+    issued_at: isoTime(times.issued_at),
+    expires_at: isoTime(times.expires_at),
+    extends: extended.quoteId,
+  };
+  harness.call(quoteId, `E${number}`);
+  return signQuote(claims, { payer: extended.payer, extended });
+};
+type Extending = { extended: Quote; addedMicro: bigint };
 
 /** The payers' programs and the vendor's: they call, repeat, and record every answer. */
 export const createClients = (
@@ -107,7 +136,7 @@ export const createClients = (
     onPaid,
   }: {
     replicas: () => readonly SettlementReplica[];
-    onPaid: (paid: NonNullable<Attempt['paid']>, quote: Quote) => void;
+    onPaid: (paid: NonNullable<Attempt['paid']>, attempt: Attempt) => void;
   },
 ) => {
   const { random } = harness;
@@ -126,7 +155,7 @@ export const createClients = (
     const { attemptId, paid } = attempt;
     if (paid === null) {
       attempt.paid = answer;
-      onPaid(answer, attempt.quote);
+      onPaid(answer, attempt);
       return;
     }
     if (paid.settlement_id !== answer.settlement_id || paid.settlement_token !== answer.settlement_token)

@@ -10,7 +10,7 @@ import type { FundingTables, Refund } from './funding-tables.ts';
 import { require } from './harness.ts';
 import { isToOthers } from './outgoing-chain.ts';
 import type { Vendor } from './refunds.ts';
-import { limitsOf, type Settlement } from './settlement-rows.ts';
+import { acceptedMicro, limitsOf, type Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
@@ -29,6 +29,10 @@ export type Judged = {
   awake: () => boolean;
   now: () => number;
 };
+
+/** Whether nothing more happens to a settlement. */
+export const isFinal = ({ chain_status, status }: Settlement): boolean =>
+  chain_status === 'finalized' || chain_status === 'failed' || status === 'voided' || status === 'merged';
 
 /** Much longer than the sweeper needs to claim an intent without a lease. */
 const RESTS_MS = 15_000;
@@ -108,9 +112,13 @@ const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
   for (const row of settlements.values()) {
     const { holding, chain_status, quote_amount } = row;
     const id = limitsOf(row);
-    const most = delegates.get(id)?.per_payment ?? quote_amount;
-    require(quote_amount <= most, 'no payment exceeds the limit of one payment', () =>
-      `${id}: ${quote_amount} of ${most}`);
+    // An extension is a payment of its own here: its owner limits what each quote may cost.
+    const accepted = acceptedMicro(row);
+    const most = delegates.get(id)?.per_payment ?? accepted;
+    require(accepted <= most, 'no payment exceeds the limit of one payment', () =>
+      `${id}: ${accepted} of ${most}`);
+    // The authorization that it raised has its amount.
+    if (row.status === 'merged') continue;
     if (chain_status === 'failed' || row.status === 'voided') continue;
     const counter = holding ? held : spent;
     counter.set(id, (counter.get(id) ?? 0n) + quote_amount);
@@ -153,7 +161,7 @@ export const checkEnd = (judged: Judged): void => {
   }
   for (const row of settlement.settlements.values()) {
     const { settlement_id: id, chain_status, status } = row;
-    const hasEnded = chain_status === 'finalized' || chain_status === 'failed' || status === 'voided';
+    const hasEnded = isFinal(row);
     require(hasEnded, 'everything ends', () => `${id} is ${status}/${chain_status}`);
     const payments = paidBy.get(id) ?? 0;
     if (chain_status === 'finalized')
@@ -238,15 +246,20 @@ const endedUnpaidAt = ({ chain_status, progressed_at, voided_at }: Settlement): 
  * (test/support/refusals.ts).
  */
 const checkRefusals = ({ clients, settlement }: Judged): void => {
-  const rows = [...settlement.settlements.values()].map((row) => ({
-    settlementId: row.settlement_id,
-    accountId: row.account_id,
-    attemptId: row.payment_attempt_id,
-    quoteId: row.quote_id,
-    acceptedAt: row.created_at - EPOCH,
-    failedAt: endedUnpaidAt(row),
-    paid: row.issued_at !== null,
-  }));
+  const rows = [...settlement.settlements.values()].flatMap((row) => {
+    // The money of an extension moves, or not, with the authorization that it raised.
+    const payment = row.extends === null ? row : settlement.settlements.get(row.extends)!;
+    const known = {
+      accountId: row.account_id,
+      attemptId: row.payment_attempt_id,
+      quoteId: row.quote_id,
+      acceptedAt: row.created_at - EPOCH,
+      failedAt: endedUnpaidAt(payment),
+      paid: payment.issued_at !== null,
+    };
+    const ids = new Set([payment.settlement_id, row.settlement_id]);
+    return [...ids].map((settlementId) => ({ ...known, settlementId }));
+  });
   const [found] = untrueRefusals(clients.refusals, rows);
   require(found === undefined, 'every refusal is true', () =>
     `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);

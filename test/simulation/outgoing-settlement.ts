@@ -43,7 +43,7 @@ const NOTHING_YET = {
   ...{ redeemed_at: null, redeem_id: null, source_account: null, message_hash: null, issued_at: null },
   ...{ failure_code: null, failure_message: null, fee_amount: 0n, accrued_fee: 0n, units_consumed: 0n },
   ...{ max_amount: null, capture_mode: null, unit_price: null, at_risk_at: null, voided_at: null },
-  ...{ usable: false, capture_threshold: null, capture_due_at: null },
+  ...{ usable: false, capture_threshold: null, capture_due_at: null, extends: null, extensions: null },
   ...{ refund_reserved: 0n, elapsed: false, holding: true, generation: 0, dispatch_count: 1 },
 } as const;
 

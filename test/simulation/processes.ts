@@ -18,6 +18,7 @@ import {
 import type { OwnBudgets } from '../../services/chain-submitter/limits/own-budgets.ts';
 import { createIntentReader } from '../../services/chain-submitter/payments/sign-once.ts';
 import { observeWallet } from '../../services/chain-submitter/reads/observe-wallet.ts';
+import { observeWallets } from '../../services/chain-submitter/reads/observe-wallets.ts';
 import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
 import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
@@ -48,6 +49,7 @@ import { ServiceError } from '../../shared/contract/errors.ts';
 import { actors } from './actors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
+import { countedAgain } from './counted-again.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
 import { type Harness, isMistake, type Process } from './harness.ts';
 import { outgoingOperations, startOutgoing } from './outgoing-processes.ts';
@@ -55,6 +57,7 @@ import { every, loggerOf } from './process-jobs.ts';
 import { createProvider, type Profile } from './providers.ts';
 import { publishFirst } from './publish-first.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
+import { startWatching } from './watching.ts';
 
 /** Slow enough for a short run, fast enough that a fork is observed before a blockhash expires. */
 const POLL_MS = 400;
@@ -156,7 +159,7 @@ export const startSubmitter = (
     bus.consume(process, {
       'job.chain-submitter.settle': (job: Parameters<typeof settle>[0], from?: string) => {
         if (from !== undefined) waiting.add(job.settlement_id, from);
-        return settle(job);
+        return settle(harness.off === 'extension: counted once by the signer' ? countedAgain(job) : job);
       },
     });
   };
@@ -165,6 +168,7 @@ export const startSubmitter = (
     process,
     deps,
     observe: observeWallet(deps),
+    observeWallets: observeWallets(deps),
     prepareTransfer: prepareTransfer(deps),
     submitPrepared: submitPrepared(deps),
     cancelPrepared: cancelPrepared(deps),
@@ -220,12 +224,15 @@ export const startSettlement = (
     outbox,
     waiting,
     submitters,
+    watches,
   }: {
     process: Process;
     database: Database;
     outbox: Outbox;
     waiting: Waiting;
     submitters: () => readonly Submitter[];
+    /** It looks at the wallets of open authorizations, if the run has any. */
+    watches: boolean;
   },
 ) => {
   const records = {
@@ -283,7 +290,9 @@ export const startSettlement = (
     },
   };
   every(harness, process, 2 * SECOND_MS, expireSettlements(deps));
-  every(harness, process, SECOND_MS, endDueAuthorizations(deps));
+  const endDue = endDueAuthorizations(deps);
+  every(harness, process, SECOND_MS, endDue);
+  if (watches) startWatching(harness, { ...records, endDue }, { process, submitters });
   every(harness, process, SECOND_MS, publishAccepted(deps));
   every(harness, process, 2 * SECOND_MS, resumeSettlements(deps));
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': onSettleProgressed(deps) });

@@ -62,7 +62,8 @@ const loseIncoming = (
   let count = 0;
   for (const { intent_id, object_id, kind } of [...submitter.intents.values()]) {
     if (!kinds.includes(kind)) continue;
-    const asked = settlement.settlements.get(object_id)!.chain_status;
+    // A forged job has no settlement.
+    const asked = settlement.settlements.get(object_id)?.chain_status;
     const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
     const decided = bytes.every(({ signature, wire }) => chain.isFinal(signature) || chain.isDead(wire));
     if (bytes.length === 0 || !decided || asked === 'finalized' || asked === 'failed') continue;

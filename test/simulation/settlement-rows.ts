@@ -1,5 +1,6 @@
 import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 import { CAPS, type CapName, LIMITS } from '../../shared/contract/limits.ts';
+import { storedClaims } from '../../shared/lib/compact-token.ts';
 
 /** The rows in the simulation's tables of settlement. */
 export type Settlement = SettlementRow & {
@@ -16,11 +17,23 @@ export type Settlement = SettlementRow & {
   refund_reserved: bigint;
   capture_threshold: bigint | null;
   capture_due_at: number | null;
+  /** How many quotes have raised its ceiling; null: none. */
+  extensions: number | null;
 };
 
 /** Whether no transaction of the payment was confirmed yet. */
 export const isUnpaid = (status: Settlement['status']): boolean =>
   status === 'pending' || status === 'capturing';
+/** What its payer has agreed to, which a capture or an extension does not change. */
+export const acceptedMicro = ({ max_amount, quote_amount, quote_token }: Settlement): bigint =>
+  max_amount === null ? quote_amount : BigInt(storedClaims(quote_token).quote_amount);
+/** The extensions that have raised the ceiling of an authorization. */
+export const extensionsOf = (settlements: Map<string, Settlement>, { settlement_id }: Settlement) =>
+  [...settlements.values()].filter((row) => row.extends === settlement_id);
+/** The column `extension_tokens` of services/settlement/settlements/store/stalled.ts. */
+export const extensionTokens = (settlements: Map<string, Settlement>, row: Settlement) =>
+  row.extensions === null ? null : extensionsOf(settlements, row).map(({ quote_token }) => quote_token);
+
 /** Whether it has the claim of its quote (rule 2). */
 export const isPayingQuote = ({ status }: Settlement): boolean => status !== 'failed' && status !== 'voided';
 

@@ -3,7 +3,7 @@ import type { ConfirmationRow } from '../../services/settlement/settlements/stor
 import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
-import { acceptModel } from './accept-model.ts';
+import { acceptModels } from './accept-model.ts';
 import { createApprovalsTables } from './approvals-tables.ts';
 import { authorizationModels } from './authorization-tables.ts';
 import { createConsumeTables } from './consume-tables.ts';
@@ -13,6 +13,7 @@ import { createOutgoingSettlement } from './outgoing-settlement.ts';
 import { type Reservation, reservationModels } from './reservation-tables.ts';
 import {
   type Delegate,
+  extensionTokens,
   isPayingQuote,
   isUnpaid,
   limitsOf,
@@ -20,6 +21,7 @@ import {
   type Payer,
   type Settlement,
 } from './settlement-rows.ts';
+import { watchModels } from './watching.ts';
 
 /** The request of a redeem, as its statement binds it as JSON. */
 type Redeeming = Omit<RedeemRequest, 'settlement_token'> & { token_hash: string };
@@ -214,7 +216,9 @@ export const createSettlementTables = (harness: Harness) => {
       const { owner, authority } = payers.get(row.wallet_id)!;
       const generation = harness.off === 'generation in the job' ? 0 : row.generation;
       const capture_amount = row.max_amount === null ? null : row.quote_amount;
-      return { ...row, generation, owner, authority, capture_amount };
+      const isLost = harness.off === 'extension: its quote in the job of the sweep';
+      const extension_tokens = isLost ? null : extensionTokens(settlements, row);
+      return { ...row, generation, owner, authority, capture_amount, extension_tokens };
     });
   };
 
@@ -227,10 +231,13 @@ export const createSettlementTables = (harness: Harness) => {
     ...{ settlements, payers, delegates, approvals, find: show },
   });
   const models: Model[] = [
-    acceptModel(harness, { settlements, payers, delegates, approvals, insertOutbox: outbox.insert }),
+    ...acceptModels(harness, {
+      ...{ settlements, payers, delegates, approvals, isUsable, insertOutbox: outbox.insert },
+    }),
     ...approvals.models,
     ...consume.models,
     ...authorizations,
+    ...watchModels(harness, { settlements, payers, insertOutbox: outbox.insert }),
     ...outgoing.models,
     model<{ accountId: string; attemptId: string }>(
       /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,

@@ -9,7 +9,7 @@ import { Broken, createHarness, type Faults, type Process, type Rule } from './h
 import { createIncoming } from './incoming.ts';
 import { incomingIntentModels } from './incoming-intents.ts';
 import { createIncomingTables } from './incoming-tables.ts';
-import { checkEnd, checkStep, isAtRest, type Judged } from './invariants.ts';
+import { checkEnd, checkStep, isAtRest, isFinal, type Judged } from './invariants.ts';
 import {
   createWaiters,
   type SettlementReplica,
@@ -134,7 +134,7 @@ export const simulate = async (
       const waiting = waiters(process);
       const started = startSettlement(
         { harness, bus },
-        { process, database, outbox, waiting, submitters: () => submitters },
+        { process, database, outbox, waiting, submitters: () => submitters, watches: choices.hasCeilings },
       );
       replicas.push(started);
       incoming.onSettlement(started);
@@ -157,15 +157,16 @@ export const simulate = async (
   const vendor = createVendor(harness, () => fundings);
   const clients = createClients(harness, {
     replicas: () => replicas,
-    onPaid: (paid, quote) => {
+    onPaid: (paid, attempt) => {
+      const { quote } = attempt;
       if (random.chance(0.35) && !quote.hasCeiling)
         vendor.refund(paid.settlement_id, (quote.grossMicro * 99n) / 100n);
-      traffic.onPaid(paid, quote);
+      traffic.onPaid(paid, attempt);
     },
   });
   const choices = chooseTraffic(seed, off);
   const traffic = createTraffic(harness, {
-    ...{ choices, chain, replicas: () => replicas, clients: () => clients },
+    ...{ choices, chain, bus, replicas: () => replicas, clients: () => clients },
     ...{ settlement: settlementTables, submitter: submitterTables },
   });
   openAccounts(chain.accounts, random.int(4, 9));
@@ -308,10 +309,7 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now:
   alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
 
 const isQuiet = ({ submitter, settlement, funding }: Judged): boolean =>
-  [...settlement.settlements.values()].every(
-    ({ chain_status, status }) =>
-      chain_status === 'finalized' || chain_status === 'failed' || status === 'voided',
-  ) &&
+  [...settlement.settlements.values()].every(isFinal) &&
   [...submitter.intents.values()].every(({ status }) => status === 'finalized' || status === 'failed') &&
   [...funding.refunds.values()].every(isAtRest) &&
   submitter.outbox.rows.size + settlement.outbox.rows.size + funding.outbox.rows.size === 0;

@@ -1,10 +1,13 @@
 import { actors } from './actors.ts';
 import { checkApprovals, checkOwners, createApprovalAmounts, createOwners } from './approvals.ts';
 import { checkAuthorizations, createMeteringVendor } from './authorizations.ts';
+import type { Bus } from './bus.ts';
 import type { Chain } from './chain.ts';
 import { addDelegate, addLimits, SHARED_DELEGATE } from './choose-by.ts';
-import type { Attempt, Clients, Quote } from './clients.ts';
+import type { Attempt, Clients } from './clients.ts';
 import { checkConsumed, createConsumers } from './consume.ts';
+import { checkExtended, checkExtensions, createExtending } from './extensions.ts';
+import { createForger } from './forger.ts';
 import type { Harness, Rule } from './harness.ts';
 import { createOutgoing, type Order } from './outgoing.ts';
 import { createOutgoingInvariants } from './outgoing-invariants.ts';
@@ -24,7 +27,7 @@ const CEILINGS = 0x1b873593;
 const SMALL_DELEGATE = 60;
 const OUTGOING_WITHIN_MS = 30_000;
 /** The rules that only this traffic needs. */
-const OF_TRAFFIC = /approval|consume|outgoing|newest use|ceiling/;
+const OF_TRAFFIC = /approval|consume|outgoing|newest use|ceiling|extension/;
 
 const OF_ACCOUNTS: Rule = 'limits of an account';
 
@@ -55,13 +58,15 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
   const hasApprovals = chosen(0.3, /approval/);
   const hasUnits = chosen(0.25, /consume/);
   const hasOutgoing = chosen(0.25, /outgoing|approval of its amount/, ofOutgoing);
-  const hasCeilings = chosen(0.25, /newest use|ceiling/, ofCeilings);
+  const hasCeilings = chosen(0.25, /newest use|ceiling|extension/, ofCeilings);
   return {
     approvalAbove: createApprovalAmounts(random, hasApprovals),
     /** The units that a quote prepays. */
     units: () => (hasUnits && random.chance(0.7) ? random.int(1, 7) : null),
     /** The window of a quote with a ceiling; null: its price is fixed. */
     windowSeconds: () => (hasCeilings && ofCeilings.chance(0.7) ? ofCeilings.int(60, 120) : null),
+    hasCeilings,
+    ofCeilings,
     /** Null: each account has the limits that it begins with, which no payment of a run reaches. */
     accountLimits: createAccountLimits(createRandom(seed ^ LIMITS), off),
     /** How many payments go to vendors of others. */
@@ -75,8 +80,9 @@ type Choices = ReturnType<typeof chooseTraffic>;
 export const createTraffic = (
   harness: Harness,
   {
-    choices: { random, approvalAbove, accountLimits, ...choices },
+    choices: { random, approvalAbove, accountLimits, ofCeilings, ...choices },
     replicas,
+    bus,
     clients,
     settlement,
     submitter,
@@ -88,11 +94,14 @@ export const createTraffic = (
     settlement: SettlementTables;
     submitter: SubmitterTables;
     chain: Chain;
+    bus: Bus;
   },
 ) => {
   const owners = createOwners(harness, { replicas, clients, settlement });
   const consumers = createConsumers(harness, { replicas, settlement });
-  const metering = createMeteringVendor(harness, { replicas });
+  const extending = createExtending(harness, { random: ofCeilings, clients });
+  const metering = createMeteringVendor(harness, { replicas, onEnding: extending.onEnding });
+  const forger = createForger(harness, { bus, random: ofCeilings });
   const outgoing = createOutgoing(harness, { replicas, chain, salt: String(random.next()) });
   const ofOutgoing = createOutgoingInvariants({ chain, settlement, submitter, outgoing });
 
@@ -124,8 +133,14 @@ export const createTraffic = (
       for (let number = 0; number < choices.outgoing; number += 1)
         outgoing.begin(orderOf(number), random.between(0, OUTGOING_WITHIN_MS));
     },
-    onPaid: (paid: NonNullable<Attempt['paid']>, { units, hasCeiling, grossMicro }: Quote) => {
-      if (hasCeiling) metering.open(paid, grossMicro);
+    onPaid: (paid: NonNullable<Attempt['paid']>, attempt: Attempt) => {
+      const { units, hasCeiling, grossMicro, extended } = attempt.quote;
+      if (extended !== null) metering.useMore(paid, grossMicro);
+      else if (hasCeiling) {
+        metering.open(paid, grossMicro);
+        extending.open(paid, attempt);
+        forger.forge(attempt.quote);
+      }
       if (units !== null) consumers.deliver(paid, units);
     },
     /** A restore has lost an outgoing payment. Its buyer does not know that, and may call again. */
@@ -133,7 +148,7 @@ export const createTraffic = (
       ofOutgoing.onLost(lost);
       if (harness.random.chance(0.8)) outgoing.repeat(lost);
     },
-    isIdle: () => [owners, consumers, metering, outgoing].every((programs) => programs.isIdle()),
+    isIdle: () => [owners, consumers, metering, extending, outgoing].every((programs) => programs.isIdle()),
     /** The settlements that the chain has paid to vendors of others. */
     paidOut: () => ofOutgoing.paid(),
     /** After every event. */
@@ -141,10 +156,13 @@ export const createTraffic = (
       checkApprovals(settlement);
       checkConsumed(settlement);
       checkAuthorizations(settlement, metering);
+      checkExtensions({ settlement, submitter, chain, clients: clients() });
+      forger.check(chain);
       ofOutgoing.checkStep();
     },
     checkEnd: () => {
       checkOwners(owners, settlement);
+      checkExtended({ settlement, submitter, clients: clients() });
       ofOutgoing.checkEnd();
     },
   };
