@@ -33,6 +33,11 @@ export type QuoteClaims = {
    * when the quote is settled.
    */
   capture?: CaptureTerms | undefined;
+  /**
+   * The quote of an authorization whose ceiling this one raises by its amount. Everything else is
+   * as that quote has it.
+   */
+  extends?: string | undefined;
 };
 /** What a metered quote says about its captures. */
 type CaptureTerms = NonNullable<Output<'quote.create'>['capture']>;
@@ -125,6 +130,7 @@ const isQuote = (claims: { [name: string]: unknown }): boolean =>
   AMOUNT.test(String(claims.quote_amount)) &&
   typeof claims.quote_amount === 'string' &&
   claims.currency === 'USDC' &&
+  ['undefined', 'string'].includes(typeof claims.extends) &&
   !Number.isNaN(Date.parse(String(claims.expires_at))) &&
   typeof claims.scope === 'object';
 const isSettlement = (claims: { [name: string]: unknown }): boolean =>

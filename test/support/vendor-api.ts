@@ -10,7 +10,7 @@ import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { SERVICE_KEY } from './keys.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
-import { type Held, onAuthorization } from './vendor-authorizations.ts';
+import { type Held, onAuthorization, raise } from './vendor-authorizations.ts';
 
 /**
  * The part of the API that a vendor uses, over HTTP and with real signatures. A test can replace or
@@ -53,9 +53,11 @@ export const TERMS = {
 const IN_A_WHILE = new Date(Date.now() + 600_000).toISOString();
 
 export const startVendorApi = async () => {
-  const serviceId = newServiceId();
+  const [serviceId, vendorAccountId] = [newServiceId(), newId('acct')];
   const settlements = new Map<string, Settled>();
   const authorizations = new Map<string, Held>();
+  /** The settlement tokens of authorizations. */
+  const tokens = new Map<string, string>();
   const faults: ((asked: Asked) => Scripted | null)[] = [];
 
   /** What happened to the quotes that were created. */
@@ -88,8 +90,21 @@ export const startVendorApi = async () => {
     capture?: 'usage';
     max_amount?: string;
     capture_window_seconds?: number;
+    extends?: string;
   };
-  const quote = (body: QuoteBody): Scripted => {
+  /** The authorization that has paid a quote. */
+  const heldBy = (quoteId: string): [string, Held] | undefined =>
+    [...authorizations].find(([, { quote_id }]) => quote_id === quoteId);
+  /** The body of a quote that raises an authorization, with what it takes over from its first. */
+  const extended = (body: QuoteBody, { scope }: Held): QuoteBody => ({
+    ...body,
+    ...{ scope, capture: 'usage', capture_window_seconds: 3600 },
+  });
+  const quote = (asked: QuoteBody): Scripted => {
+    const held = asked.extends === undefined ? undefined : heldBy(asked.extends)?.[1];
+    if (asked.extends !== undefined && held?.status !== 'authorized')
+      return refusal(409, 'authorization_closed');
+    const body = held === undefined ? asked : extended(asked, held);
     const { scope, expires_in_seconds, max_amount } = body;
     const quote_amount = max_amount ?? body.quote_amount;
     const capture = body.capture && {
@@ -102,7 +117,7 @@ export const startVendorApi = async () => {
     const claims = {
       env: 'test' as const,
       quote_id: newId('q'),
-      vendor_account_id: newId('acct'),
+      vendor_account_id: vendorAccountId,
       service_id: serviceId,
       service_name: 'Shop',
       payout_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
@@ -115,12 +130,14 @@ export const startVendorApi = async () => {
       redeem_window_seconds: 900,
       scope,
       ...(capture && { capture }),
+      ...(body.extends !== undefined && { extends: body.extends }),
     };
     quotes.set(claims.quote_id, 'pending');
     const quote_token = signToken('quote', claims, quoteKey.signing);
     const { quote_id, fee_amount, currency, expires_at } = claims;
     const said = { quote_id, quote_token, quote_amount, fee_amount, currency, expires_at, status: 'pending' };
-    return { status: 201, body: { ...said, ...(capture && { capture, max_amount }) } };
+    const more = body.extends === undefined ? {} : { extends: body.extends };
+    return { status: 201, body: { ...said, ...(capture && { capture, max_amount }), ...more } };
   };
 
   const onSettlement = (id: string, action: string, body: Record<string, unknown>): Scripted => {
@@ -171,7 +188,7 @@ export const startVendorApi = async () => {
       const status = quotes.get(quoteId);
       return status === undefined ? refusal(404, 'not_found') : { status: 200, body: { status } };
     }
-    if (call === 'POST /v1/settle') return settle(body as { quote_token: string });
+    if (call === 'POST /v1/settle') return settle(body as SettleBody);
     const [, read] = /^GET \/v1\/settlements\/(\w+)$/.exec(call) ?? [];
     if (read !== undefined) return onSettlement(read, 'verify', {});
     const [, id, action] = /^POST \/v1\/settlements\/(\w+)\/(\w+)$/.exec(call)!;
@@ -211,23 +228,42 @@ export const startVendorApi = async () => {
     const id = headers['x-settlement-id']!;
     settlements.delete(id);
     const fresh = { used: 0n, usages: new Map(), status: 'authorized', isAtRisk: false } as const;
-    const held: Held = { service_id: serviceId, scope, max, endsAt: Date.now() + 3_600_000, ...fresh };
+    const ids = { service_id: serviceId, quote_id, raises: new Map() };
+    const held: Held = { ...ids, scope, max, endsAt: Date.now() + 3_600_000, ...fresh };
     authorizations.set(id, held);
+    tokens.set(id, headers['x-settlement-token']!);
     return { headers, held };
+  };
+  type SettleBody = { quote_token: string; payment_attempt_id: string };
+  const authorized = (id: string, { max, endsAt }: Held, more: object = {}): Scripted => ({
+    status: 200,
+    body: {
+      ...{ settlement_id: id, settlement_token: tokens.get(id), status: 'authorized', tx_hash: null },
+      ...{ max_amount: String(max), capture_ends_at: new Date(endsAt).toISOString(), ...more },
+    },
+  });
+  /** Settles a quote with `extends`: the ceiling of that authorization is raised. */
+  const extend = (
+    claims: { quote_id: string; extends: string; quote_amount: string },
+    attempt: string,
+  ): Scripted => {
+    const [id, held] = heldBy(claims.extends)!;
+    if (quotes.get(claims.quote_id) !== 'pending' && !held.raises.has(attempt))
+      return refusal(409, 'quote_already_settled', { money_moved: 'no', safe_action: 'new_quote' });
+    if (raise(held, attempt, BigInt(claims.quote_amount)) === 'closed')
+      return refusal(409, 'authorization_closed', { money_moved: 'no', safe_action: 'new_quote' });
+    quotes.set(claims.quote_id, 'settled');
+    return authorized(id, held, { extension_id: newId('stl') });
   };
 
   /** Settles a quote with `capture`: its ceiling is authorized. */
-  const settle = ({ quote_token }: { quote_token: string }): Scripted => {
+  const settle = ({ quote_token, payment_attempt_id }: SettleBody): Scripted => {
     const claims = JSON.parse(Buffer.from(quote_token.split('.')[0]!, 'base64url').toString());
+    if (claims.extends !== undefined) return extend(claims, payment_attempt_id);
     if (quotes.get(claims.quote_id) !== 'pending') return refusal(409, 'quote_already_settled');
     quotes.set(claims.quote_id, 'settled');
     const { headers, held } = authorize(claims.scope, BigInt(claims.quote_amount), claims.quote_id);
-    const body = {
-      ...{ settlement_id: headers['x-settlement-id'], settlement_token: headers['x-settlement-token'] },
-      ...{ status: 'authorized', tx_hash: null, max_amount: claims.quote_amount },
-      capture_ends_at: new Date(held.endsAt).toISOString(),
-    };
-    return { status: 200, body };
+    return authorized(headers['x-settlement-id']!, held);
   };
 
   const log: PaywallEvent[] = [];

@@ -11,7 +11,13 @@ export type Held = {
   /** The wallet no longer covers it. */
   isAtRisk: boolean;
   endsAt: number;
+  /** The quote that it has paid. */
+  quote_id: string;
+  /** What was added to its ceiling, by the attempt that added it. */
+  raises: Map<string, bigint>;
 };
+
+const MOST_RAISES = 20;
 
 const FEE = 10_000n;
 
@@ -40,7 +46,8 @@ const use = (held: Held, usages: readonly Use[]): Scripted => {
   if (held.used + more > held.max) return refusal(409, 'usage_exceeds_authorization');
   for (const { usage_id, amount } of fresh) held.usages.set(usage_id, amount);
   held.used += more;
-  return { status: 200, body: { used: String(held.used), left: String(held.max - held.used) } };
+  const [max_amount, used, left] = [held.max, held.used, held.max - held.used].map(String);
+  return { status: 200, body: { max_amount, used, left } };
 };
 
 const capture = (held: Held): Scripted => {
@@ -54,6 +61,15 @@ const voided = (held: Held, discard: unknown): Scripted => {
   if (held.status === 'captured' || (held.used > 0n && discard !== true)) return refusal(409, 'conflict');
   held.status = 'voided';
   return { status: 200, body: { status: 'voided', used: String(held.used) } };
+};
+
+/** Settles a quote that raises the ceiling: once for each attempt. */
+export const raise = (held: Held, attempt: string, added: bigint): 'raised' | 'closed' => {
+  if (held.raises.has(attempt)) return 'raised';
+  if (held.status !== 'authorized' || held.isAtRisk || held.raises.size >= MOST_RAISES) return 'closed';
+  held.raises.set(attempt, added);
+  held.max += added;
+  return 'raised';
 };
 
 /** The answer of an action on an authorization. */

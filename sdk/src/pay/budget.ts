@@ -54,6 +54,14 @@ export const createLedger = ({ total: inTotal, perOrigin: ofOrigin, periodMs }: 
     release: (id: string): void => {
       entries.delete(id);
     },
+    /** Adds a reservation to another one, which ends both. */
+    merge: (id: string, into: string): void => {
+      const added = entries.get(id);
+      if (added === undefined) return;
+      entries.delete(id);
+      const amountMicro = (entries.get(into)?.amountMicro ?? 0n) + added.amountMicro;
+      entries.set(into, { ...added, amountMicro });
+    },
     /** @param micro what was paid, if it is less than what was reserved */
     spend: (id: string, micro?: bigint): void => {
       const reserved = entries.get(id);

@@ -9,6 +9,7 @@ import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { createPayers, type Payers } from './payers.ts';
 import type { Prepaid } from './prepaid.ts';
 import type { Approve } from './price.ts';
+import { createRaises } from './raises.ts';
 import type { Receipt } from './receipt.ts';
 import { isAuthorization, isForMany } from './rules.ts';
 import { createSettlementReader, type SettlementReader } from './settlement-reader.ts';
@@ -20,6 +21,8 @@ type PaymentsDeps = {
   read: ReadSettlement;
   /** Throws if this quote must not be paid for this address. */
   check: (quote: QuoteClaims, url: string, maxAmount: bigint | undefined) => void;
+  /** As `check`, for a quote that raises the ceiling of a tab. */
+  checkRaise: (quote: QuoteClaims, url: string, maxAmount: bigint | undefined) => void;
   ledger: Ledger;
   approve: Approve;
   store: PaymentStore;
@@ -197,6 +200,8 @@ export const createPayments = (deps: PaymentsDeps) => {
       await giveUp(name, record, storedClaims(quoteToken));
       return true;
     },
+    ...createRaises(deps),
+    endTab: tabs.end,
     answered: tabs.answered,
     prepaid: prepaid.find,
     dropPrepaid: prepaid.drop,

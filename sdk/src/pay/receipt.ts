@@ -41,9 +41,10 @@ export const receiptFrom = (price: Price, outcome: Outcome): Receipt => ({
 });
 
 /** The receipt of a quote that a record has paid. Null if it uses what another request has paid. */
-export const receiptIn = ({ quoteToken, settlement, txHash }: PaymentRecord): Receipt | null => {
-  if (quoteToken === null || settlement === null) return null;
-  const quote = storedClaims(quoteToken);
+export const receiptIn = ({ quoteToken, extended, settlement, txHash }: PaymentRecord): Receipt | null => {
+  const paid = extended ?? quoteToken;
+  if (paid === null || settlement === null) return null;
+  const quote = storedClaims(paid);
   const isOpen = isAuthorization(quote);
   return receiptFrom(quote, {
     settlementId: settlement.settlement_id,

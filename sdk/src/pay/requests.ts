@@ -3,7 +3,7 @@ import { type QuoteClaims, storedClaims, type TokenVerifier } from '../tokens.ts
 import type { Fetch } from '../transport.ts';
 import { type Call, sendCall, tryHeaders } from './call.ts';
 import { type Delivery, discard } from './delivery.ts';
-import { readBill } from './dialects.ts';
+import { type AskedPayment, readBill } from './dialects.ts';
 import { BodyTooLargeError, PaymentBlockedError } from './errors.ts';
 import { createLocks } from './lock.ts';
 import type { OutgoingOffer } from './outgoing-offers.ts';
@@ -146,24 +146,50 @@ const createDropUsedUp =
     await payments.remove(name, record);
   };
 
-/** Sends requests that have bought nothing yet. Names are those of the store. */
-export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
-  const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
-  const [buyOffered, buyCheaper] = [createBuyOffered(outgoing), createBuyCheaper(outgoing)];
-  const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
-  const dropUsedUp = createDropUsedUp({ payments, delivery });
+/**
+ * Raises the tab that a request has presented, and sends the request again. Of many concurrent
+ * calls one raises it, and is served first.
+ */
+const createRaiseTab =
+  (
+    { payments, verify }: Pick<RequestsDeps, 'payments' | 'verify'>,
+    inTurn: ReturnType<typeof createLocks>,
+    dropUsedUp: ReturnType<typeof createDropUsedUp>,
+  ) =>
+  /** @returns null if its vendor offers no extension */
+  async (
+    { name, record, call, raises }: { name: string; record: PaymentRecord; call: Call; raises: number },
+    { quoteToken }: AskedPayment,
+    send: (name: string, record: PaymentRecord, call: Call) => Promise<Response | PaymentRecord>,
+  ): Promise<Response | PaymentRecord | null> => {
+    const quote = record.tab === true ? await verify('quote', quoteToken).catch(() => null) : null;
+    if (quote?.extends === undefined) return null;
+    return inTurn(resourceOf(record.url), call.signal, async () => {
+      // Another call has raised it since this one was sent.
+      if (payments.raisesOf(record) !== raises) return record;
+      const raised = await payments.raise(record, repeatable(call), { quote, quoteToken });
+      if (raised === null) {
+        await payments.endTab(record);
+        await dropUsedUp(name, record);
+        return unpaidOf(record);
+      }
+      // One that has paid nothing itself may raise the tab in its next turn.
+      return raised.extended === undefined ? raised : send(name, raised, call);
+    });
+  };
 
-  /**
-   * Pays a bill. Of many concurrent calls for a prepaid bill one buys and is served first. The
-   * others get what it bought.
-   * @returns the answer, or the record with the prepaid settlement to send
-   */
-  const pay = async (
-    name: string,
-    record: PaymentRecord,
-    call: Call,
-    bill: Bill,
-  ): Promise<Response | PaymentRecord> => {
+/**
+ * Pays a bill. Of many concurrent calls for a prepaid bill one buys and is served first. The others
+ * get what it bought.
+ */
+const createPay =
+  (
+    { purchases }: Pick<RequestsDeps, 'purchases'>,
+    inTurn: ReturnType<typeof createLocks>,
+    withPrepaid: ReturnType<typeof createWithPrepaid>,
+  ) =>
+  /** @returns the answer, or the record with the prepaid settlement to send */
+  async (name: string, record: PaymentRecord, call: Call, bill: Bill): Promise<Response | PaymentRecord> => {
     const unpaid = unpaidOf(record);
     const purchase = () =>
       purchases.orAnother(name, unpaid, call, () => purchases.buy(name, unpaid, call, bill));
@@ -174,11 +200,21 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     });
   };
 
+/** Sends requests that have bought nothing yet. Names are those of the store. */
+export const createRequests = ({ fetch, verify, payments, delivery, purchases, outgoing }: RequestsDeps) => {
+  const [inTurn, refuseBlocked] = [createLocks(), createBlockedCheck(fetch)];
+  const [buyOffered, buyCheaper] = [createBuyOffered(outgoing), createBuyCheaper(outgoing)];
+  const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
+  const dropUsedUp = createDropUsedUp({ payments, delivery });
+  const raiseTab = createRaiseTab({ payments, verify }, inTurn, dropUsedUp);
+  const pay = createPay({ purchases }, inTurn, withPrepaid);
+
   /**
    * Sends the request once, and pays if the vendor requests it.
    * @returns the answer, or the record to send next
    */
   const send = async (name: string, record: PaymentRecord, call: Call): Promise<Response | PaymentRecord> => {
+    const raises = payments.raisesOf(record);
     const response = await sendKept(name, record, call);
     const isPrepaying = record.settlement !== null;
     if (response.status !== 402)
@@ -188,12 +224,16 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     if (!isPrepaying && !isPayable)
       return asked === null ? buyOffered(name, record, call, response) : response;
     if (isPrepaying) discard(response);
+    if (record.extended !== undefined)
+      return delivery.notDelivered(name, record, 'The tab was raised, and the vendor does not accept it.');
     if (!isPayable && record.tab === true) {
       await dropUsedUp(name, record);
       return unpaidOf(record);
     }
     if (!isPayable)
       return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
+    const raised = await raiseTab({ name, record, call, raises }, asked, send);
+    if (raised !== null) return raised;
     if (isPrepaying) await dropUsedUp(name, record);
     const quote = await verify('quote', asked.quoteToken);
     const elsewhere = isPrepaying ? null : await buyCheaper(name, record, call, response, quote);

@@ -1,4 +1,5 @@
 import { type Amount, microOf } from '../amounts.ts';
+import { sortedJson } from '../encoding.ts';
 import { isResourceOf, resourceOf } from '../resource.ts';
 import type { QuoteClaims } from '../tokens.ts';
 import type { Call } from './call.ts';
@@ -112,14 +113,43 @@ export const createRules = ({ maxAmount: ofAll, allow = {} }: Rules) => {
     const most = ofCall < maxAmount ? ofCall : maxAmount;
     if (BigInt(quote.quote_amount) > most) throw new PriceAboveCapError('maxAmount', quote, most);
   };
+  /** A quote that raises the ceiling of a tab. `refuseOtherTab` checks which one it is. */
+  const checkRaise = (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
+    if (!isResourceOf(quote.scope?.resource, url))
+      throw new ResourceMismatchError(mismatchOf(quote.scope?.resource, url), quote);
+    checkPrice(quote, url, ofCall);
+  };
   return {
     checkPrice,
+    checkRaise,
     checkQuote: (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
-      if (!isResourceOf(quote.scope?.resource, url))
-        throw new ResourceMismatchError(mismatchOf(quote.scope?.resource, url), quote);
-      checkPrice(quote, url, ofCall);
+      if (quote.extends !== undefined)
+        throw new NotAllowedError('The quote raises a tab, and the request presented none.', quote);
+      checkRaise(quote, url, ofCall);
     },
   };
+};
+
+/** What a quote that raises a tab must have of the quote of that tab. */
+const termsOf = ({
+  env,
+  vendor_account_id,
+  service_id,
+  payout_address,
+  mint,
+  ...quote
+}: QuoteClaims): string =>
+  sortedJson({
+    ...{ env, vendor_account_id, service_id, payout_address, mint },
+    ...{ currency: quote.currency, scope: quote.scope, capture: quote.capture },
+  });
+
+/** @throws NotAllowedError if a quote raises another tab, or has other terms than it */
+export const refuseOtherTab = (quote: QuoteClaims, tab: QuoteClaims): void => {
+  if (quote.extends !== tab.quote_id)
+    throw new NotAllowedError('The quote raises another tab than the one that was presented.', quote);
+  if (termsOf(quote) !== termsOf(tab))
+    throw new NotAllowedError('The quote that raises the tab has other terms than the tab.', quote);
 };
 
 /** @throws QuoteLapsedError */

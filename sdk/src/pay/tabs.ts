@@ -27,7 +27,8 @@ type TabsDeps = {
   maxAmount: Amount;
 };
 
-const ceilingOf = ({ quoteToken }: PaymentRecord): bigint => BigInt(storedClaims(quoteToken!).quote_amount);
+const ceilingOf = ({ quoteToken, ceiling }: PaymentRecord): bigint =>
+  BigInt(ceiling ?? storedClaims(quoteToken!).quote_amount);
 
 /** The ends of authorizations, which the API knows. */
 const createEnds = ({ fetch, read, ledger, store, prepaid }: TabsDeps) => {
@@ -115,6 +116,63 @@ const createMaking = (ends: ReturnType<typeof createEnds>) => {
   return { endLeaving, endOne };
 };
 
+/** What is left of the maximum beside the ceilings that are open. */
+const createRoom =
+  (mostOfAll: bigint, ceilings: ReadonlyMap<string, bigint>) =>
+  (open: readonly PaymentRecord[], { maxAmount = mostOfAll }: Room, except?: string): bigint => {
+    let room = maxAmount < mostOfAll ? maxAmount : mostOfAll;
+    for (const [each, ceiling] of ceilings) if (each !== except) room -= ceiling;
+    for (const record of open)
+      if (record.id !== except && !ceilings.has(record.id)) room -= ceilingOf(record);
+    return room;
+  };
+
+/** Raises the ceilings of open tabs. */
+const createRaising = (
+  { store }: TabsDeps,
+  { ceilings, isLeaving }: ReturnType<typeof createEnds>,
+  roomOf: ReturnType<typeof createRoom>,
+) => {
+  const ofRecord = (record: PaymentRecord): bigint => ceilings.get(record.id) ?? ceilingOf(record);
+  const write = async ({ raising: _, ...open }: PaymentRecord, ceiling: bigint): Promise<void> => {
+    const isOpen = (await store.load(NAME)).some(({ id }) => id === open.id);
+    if (!isOpen) {
+      // It has ended meanwhile, and counts no longer.
+      ceilings.delete(open.id);
+      return;
+    }
+    ceilings.set(open.id, ceiling);
+    await store.save(NAME, { ...open, ceiling: String(ceiling) });
+  };
+  return {
+    /** The open tab of a settlement. Null: there is none, or it is ending. */
+    find: async (settlementId: string): Promise<PaymentRecord | null> => {
+      const open = await store.load(NAME);
+      const found = open.find(({ settlement }) => settlement?.settlement_id === settlementId);
+      return found === undefined || isLeaving(found) ? null : found;
+    },
+    /** Counts an addition before it is made. @returns false if there is no room for it */
+    addRoom: async (record: PaymentRecord, added: bigint, room: Room): Promise<boolean> => {
+      if (added > roomOf(await store.load(NAME), room)) return false;
+      ceilings.set(record.id, ofRecord(record) + added);
+      return true;
+    },
+    /** Stores an attempt whose addition was counted, before it is sent. */
+    begin: async (
+      record: PaymentRecord,
+      raising: NonNullable<PaymentRecord['raising']>,
+    ): Promise<PaymentRecord> => {
+      const begun = { ...record, ceiling: String(ofRecord(record)), raising };
+      await store.save(NAME, begun);
+      return begun;
+    },
+    raised: write,
+    /** The addition was not made. */
+    notRaised: (record: PaymentRecord, added: bigint): Promise<void> =>
+      write(record, ofRecord(record) - added),
+  };
+};
+
 /**
  * The authorizations of one `payingFetch`. The sum of the ceilings that are open is at most
  * `maxAmount`.
@@ -125,29 +183,25 @@ export const createTabs = (deps: TabsDeps) => {
   const ends = createEnds(deps);
   const { ceilings } = ends;
   const { endLeaving, endOne } = createMaking(ends);
-
+  const roomOf = createRoom(mostOfAll, ceilings);
   return {
+    ...createRaising(deps, ends, roomOf),
     /**
      * Counts the ceiling of an authorization before it is opened. Tabs that are in the way are
      * ended.
      * @throws PriceAboveCapError if the open ceilings would exceed the maximum
      */
-    makeRoom: async (
-      id: string,
-      quote: QuoteClaims,
-      { maxAmount = mostOfAll, signal }: Room,
-    ): Promise<void> => {
-      const most = maxAmount < mostOfAll ? maxAmount : mostOfAll;
+    makeRoom: async (id: string, quote: QuoteClaims, room: Room): Promise<void> => {
+      const amount = BigInt(quote.quote_amount);
       for (;;) {
         const open = (await store.load(NAME)).filter((record) => record.id !== id);
-        let sum = BigInt(quote.quote_amount);
-        for (const [each, ceiling] of ceilings) if (each !== id) sum += ceiling;
-        for (const record of open) if (!ceilings.has(record.id)) sum += ceilingOf(record);
-        if (sum <= most) {
-          ceilings.set(id, BigInt(quote.quote_amount));
+        if (amount <= roomOf(open, room, id)) {
+          ceilings.set(id, amount);
           return;
         }
-        if (!(await endOne(open, signal))) throw new PriceAboveCapError('tabs', quote, most);
+        if (await endOne(open, room.signal)) continue;
+        const { maxAmount = mostOfAll } = room;
+        throw new PriceAboveCapError('tabs', quote, maxAmount < mostOfAll ? maxAmount : mostOfAll);
       }
     },
     /** It was not opened. */
@@ -156,6 +210,12 @@ export const createTabs = (deps: TabsDeps) => {
     },
     /** It is open. */
     opened: async (record: PaymentRecord): Promise<void> => store.save(NAME, record),
+    /** Ends the tab of a record, which its buyer does not raise. */
+    end: async ({ settlement }: PaymentRecord): Promise<void> => {
+      const { settlement_id } = settlement!;
+      const open = (await store.load(NAME)).find((each) => each.settlement?.settlement_id === settlement_id);
+      if (open !== undefined) await ends.begin(open);
+    },
     /** A vendor accepts a tab no longer. Its ceiling counts until the API says that it is over. */
     leave: async (record: PaymentRecord): Promise<void> => {
       await ends.leave(record);

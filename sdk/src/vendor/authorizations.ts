@@ -4,6 +4,7 @@ import { ApiError, NoAnswerError } from '../errors.ts';
 import type { Output } from '../types.ts';
 import { pause } from '../wait.ts';
 import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
+import { freshReads } from './fresh-reads.ts';
 import type { StopReason } from './meter.ts';
 import { createThrottle } from './throttle.ts';
 import { createUsageReports } from './usage-reports.ts';
@@ -25,13 +26,22 @@ const CLOSING_MS = 10_000;
 
 const marginOf = (windowMs: number): number => Math.min(MARGIN_MS, windowMs / 10);
 
-/** Why an authorization serves no request, or null. */
-const refusalOf = ({ authorization, status }: Verified): Refusal | null => {
+/** What is left of an authorization in micro-units, and its ceiling, which its buyer may raise. */
+export type Left = { left: string; ceiling: bigint };
+
+/** Why an authorization serves no request, or null. @param topUp what is used up can be raised */
+const refusalOf = ({ authorization, status }: Verified, topUp: boolean): Refusal | null => {
   if (authorization === undefined) return failed('other_resource');
   if (authorization.at_risk_at !== null) return usedUp('authorization_at_risk');
   if (status !== 'authorized') return usedUp('authorization_closed');
-  return authorization.left === '0' ? usedUp('authorization_used_up') : null;
+  const { left, used, max_amount } = authorization;
+  return left === '0' && !(topUp && used === max_amount) ? usedUp('authorization_used_up') : null;
 };
+
+const leftOf = ({ left, max_amount }: NonNullable<Verified['authorization']>): Left => ({
+  left,
+  ceiling: BigInt(max_amount),
+});
 
 const REFUSALS = {
   used_up: usedUp('authorization_used_up'),
@@ -126,7 +136,7 @@ const end = async (api: Api, id: string, isUnused: boolean, endsAt: number): Pro
 };
 
 /** A value that is returned for a moment. */
-const ofMoment = (value: string): (() => string | null) => {
+const ofMoment = <T>(value: T): (() => T | null) => {
   const readAt = Date.now();
   return () => (Date.now() - readAt < FRESH_MS ? value : null);
 };
@@ -163,6 +173,22 @@ const isAtRisk = async (api: Api, id: string): Promise<boolean> => {
   return (found?.authorization?.at_risk_at ?? null) !== null;
 };
 
+/** What is used of an authorization, and its ceiling, as the API has last said. */
+const createFigures = ({ used, max_amount }: { used: string; max_amount: string }) => {
+  let [usedMicro, ceiling] = [BigInt(used), BigInt(max_amount)];
+  return {
+    used: (): bigint => usedMicro,
+    ceiling: (): bigint => ceiling,
+    reported: (now: { used: string; max_amount: string }): void => {
+      [usedMicro, ceiling] = [BigInt(now.used), BigInt(now.max_amount)];
+    },
+    /** Its buyer has raised it. */
+    raisedTo: (now: bigint): void => {
+      ceiling = now;
+    },
+  };
+};
+
 const createAuthorization = (
   { settlement_id, settlement_token }: Ids,
   authorization: NonNullable<Verified['authorization']>,
@@ -170,7 +196,7 @@ const createAuthorization = (
 ) => {
   const endsAt = Date.parse(authorization.capture_ends_at);
   const [servesUntil, calls] = [endsAt - marginOf(endsAt - Date.now()), createCalls()];
-  let used = BigInt(authorization.used);
+  const { reported, ...figures } = createFigures(authorization);
   let stopped: StopReason | null = null;
   let ending: Promise<void> | null = null;
   const retire = (): void => {
@@ -181,7 +207,7 @@ const createAuthorization = (
     while (calls.count() > 0) await calls.next();
     await others?.();
     while (!(await reports.flush())) await pause(PAUSE_MS);
-    await end(api, settlement_id, used === 0n, endsAt);
+    await end(api, settlement_id, figures.used() === 0n, endsAt);
   };
 
   /** Stops its calls, with the reason that only a read of it shows. */
@@ -194,7 +220,7 @@ const createAuthorization = (
   };
   const reports = createUsageReports({
     report: async (usages) => {
-      used = BigInt((await api.usage({ settlement_id, settlement_token, usages })).used);
+      reported(await api.usage({ settlement_id, settlement_token, usages }));
     },
     onReported: () => unreported.delete(settlement_id),
     onRefused: (error) => void stopAfter(error),
@@ -203,12 +229,10 @@ const createAuthorization = (
 
   return {
     id: settlement_id,
-    ceiling: BigInt(authorization.max_amount),
+    ...figures,
     endsAt,
     /** What was left when it was opened. Null: that is too long ago. */
-    leftAtOpening: ofMoment(authorization.left),
-    /** What the API has recorded as used, when it last answered. */
-    used: (): bigint => used,
+    leftAtOpening: ofMoment(leftOf(authorization)),
     /** Adds to what is reported as used. */
     add: (amountMicro: bigint): void => {
       unreported.set(settlement_id, reports.flush);
@@ -239,10 +263,18 @@ export const createAuthorizations = ({ client, onError }: Deps) => {
   const known = boundedMap<Authorization>(MAX_KNOWN);
   const unreported: Context['unreported'] = new Map();
   const opening = new Map<string, Promise<Authorization | Refusal>>();
+  const reads = boundedMap<() => Promise<Verified>>(MAX_KNOWN);
+  /** Reads that show what has happened before they were asked for. */
+  const readsOf = (settlementId: string): (() => Promise<Verified>) => {
+    const read = () => api.verify(settlementId);
+    const found = reads.get(settlementId) ?? freshReads(read, (verified) => verified.quote_amount);
+    reads.set(settlementId, found);
+    return found;
+  };
 
-  const open = async (ids: Ids): Promise<Authorization | Refusal> => {
+  const open = async (ids: Ids, topUp: boolean): Promise<Authorization | Refusal> => {
     const verified = await api.verify(ids.settlement_id);
-    const refusal = refusalOf(verified);
+    const refusal = refusalOf(verified, topUp);
     if (refusal !== null) return refusal;
     const authorization = createAuthorization(ids, verified.authorization!, { api, unreported, onError });
     known.set(ids.settlement_id, authorization);
@@ -253,10 +285,10 @@ export const createAuthorizations = ({ client, onError }: Deps) => {
     /** One that this process serves, or has served. */
     known: (settlementId: string): Authorization | undefined => known.get(settlementId),
     /** Reads an authorization of the API. Concurrent requests share the call. */
-    open: (ids: Ids): Promise<Authorization | Refusal> => {
+    open: (ids: Ids, topUp: boolean): Promise<Authorization | Refusal> => {
       const under = opening.get(ids.settlement_id);
       if (under !== undefined) return under;
-      const opened = open(ids).finally(() => opening.delete(ids.settlement_id));
+      const opened = open(ids, topUp).finally(() => opening.delete(ids.settlement_id));
       opening.set(ids.settlement_id, opened);
       return opened;
     },
@@ -269,9 +301,9 @@ export const createAuthorizations = ({ client, onError }: Deps) => {
       await Promise.all([...unreported.values()].map(report));
     },
     /** Reads what the API says is left of it now. */
-    read: async ({ settlement_id }: Ids): Promise<{ left: string } | Refusal> => {
-      const verified = await api.verify(settlement_id);
-      return refusalOf(verified) ?? { left: verified.authorization!.left };
+    read: async ({ settlement_id }: Ids, topUp: boolean): Promise<Left | Refusal> => {
+      const verified = await readsOf(settlement_id)();
+      return refusalOf(verified, topUp) ?? leftOf(verified.authorization!);
     },
   };
 };

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '../accept-payment.ts';
-import type { Refusal } from './answers.ts';
-import type { Authorization } from './authorizations.ts';
+import type { RaisableTab, Refusal } from './answers.ts';
+import type { Authorization, Left } from './authorizations.ts';
 import type { Opening, Order, Taking } from './deliveries.ts';
 import type { Incoming } from './incoming.ts';
 import type { AcceptForeign } from './incoming-payments.ts';
@@ -23,6 +23,8 @@ export type Bill = {
   metered: MeteredBill | null;
   /** The same object for all requests of a route. */
   route: object;
+  /** The tab whose ceiling it raises by its amount. Otherwise it is for a new payment. */
+  raises?: Pick<RaisableTab, 'quoteId' | 'ceiling'>;
 };
 
 /** What a quote of a bill is for. */
@@ -74,12 +76,16 @@ export type Presented = {
   };
   /** The authorization that metered routes use. */
   authorization?: {
+    /** The quote that it has paid. */
+    quoteId: string;
+    /** When it was made, in epoch milliseconds. */
+    madeAt: number;
     /** As this process serves it. */
     known: () => Authorization | undefined;
     /** Reads it. */
     open: () => Promise<Authorization | Refusal>;
     /** What the API says is left of it now. */
-    read: () => Promise<{ left: string } | Refusal>;
+    read: () => Promise<Left | Refusal>;
   };
 };
 

@@ -43,8 +43,16 @@ export type MeteredRoute<R> = {
     | {
         /** The most that one call can cost. Default: a fixed `price`. */
         perCall?: string;
-        /** The use of a tab at which it is captured, and the buyer opens the next one. */
+        /**
+         * The use of a tab at which it is captured, and the buyer opens the next one. Default: `max`,
+         * and none with `topUp`.
+         */
         threshold?: string;
+        /**
+         * True: a buyer whose tab is used up is offered to raise its ceiling by `max`, so that one
+         * capture pays for more calls. Otherwise the tab is captured, and the next one is offered.
+         */
+        topUp?: boolean;
         /**
          * False: the handler may run again for the same request, so no answer is stored (see
          * `prepaid.replay`).
@@ -58,8 +66,10 @@ export type MeteredBill = {
   isTab: boolean;
   /** What a call takes of the authorization before its handler runs. */
   perCall: bigint;
-  /** The use at which a tab is captured. */
-  threshold: bigint;
+  /** The use at which a tab is captured. Null: none. */
+  threshold: bigint | null;
+  /** The ceiling of a tab that is used up is raised, if its buyer wants that. */
+  topUp: boolean;
   unitPrice: bigint | null;
   windowSeconds: number;
   /** The price of a call of a tab, if its handler charges nothing. Null: it is known at the end. */
@@ -77,7 +87,7 @@ const OPTIONS = {
   windowSeconds: true,
   tab: true,
 } satisfies OptionNames<MeteredRoute<never>>;
-const TAB = { perCall: true, threshold: true, replay: true } satisfies OptionNames<
+const TAB = { perCall: true, threshold: true, topUp: true, replay: true } satisfies OptionNames<
   Exclude<NonNullable<MeteredRoute<never>['tab']>, true>
 >;
 /** The API's limits. */
@@ -103,7 +113,7 @@ const checkTab = <R>(
       'tab: the store of the paywall counts what is left of a tab, so it must have take, as memoryStore() and the stores of the examples have',
     );
   const ceiling = microOf(max);
-  const { perCall, threshold, replay } = tab === true ? {} : tab;
+  const { perCall, threshold, topUp, replay } = tab === true ? {} : tab;
   if (tab !== true) checkNames('tab', tab, TAB);
   if (perCall === undefined && typeof price !== 'string')
     throw new TypeError(
@@ -113,7 +123,9 @@ const checkTab = <R>(
     throw new TypeError('tab.perCall: use at most max');
   if (perCall !== undefined && typeof price === 'string' && microOf(price) > microOf(perCall))
     throw new TypeError('tab.perCall: use at least price');
-  if (threshold !== undefined && microIn('tab.threshold', threshold) > ceiling)
+  if (!['undefined', 'boolean'].includes(typeof topUp))
+    throw new TypeError('tab.topUp: use true if the buyer may raise the ceiling of a tab, otherwise false');
+  if (threshold !== undefined && microIn('tab.threshold', threshold) > ceiling && topUp !== true)
     throw new TypeError('tab.threshold: use at most max');
   if (!['undefined', 'boolean'].includes(typeof replay))
     throw new TypeError('tab.replay: use false for a handler that may run again, otherwise true');
@@ -140,13 +152,14 @@ export const checkMeteredRoute = <R>(route: MeteredRoute<R>, paywall: { countsUn
 /** How a request of a checked route is paid. */
 export const meteredBillOf = <R>(route: MeteredRoute<R>, request: R): MeteredBill => {
   const { max, price, unitPrice, windowSeconds, tab } = route;
-  const { perCall, threshold } = tab === undefined || tab === true ? {} : tab;
+  const { perCall, threshold, topUp = false } = tab === undefined || tab === true ? {} : tab;
   const named = typeof price === 'string' ? microOf(price) : null;
   const isTab = tab !== undefined;
   return {
     isTab,
     perCall: !isTab ? microOf(max) : perCall === undefined ? named! : microOf(perCall),
-    threshold: microOf(threshold ?? max),
+    threshold: threshold === undefined && topUp ? null : microOf(threshold ?? max),
+    topUp,
     unitPrice: unitPrice === undefined ? null : microOf(unitPrice),
     windowSeconds: windowSeconds ?? (isTab ? TAB_SECONDS : CALL_SECONDS),
     fixed: isTab && perCall === undefined ? named : null,

@@ -6,6 +6,7 @@ import { createMetering, type Metering } from './meter.ts';
 import type { MeteredBill } from './metered-route.ts';
 import type { PaywallStore } from './store.ts';
 import { createTabs, type Tabs } from './tabs.ts';
+import { createTopUp } from './top-up.ts';
 
 /**
  * Deliveries that are paid by their use: the buyer has authorized a ceiling, the handler reports
@@ -87,7 +88,7 @@ const createOne = ({ deliveries, onError }: Deps) => {
       bill: terms,
       leftBesides: null,
       onFault: onError,
-      most: found.ceiling,
+      most: found.ceiling(),
       credit: found.used(),
     });
     return withMeter(begun, found, metering, async (isDropped, leaveCall) => {
@@ -105,6 +106,20 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
     if (terms.fixed !== null || calls.count() === 0) return false;
     await within(GIVE_BACK_MS, calls.next());
     return true;
+  };
+
+  const topUp = createTopUp(tabs);
+  /** What follows when less is left of a tab than a call can cost. Null: there may be more now */
+  const usedUpBy = async (
+    { key, authorization }: Payment,
+    terms: MeteredBill,
+    found: Authorization,
+  ): Promise<Refusal | null> => {
+    if (await awaitOthers(found, terms)) return null;
+    const raised = terms.topUp ? await topUp(key, authorization!, found, terms) : undefined;
+    if (raised !== undefined) return raised;
+    void tabs.end(key, found, 'used_up');
+    return usedUp('authorization_used_up');
   };
 
   return async (
@@ -130,15 +145,14 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
       if (counted !== 'empty') return { ...counted, authorization: found };
       const left = await tabs.read(key);
       if (left === null) {
-        const atOpening = found.leftAtOpening();
-        const state = atOpening === null ? await read() : { left: atOpening };
+        const state = found.leftAtOpening() ?? (await read());
         if (isRefusal(state)) return refused(state);
-        await tabs.fill(key, state.left, found);
+        await tabs.fill(key, state, found, terms.topUp);
       } else if (left < 0n) {
         found.retire();
-      } else if (left < terms.perCall && !(await awaitOthers(found, terms))) {
-        void tabs.end(key, found, 'used_up');
-        return refused(usedUp('authorization_used_up'));
+      } else if (left < terms.perCall) {
+        const used = await usedUpBy(payment, terms, found);
+        if (used !== null) return refused(used);
       }
     }
     return refused(IN_PROGRESS);
@@ -152,7 +166,9 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
 
   /** Ends a tab that is used as far as its route allows. */
   const checkFull = (key: string, found: Authorization, terms: MeteredBill, left: bigint): void => {
-    const isFull = left < terms.perCall || found.ceiling - left >= terms.threshold;
+    const { perCall, threshold, topUp } = terms;
+    // A tab that can be raised waits for its buyer's next call.
+    const isFull = (left < perCall && !topUp) || (threshold !== null && found.ceiling() - left >= threshold);
     if (isFull && (terms.fixed !== null || found.calls.count() === 0)) void tabs.end(key, found, 'used_up');
   };
 

@@ -6,13 +6,13 @@ import { displayUsdc } from '../generated/usdc.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type SettlementClaims, type TokenVerifier } from '../tokens.ts';
 import type { Input } from '../types.ts';
-import { failed, type Refusal, unavailable } from './answers.ts';
-import { createAuthorizations } from './authorizations.ts';
+import { failed, type RaisableTab, type Refusal, unavailable } from './answers.ts';
+import { type Authorizations, createAuthorizations } from './authorizations.ts';
 import { faultOfQuote } from './configuration.ts';
 import { type Bill, type Dialect, isFixedPrice, type Presented, scopeOf } from './dialect.ts';
 import type { Incoming } from './incoming.ts';
 import { CONFIGURATION } from './log.ts';
-import { createQuotes } from './quotes.ts';
+import { createQuotes, type Quotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
 import type { Shares } from './shares.ts';
 import { QUOTE_LIFE_SECONDS, type SharedQuote } from './slots.ts';
@@ -55,22 +55,28 @@ type QuittanceSettings = {
 };
 
 /** The price of a quote, or the ceiling and the terms of what is captured of it. */
-const amountsOf = ({ amount, metered }: Bill): Omit<Input<'quote.create'>, 'service_id'> => {
-  if (metered === null) return { quote_amount: amount };
+const amountsOf = (bill: Bill): Omit<Input<'quote.create'>, 'service_id'> => {
+  const { amount, metered, raises } = bill;
+  if (raises !== undefined) return { extends: raises.quoteId, max_amount: amount };
+  const scope = scopeOf(bill);
+  if (metered === null) return { quote_amount: amount, scope };
   const { unitPrice, windowSeconds } = metered;
   return {
     capture: 'usage',
     max_amount: amount,
     capture_window_seconds: windowSeconds,
     ...(unitPrice !== null && { unit_price: String(unitPrice) }),
+    scope,
   };
 };
 
 /** What distinguishes the quotes of a bill from others. */
-const termsOf = ({ resource, amount, units, metered }: Bill): unknown[] =>
-  metered === null
-    ? [resource, amount, units]
-    : [resource, amount, metered.isTab, String(metered.unitPrice), metered.windowSeconds];
+const termsOf = ({ resource, amount, units, metered, raises }: Bill): unknown[] => {
+  if (metered === null) return [resource, amount, units];
+  const terms = [resource, amount, metered.isTab, String(metered.unitPrice), metered.windowSeconds];
+  // Each raise is another quote, because the last one is paid.
+  return raises === undefined ? terms : [...terms, raises.quoteId, String(raises.ceiling)];
+};
 
 /** Creates the quotes of this vendor, within the API's limit of quotes per minute. */
 const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettings) => {
@@ -79,7 +85,7 @@ const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettin
   return async (bill: Bill, isEarned: boolean): Promise<SharedQuote> => {
     const { resource, amount, route } = bill;
     if (!isEarned && !shares.admits(route)) throw new WaitingError(SHARE_MS);
-    const priced = { ...amountsOf(bill), scope: scopeOf(bill), expires_in_seconds: QUOTE_LIFE_SECONDS };
+    const priced = { ...amountsOf(bill), expires_in_seconds: QUOTE_LIFE_SECONDS };
     const end = shares.begin(route);
     const quote = await quoteCreates(() => client.quote.create({ service_id: serviceId, ...priced })).catch(
       (error: unknown) => {
@@ -96,10 +102,31 @@ const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettin
       claims.service_id !== serviceId ||
       claims.quote_amount !== amount ||
       claims.scope?.resource !== resource ||
+      claims.extends !== bill.raises?.quoteId ||
       (claims.capture !== undefined) !== (bill.metered !== null)
     )
       throw new BadTokenError('The API returned a quote for something else.');
     return quote;
+  };
+};
+
+/** The quotes of 402 answers: for a new payment, or one that raises the ceiling of a tab. */
+const createOffered = (quotes: Quotes, onError: (error: unknown) => void) => {
+  /** Null: the tab cannot be raised, so it is ended. */
+  const raising = async (bill: Bill, { quoteId, ceiling, end }: RaisableTab): Promise<SharedQuote | null> => {
+    try {
+      return await quotes.offer({ ...bill, raises: { quoteId, ceiling } }, null);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'authorization_closed')) onError(error);
+      end();
+      return null;
+    }
+  };
+  return async (bill: Bill, incoming: Incoming, refused: Refusal | null): Promise<SharedQuote | null> => {
+    const raise = refused?.raisable === undefined ? null : await raising(bill, refused.raisable);
+    if (raise !== null) return raise;
+    const named = incoming.header(REFUSED_HEADER);
+    return quotes.offer(bill, named !== null && QUOTE_ID.test(named) ? named : null);
   };
 };
 
@@ -122,6 +149,22 @@ const createReader =
     }
   };
 
+/** The authorization that a request presents. @param topUp one that is used up can be raised */
+const authorizationOf = (
+  authorizations: Authorizations,
+  { claims, token: settlement_token }: { claims: SettlementClaims; token: string },
+  topUp: boolean,
+): NonNullable<Presented['authorization']> => {
+  const ids = { settlement_id: claims.settlement_id, settlement_token };
+  return {
+    quoteId: claims.quote_id,
+    madeAt: Date.parse(claims.issued_at),
+    known: () => authorizations.known(claims.settlement_id),
+    open: () => authorizations.open(ids, topUp).catch(refusalOf),
+    read: () => authorizations.read(ids, topUp).catch(refusalOf),
+  };
+};
+
 /**
  * The dialect of this API: a signed quote in the 402, settlement id and token in the headers, then
  * redeem or consume.
@@ -140,13 +183,13 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
     store,
     onError,
   });
+  const offered = createOffered(quotes, onError);
 
   return {
     name: 'quittance',
     close: authorizations.close,
-    offer: async (bill, incoming) => {
-      const refused = incoming.header(REFUSED_HEADER);
-      const quote = await quotes.offer(bill, refused !== null && QUOTE_ID.test(refused) ? refused : null);
+    offer: async (bill, incoming, refused) => {
+      const quote = await offered(bill, incoming, refused);
       if (quote === null)
         return { status: 503, error: 'payment_in_progress', reason: 'being_paid', retryAfterSeconds: 1 };
       return {
@@ -158,6 +201,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           expires_at: quote.expires_at,
           settle_url: settleUrl,
           ...(quote.capture !== undefined && { max_amount: quote.max_amount, capture: quote.capture }),
+          ...(quote.extends !== undefined && { extends: quote.extends }),
           ...(!bill.replays && { repeatable: true }),
         },
       };
@@ -186,11 +230,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           refusal,
           consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf),
         },
-        authorization: {
-          known: () => authorizations.known(settlement_id),
-          open: () => authorizations.open(ids).catch(refusalOf),
-          read: () => authorizations.read(ids).catch(refusalOf),
-        },
+        authorization: authorizationOf(authorizations, found, bill.metered?.topUp === true),
       };
     },
   };

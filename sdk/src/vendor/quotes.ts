@@ -136,3 +136,4 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
     },
   };
 };
+export type Quotes = ReturnType<typeof createQuotes>;

@@ -1,5 +1,6 @@
 import { later, pause } from '../wait.ts';
-import type { Authorization } from './authorizations.ts';
+import type { Authorization, Left } from './authorizations.ts';
+import { createCeilings } from './ceilings.ts';
 import { isInMemory, type PaywallStore } from './store.ts';
 
 /**
@@ -19,6 +20,7 @@ const BEAT_MS = 2000;
 const BUSY_MS = 6000;
 
 const counterOf = (key: string): string => `${key}:left`;
+const untilOf = ({ endsAt }: Authorization): number => Math.max(1, endsAt - Date.now()) + BEYOND_MS;
 const busyOf = (key: string): string => `${key}:busy`;
 
 /** Marks tabs whose calls take long, while they do. */
@@ -51,10 +53,11 @@ const createBeats = (store: PaywallStore, onError: (error: unknown) => void) => 
 export const createTabs = (store: PaywallStore, onError: (error: unknown) => void) => {
   const isShared = !isInMemory(store);
   const beat = createBeats(store, onError);
+  const ceilings = createCeilings(store, counterOf);
 
   /** Closes the number of a tab for all replicas. */
-  const shut = async (key: string, { endsAt }: Authorization): Promise<void> => {
-    const ttlMs = Math.max(0, endsAt - Date.now()) + BEYOND_MS;
+  const shut = async (key: string, authorization: Authorization): Promise<void> => {
+    const ttlMs = untilOf(authorization);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const text = await store.get(counterOf(key));
       if (text === CLOSED || (await store.compareAndSet(counterOf(key), text, CLOSED, ttlMs))) return;
@@ -78,10 +81,16 @@ export const createTabs = (store: PaywallStore, onError: (error: unknown) => voi
       const text = await store.get(counterOf(key));
       return text === null ? null : BigInt(text);
     },
-    /** Writes the number of a tab that the store does not have. */
-    fill: async (key: string, left: string, { endsAt }: Authorization): Promise<void> => {
-      await store.compareAndSet(counterOf(key), null, left, Math.max(1, endsAt - Date.now()) + BEYOND_MS);
+    /** Writes the number of a tab that the store does not have. @param topUp it can grow later */
+    fill: async (key: string, state: Left, authorization: Authorization, topUp: boolean): Promise<void> => {
+      if (topUp) await ceilings.fill(key, state, untilOf(authorization));
+      else await store.compareAndSet(counterOf(key), null, state.left, untilOf(authorization));
     },
+    /** What the number is of. Null: of a ceiling that is not raised. */
+    counted: ceilings.read,
+    /** Adds to the number what the buyer has added to the ceiling. */
+    raise: (key: string, from: bigint, to: bigint, authorization: Authorization): Promise<void> =>
+      ceilings.raise(key, from, to, untilOf(authorization)),
     /** Gives back what a call has not used. @returns what is left, or null if the tab is closed */
     giveBack: async (key: string, amountMicro: bigint): Promise<bigint | null> => {
       const left = await store.take!(counterOf(key), -amountMicro, []);
