@@ -47,7 +47,10 @@ const fields = z.strictObject({
   price_header: HeaderName.optional().describe('A header or trailer of the answer: the price of a call'),
   tab: flag.optional().describe('true: one authorization serves many calls, and is captured once'),
   per_call: Price.optional().describe('The most that one call of a tab can cost'),
-  threshold: Price.optional().describe('The use of a tab at which it is captured. Default max'),
+  threshold: Price.optional().describe(
+    'The use of a tab at which it is captured. Default max, and none with top_up',
+  ),
+  top_up: flag.optional().describe('true: the buyer of a tab that is used up may raise its ceiling by max'),
   replay: flag.optional().describe('false: a call of a tab runs again when it is repeated'),
   window: Window.optional().describe('How long an authorization can be used. Default 1h for a tab, else 10m'),
 });
@@ -55,7 +58,7 @@ type Fields = z.output<typeof fields>;
 type Fault = { at: keyof Fields; message: string } | null;
 
 const ONLY_METERED = ['unit_price', 'units_header', 'price_header', 'tab', 'window'] as const;
-const ONLY_TAB = ['per_call', 'threshold', 'replay'] as const;
+const ONLY_TAB = ['per_call', 'threshold', 'top_up', 'replay'] as const;
 
 const isMore = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && BigInt(one) > BigInt(other);
@@ -75,7 +78,7 @@ const unmeteredFault = (route: Fields): Fault => {
 };
 
 const tabFault = (route: Fields): Fault => {
-  const { tab, price, max, per_call, threshold } = route;
+  const { tab, price, max, per_call, threshold, top_up } = route;
   const isByAnswer = route.units_header !== undefined || route.price_header !== undefined;
   const only = ONLY_TAB.find((name) => route[name] !== undefined);
   if (tab !== true) return only === undefined ? null : { at: only, message: 'is for a tab: name tab: true' };
@@ -83,7 +86,7 @@ const tabFault = (route: Fields): Fault => {
     return { at: 'tab', message: 'name per_call, the most that one call can cost: calls share the tab' };
   if (isMore(per_call, max)) return { at: 'per_call', message: 'use at most max' };
   if (isMore(price, per_call)) return { at: 'per_call', message: 'use at least price' };
-  return isMore(threshold, max) ? { at: 'threshold', message: 'use at most max' } : null;
+  return top_up !== true && isMore(threshold, max) ? { at: 'threshold', message: 'use at most max' } : null;
 };
 
 const meteredFault = (route: Fields): Fault => {
@@ -124,8 +127,8 @@ const answerPriceOf = ({ price, unit_price, units_header, price_header }: Route)
 });
 
 const meteredOf = (route: Route, price: AnswerPrice): NonNullable<RouteSettings['paid']> => {
-  const { max, window, tab, per_call, threshold, replay } = route;
-  const ofTab = defined({ perCall: per_call, threshold, replay });
+  const { max, window, tab, per_call, threshold, top_up, replay } = route;
+  const ofTab = defined({ perCall: per_call, threshold, topUp: top_up, replay });
   return defined({
     max: max!,
     price: price.header === null ? route.price : priceFunction(price),
