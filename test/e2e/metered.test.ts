@@ -130,6 +130,37 @@ describe('a tab', () => {
       (statuses) => statuses.toSorted().join() === 'redeemed,redeemed,voided',
     );
   }, 120_000);
+
+  test('with topUp two replicas serve on after each extension, and one transfer pays all', async () => {
+    const raised = { ...route, max: '$0.02', tab: { topUp: true } };
+    const first = await startReplica(raised, REPORT);
+    const second = await startReplica(raised, REPORT, first.origin);
+    let turn = 0;
+    const balanced: typeof fetch = (input, init) => {
+      turn += 1;
+      return fetch(turn % 2 === 0 ? String(input).replace(first.origin, second.origin) : input, init);
+    };
+    const pay = payingFetch(balanced, {
+      ...{ baseUrl: stack.gateway_url, delegateKey: delegate.api_key, maxAmount: '$2' },
+    });
+    const before = (await settlementsOf()).length;
+    await spentBy(async () => {
+      for (let round = 0; round < 3; round += 1) {
+        const answers = await atOnce(30, (call) => pay(`${first.origin}/search?q=${round}-${call}`));
+        expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
+      }
+      await pay.closeTabs();
+    }, 45_000n);
+    const made = (await settlementsOf()).slice(0, -before || undefined);
+    const tabs = made.filter(({ authorization }) => authorization !== undefined);
+    const extensions = made.filter(({ status }) => status === 'merged');
+    expect(tabs).toMatchObject([
+      { quote_amount: '45000', authorization: { max_amount: '60000', used: '45000' } },
+    ]);
+    expect(extensions.map((each) => [each.extends, each.quote_amount])).toEqual(
+      Array(2).fill([tabs[0]!.settlement_id, '20000']),
+    );
+  }, 120_000);
 });
 
 test('a call pays the price of its answer, and a call that fails pays nothing', async () => {

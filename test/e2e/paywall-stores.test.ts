@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { postgresStore, TABLE } from '../../examples/postgres-store.ts';
 import { redisStore } from '../../examples/redis-store.ts';
+import { createCeilings } from '../../sdk/src/vendor/ceilings.ts';
 import { memoryStore, type PaywallStore } from '../../sdk/src/vendor/main.ts';
 import type { StoreEntry } from '../../sdk/src/vendor/store.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
@@ -108,5 +109,27 @@ describe.each(stores)('%s', (_, store) => {
     const written = await Promise.all(keys.map(async (at) => store.get(at)));
     expect(written.filter((value) => value !== null)).toHaveLength(10);
     expect(await store.get(counter)).toBe('0');
+  });
+
+  test('a raise of a tab counts once, however many replicas see it', async () => {
+    const tab = key();
+    const counterOf = (of: string) => `${of}:left`;
+    const replicas = Array.from({ length: 8 }, () => createCeilings(store, counterOf));
+    const state = { left: '300', ceiling: 1000n };
+    await atOnce(16, (i) => replicas[i % 8]!.fill(tab, state, 60_000));
+    expect(await store.get(counterOf(tab))).toBe('300');
+    for (const [from, to] of [
+      [1000n, 1500n],
+      [1500n, 1600n],
+    ] as const)
+      await atOnce(16, (i) => replicas[i % 8]!.raise(tab, from, to, 60_000));
+    // A replica that has read the last ceiling before another one counted it.
+    await replicas[0]!.raise(tab, 1000n, 1600n, 60_000);
+    expect(await replicas[7]!.read(tab)).toEqual({ ceiling: 1600n, raises: 2 });
+    expect(await store.take!(counterOf(tab), 100n, [])).toBe(800n);
+    // A tab that is closed stays closed.
+    expect(await store.compareAndSet(counterOf(tab), '800', '-1', 60_000)).toBe(true);
+    await replicas[0]!.raise(tab, 1600n, 2000n, 60_000);
+    expect(await store.get(counterOf(tab))).toBe('-1');
   });
 });
