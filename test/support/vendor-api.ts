@@ -198,7 +198,13 @@ export const startVendorApi = async () => {
   /** A payment as a buyer presents it: headers of a settlement for a scope. */
   const pay = (
     scope: Scope,
-    { amount = '50000', service = serviceId, signer = settlementKey.signing, quote_id = newId('q') } = {},
+    {
+      amount = '50000',
+      service = serviceId,
+      signer = settlementKey.signing,
+      quote_id = newId('q'),
+      issued_at = new Date().toISOString(),
+    } = {},
   ): Record<string, string> => {
     const settlement_id = newId('stl');
     const claims = {
@@ -207,7 +213,7 @@ export const startVendorApi = async () => {
       quote_id,
       service_id: service,
       quote_amount: amount,
-      issued_at: new Date().toISOString(),
+      issued_at,
       redeem_expires_at: IN_A_WHILE,
     };
     settlements.set(settlement_id, {
@@ -223,8 +229,13 @@ export const startVendorApi = async () => {
   };
 
   /** An authorization as a buyer presents it. */
-  const authorize = (scope: Held['scope'], max: bigint, quote_id = newId('q')) => {
-    const headers = pay(scope, { amount: String(max), quote_id });
+  const authorize = (
+    scope: Held['scope'],
+    max: bigint,
+    quote_id = newId('q'),
+    issued_at = new Date().toISOString(),
+  ) => {
+    const headers = pay(scope, { amount: String(max), quote_id, issued_at });
     const id = headers['x-settlement-id']!;
     settlements.delete(id);
     const fresh = { used: 0n, usages: new Map(), status: 'authorized', isAtRisk: false } as const;

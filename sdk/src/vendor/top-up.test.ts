@@ -179,7 +179,7 @@ test('an extension that the API refuses to create ends the tab, and the next one
   await waitUntil(() => held.status === 'captured');
 });
 
-test('after twenty extensions, and on another day, the tab is captured and the next one is offered', async () => {
+test('after twenty extensions the tab is captured, and the next one is offered', async () => {
   const { ask, useUp } = sell();
   const { headers, held } = open();
   for (let raised = 0; raised < 20; raised += 1) {
@@ -192,6 +192,15 @@ test('after twenty extensions, and on another day, the tab is captured and the n
   await waitUntil(() => held.status === 'captured');
   expect(held.used).toBe(21n * MAX);
 }, 60_000);
+
+test('a tab of an earlier day is captured, and the next one is offered', async () => {
+  const { ask, useUp } = sell();
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+  const { headers, held } = api.authorize({ resource: RESOURCE, tab: true }, MAX, undefined, yesterday);
+  await useUp(headers);
+  expect((await ask(headers)).body.extends).toBeUndefined();
+  await waitUntil(() => held.status === 'captured');
+});
 
 test('a tab that can be raised is captured at its threshold, which may be above its first ceiling', async () => {
   const { ask, useUp } = sell({ ...ROUTE, tab: { topUp: true, threshold: '$0.03' } });
