@@ -5,9 +5,10 @@ import {
 } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { referenceOf } from '../services/chain-submitter/ledger/reference.ts';
-import { newId } from '../shared/lib/id.ts';
+import { newId, newServiceId } from '../shared/lib/id.ts';
 import { packToken } from '../shared/lib/packed-token.ts';
 import { incomingPaymentsOver, PRICE, txHashOf } from '../test/support/incoming-payments.ts';
+import { captureTerms } from '../test/support/settlement-quotes.ts';
 import {
   keypairOf,
   type Payer,
@@ -137,6 +138,45 @@ test.each([
      where settlement_id = $1`,
     [settlement_id, tx_hash],
   );
+});
+
+/** A capture beyond the first ceiling, with its extension, as settlement records them. */
+const capturedWithExtension = async (payer: Payer) => {
+  const terms = { capture: captureTerms(), vendor: newId('acct'), service: newServiceId() };
+  const payout = Keypair.generate().publicKey;
+  const quote = fixture.quote({ ...terms, payout, amount: GROSS });
+  const extension = fixture.quote({ ...terms, payout, amount: GROSS, extended: quote.quote_id });
+  const { settlement_id } = await fixture.settle(payer, quote, {
+    capture_amount: '1500000',
+    extension_tokens: [extension.quote_token],
+  });
+  const { tx_hash } = await fixture.events.wait(settlement_id, 'finalized');
+  await record(payer, quote, { settlement_id, tx_hash: tx_hash! });
+  const extensionId = newId('stl');
+  await record(payer, extension, { settlement_id: extensionId, tx_hash: tx_hash! });
+  const { admin } = fixture;
+  await admin.query(
+    `update settlement.settlements set quote_amount = 1500000, fee_amount = 10000, max_amount = 2000000, extensions = 1,
+       capture_mode = 'usage', capturing_at = public.app_now(), redeem_expires_at = public.app_now()
+     where settlement_id = $1`,
+    [settlement_id],
+  );
+  await admin.query(
+    `update settlement.settlements set status = 'merged', chain_status = 'none', extends = $2, holding = false,
+       tx_hash = null, settlement_token = null, issued_at = null, fee_amount = 0 where settlement_id = $1`,
+    [extensionId, settlement_id],
+  );
+  return { extension, extensionId };
+};
+const findingsOf = ({ found }: Awaited<ReturnType<typeof run>>, payer: Payer) =>
+  found.filter(({ account, kind }) => account === accountOf(payer.owner.publicKey) && kind !== 'foreign');
+
+test('the capture of a raised ceiling is one payment, and its extension moves nothing', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  await capturedWithExtension(payer);
+  const result = await run();
+  expect(result.broken).toEqual([]);
+  expect(findingsOf(result, payer)).toEqual([]);
 });
 
 test('a payment of another protocol is known, and one without a record is an error', async () => {
@@ -302,4 +342,20 @@ test('a transfer by our keys without a record is never reported as foreign', asy
   expect(found.filter(({ kind }) => kind === 'unrecorded').map(({ amount }) => amount)).toEqual(
     expect.arrayContaining([-5n, 5n]),
   );
+});
+
+test('a payment by the quote of an extension is reported, because an extension pays nothing', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  const { extension, extensionId } = await capturedWithExtension(payer);
+  const { keys, outside, land } = fixture;
+  const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
+  const [from, to] = [outside.tokenAccount(payer.owner.publicKey), outside.tokenAccount(extension.payout)];
+  const transfer = createTransferCheckedInstruction(from, outside.mint, to, authority.publicKey, 7n, 6);
+  const reference = new PublicKey(referenceOf('test', extension.quote_id));
+  transfer.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
+  await land([transfer], [keypairOf(keys.feePayer.secretKey), authority]);
+  const [finding, ...others] = findingsOf(await run(), payer);
+  expect(others).toEqual([]);
+  expect(finding).toMatchObject({ kind: 'unrecorded', amount: -7n });
+  expect(finding!.what).toContain(`${extensionId} is recorded as merged`);
 });

@@ -51,6 +51,17 @@ test.each<[string, RecordEntry[], string]>([
     `${PAID}Redeemed at 2026-11-28 14:08 UTC`,
   ],
   [
+    'captured for less than its ceiling',
+    [accepted, at('14:06', 'capture decided', { amount: '480000' }), issued, state('redeemed')],
+    'stl_1: paid 0.48 USDC at 2026-11-28 14:07 UTC. ',
+  ],
+  [
+    'an extension',
+    [{ ...accepted, details: { amount: '2500000', extends: 'stl_0' } }, state('merged')],
+    'stl_1: an extension, which raised the ceiling of stl_0 by 2.50 USDC at 2026-11-28 14:06 UTC. ' +
+      'It pays nothing itself; what was paid is said of stl_0.',
+  ],
+  [
     'declined',
     [
       at('14:00', 'payment declined', {

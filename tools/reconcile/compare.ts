@@ -88,7 +88,7 @@ const classify = (
       ? { kind: 'unrecorded', amount, what: `${signature} is signed by our keys and in no record` }
       : { kind: 'foreign', amount, what: signature };
   // The books after the walk: a capture is recorded before its transaction is signed.
-  if (transfer.state === 'failed' || transfer.state === 'authorized')
+  if (transfer.state !== 'included' && transfer.state !== 'open')
     return {
       kind: 'unrecorded',
       amount,

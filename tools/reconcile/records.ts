@@ -21,9 +21,9 @@ export type Transfer = {
   /**
    * `included`: confirmed or finalized. `open`: it may be included at any moment. `failed`: it is
    * proven that no money moved. `authorized`: a ceiling is held, and nothing may move before its
-   * capture is recorded.
+   * capture is recorded. `merged`: an extension, which never moves anything itself.
    */
-  state: 'included' | 'open' | 'failed' | 'authorized';
+  state: 'included' | 'open' | 'failed' | 'authorized' | 'merged';
   /**
    * The read-only key on its transfer, if there is one. It finds a second payment that no table
    * has.
@@ -40,7 +40,7 @@ type Places = { environment: string; feeWallet: string; tokenAccount: (owner: st
 
 const stateOf = (status: unknown): Transfer['state'] => {
   if (['failed', 'cancelled', 'expired', 'void', 'voided'].includes(String(status))) return 'failed';
-  if (status === 'authorized') return 'authorized';
+  if (status === 'authorized' || status === 'merged') return status;
   return status === 'confirmed' || status === 'finalized' ? 'included' : 'open';
 };
 const text = (value: unknown): string => String(value);
@@ -65,7 +65,8 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
   settlement: async (query, { environment, feeWallet, tokenAccount }) => {
     const rows = await query(
       `select s.settlement_id, s.quote_id, s.quote_token, s.quote_amount::text, s.fee_amount::text, s.tx_hash,
-         case when s.status in ('failed', 'authorized', 'voided') then s.status else s.chain_status end as status, p.owner
+         case when s.status in ('failed', 'authorized', 'voided', 'merged') then s.status else s.chain_status end as status,
+         p.owner
        from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail = 'quittance'`,
     );
     return rows.map((row) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { call } from '../../../shared/bus/call.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { authorize, extensionOf } from '../../../test/support/authorizations.ts';
 import {
   admin,
   base,
@@ -66,6 +67,20 @@ test('a payment is found by its settlement, quote and attempt, with what it hold
   expect(state).toMatchObject({ failure: 'payment_failed: the deadline has passed' });
   expect(state).not.toHaveProperty('holds');
   expect(JSON.stringify(ended)).not.toContain((await row(settlementId)).quote_token);
+});
+
+test('an extension leads to its authorization, and the authorization to its extensions', async () => {
+  const one = await authorize();
+  const q = extensionOf(one, 300_000n);
+  const { extension_id } = (await pay(one.payer, q, newId('evt'))) as unknown as { extension_id: string };
+  const byExtension = await find([extension_id]);
+  expect(byExtension.related.ids).toContain(one.id);
+  expect(detailsOf(byExtension, 'attempt accepted')).toMatchObject({ amount: '300000', extends: one.id });
+  expect(detailsOf(byExtension, 'recorded state')).toMatchObject({ status: 'merged', chain_status: 'none' });
+  expect((await find([q.quote_id])).related.ids).toContain(one.id);
+  expect((await find([one.id])).related.ids).toEqual(
+    expect.arrayContaining([one.id, extension_id, q.quote_id]),
+  );
 });
 
 test('a payment that waits for its approval has no settlement, and is found by the approval', async () => {

@@ -37,6 +37,7 @@ const Payment = z.object({
   handed_out_at: z.number().nullable(),
   forked_at: z.number().nullable(),
   max_amount: z.bigint().nullable(),
+  extends: z.string().nullable(),
   units_consumed: z.bigint(),
   capturing_at: z.number().nullable(),
   at_risk_at: z.number().nullable(),
@@ -111,11 +112,12 @@ const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly P
   db.any(sql.type(Payment)`
     select settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, vendor_account_id,
       service_id, service_name, quote_amount, fee_amount, status, chain_status, holding, refund_reserved, generation, tx_hash,
-      superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, handed_out_at, forked_at, max_amount, units_consumed,
-      capturing_at, at_risk_at, voided_at, failure_code, failure_message, message_hash, dispatch_count, progressed_at, created_at
+      superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, handed_out_at, forked_at, max_amount, extends,
+      units_consumed, capturing_at, at_risk_at, voided_at, failure_code, failure_message, message_hash, dispatch_count, progressed_at, created_at
     from settlements where settlement_id in (
       select unnest(${textArray(ids)})
       union select settlement_id from settlements where paying_quote_id = any(${textArray(ids)})
+      union select settlement_id from settlements where extends = any(${textArray(ids)}) and extends is not null
       union select settlement_id from settlements
         where message_hash = any(${textArray(ids)}) and message_hash is not null and not ${isOutgoingPayment}
       union select settlement_id from refund_reservations where refund_id = any(${textArray(ids)})
@@ -173,6 +175,7 @@ const entriesOfPayment = (row: Payment): RecordEntry[] => {
       vendor: row.vendor_account_id,
       service_id: row.service_id,
       service_name: row.service_name,
+      extends: row.extends,
       amount: row.max_amount ?? row.quote_amount,
       fee: row.fee_amount,
     }),
@@ -246,7 +249,7 @@ export const findPaymentRecords =
     return {
       related: {
         ids: namesOf([
-          ...payments.flatMap((row) => [row.settlement_id, row.quote_id, row.message_hash]),
+          ...payments.flatMap((row) => [row.settlement_id, row.quote_id, row.message_hash, row.extends]),
           ...approvals.flatMap((row) => [row.approval_id, row.quote_id]),
           ...declines.flatMap((row) => [row.decline_id, row.quote_id]),
           ...reservations.map((row) => row.refund_id),
