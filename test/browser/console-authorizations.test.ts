@@ -5,7 +5,7 @@ import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
-import type { Tab } from '../support/tab-calls.ts';
+import type { Tab, TabQuote } from '../support/tab-calls.ts';
 import { createTabWorld, type TabWorld } from '../support/tab-world.ts';
 
 /** Authorizations in the console of their vendor and their buyer, in each state. */
@@ -20,6 +20,12 @@ beforeAll(async () => {
   const use = (tab: Tab, amount: string) =>
     must(calls.use(tab, { usage_id: 'one', amount, reason: 'POST /chat' }), 'use');
   for (const name of ['authorized', 'captured', 'voided']) tabs[name] = await open();
+  const quote = await calls.quote();
+  const pay = async (of: TabQuote) => must(calls.authorize(world.buyer.token, of), 'authorize');
+  tabs.raised = await pay(quote);
+  await use(tabs.raised, '60000');
+  const extension = await pay(await must(calls.extend(quote, '300000'), 'quote'));
+  tabs.extension = { ...extension, settlement_id: extension.extension_id! };
   await use(tabs.authorized!, '60000');
   await use(tabs.captured!, '120000');
   await must(calls.capture(tabs.captured!), 'capture');
@@ -42,6 +48,17 @@ afterAll(() => world?.stop());
 const VENDOR: readonly (readonly [name: string, texts: readonly (string | RegExp)[]])[] = [
   ['authorized', ['Authorized, nothing is paid yet', 'Ceiling', '0.06 USDC used of 0.50 USDC']],
   ['captured', ['Ceiling', 'up to 0.50 USDC', /Gross\s*0\.12 USDC/, /Net\s*0\.11 USDC/]],
+  [
+    'raised',
+    [
+      /Ceiling\s*0\.80 USDC/,
+      '0.06 USDC used of 0.80 USDC',
+      'Ceiling raised',
+      /by 0\.30 USDC/,
+      'up to 0.50 USDC',
+    ],
+  ],
+  ['extension', ['It pays nothing itself', 'It raised the ceiling of this authorization by 0.30 USDC']],
   ['voided', ['Nothing was paid, and everything was released.']],
   [
     'risk',
@@ -78,7 +95,7 @@ test('what is not paid shows no gross amount, and the list of sales has every st
   expect(await page.page.locator('main').innerText()).not.toContain('Gross');
   await page.go('/sales');
   await page.shoot('authorization-sales');
-  for (const state of ['authorized', 'void', 'delivered'])
+  for (const state of ['authorized', 'extension', 'void', 'delivered'])
     await page.page.getByRole('row').getByText(state, { exact: true }).first().waitFor();
 });
 
@@ -91,6 +108,17 @@ test('the buyer sees what is held, used and paid', async () => {
   await page.go(`/payments/${tabs.captured!.settlement_id}`);
   await shown(page, ['Paid to', /Amount 0\.12 USDC/]);
   await page.shoot('authorization-buyer-captured');
+  await page.go(`/payments/${tabs.raised!.settlement_id}`);
+  await shown(page, ['Authorized for', /Ceiling 0\.80 USDC/, 'Ceiling raised']);
+  expect(await page.page.locator('main').innerText()).not.toContain('the record says');
+  await page.shoot('authorization-buyer-raised');
+  await page.page.getByRole('link', { name: 'an extension' }).click();
+  await page.page.getByText('An extension has none').waitFor();
+  await shown(page, ['More authorized for', /Raised by 0\.30 USDC/]);
+  expect(await page.page.locator('main').innerText()).not.toContain('Amount');
+  await page.shoot('authorization-buyer-extension');
+  await page.page.getByRole('link', { name: 'this authorization' }).click();
+  await shown(page, ['Authorized for']);
   await page.go('/activity');
   await page.shoot('authorization-activity');
   expect(await page.findings()).toEqual([]);

@@ -7,7 +7,13 @@ export const CEILING = 500_000n;
 /** What an error says. */
 type Refused = { error?: { code: string; message: string; money_moved?: string } };
 export type Tab = { settlement_id: string; settlement_token: string };
-type Authorized = Tab & { status: string; tx_hash: null; max_amount: string; capture_ends_at: string };
+type Authorized = Tab & {
+  status: string;
+  tx_hash: null;
+  max_amount: string;
+  capture_ends_at: string;
+  extension_id?: string;
+};
 type Used = { settlement_id: string; max_amount: string; used: string; left: string };
 type Captured = {
   status: 'confirmed' | 'pending';
@@ -46,6 +52,12 @@ export const tabCalls = (api: Api, vendor: Pick<Vendor, 'apiKey' | 'serviceId'>)
         }),
         'quote',
       ),
+    /** A quote that raises the ceiling of the quote's authorization. */
+    extend: ({ quote_id }: Pick<Quote, 'quote_id'>, max_amount: string) =>
+      api<TabQuote & Refused>('POST /v1/quote', {
+        token: vendor.apiKey,
+        body: { service_id: vendor.serviceId, extends: quote_id, max_amount },
+      }),
     authorize: (token: string, quote: Pick<Quote, 'quote_token'>, attemptId: string = crypto.randomUUID()) =>
       api<Authorized & Refused>('POST /v1/settle', {
         token,

@@ -47,7 +47,11 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
             what="settlement"
             check={data.settlement}
             environment={environment}
-            absent="No settlement token yet: it is issued once the payment is confirmed."
+            absent={
+              payment.status === 'merged'
+                ? 'An extension has none: the token of the authorization that it raised stays valid.'
+                : 'No settlement token yet: it is issued once the payment is confirmed.'
+            }
           />
           <details className="no-print">
             <summary>Show tokens</summary>

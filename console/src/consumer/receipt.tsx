@@ -18,6 +18,7 @@ import {
   Section,
   Stack,
 } from '../ui/index.ts';
+import { ExtensionNotice } from '../vendor/authorization-notices.tsx';
 import { isOutgoingRail, railName } from '../vendor/rail.ts';
 import { isPaid } from '../vendor/sales-figures.ts';
 import { refundsOf } from '../vendor/settlement-history.ts';
@@ -87,6 +88,7 @@ const STATUS: Record<Payment['status'], string> = {
   authorized: 'Authorized: what is used will be paid, and nothing is paid yet.',
   capturing: 'What was used is being paid.',
   voided: 'The authorization ended, and nothing was paid.',
+  merged: 'A ceiling was raised, and nothing is paid for this alone.',
   issued: 'Paid; not delivered yet.',
   redeemed: 'Paid and delivered.',
   expired: 'Paid; the vendor did not deliver in time. Ask the vendor to deliver or refund.',
@@ -112,6 +114,18 @@ const statusText = ({ rail, status, chain_status }: Payment): string =>
     ? `${OUT_STATUS[status] ?? ''} ${status === 'issued' ? CHAIN[chain_status] : ''}`
     : `${STATUS[status]} ${CHAIN[chain_status]}`;
 
+const titleOf = (of: {
+  isOut: boolean;
+  isExtension: boolean;
+  isCharged: boolean;
+  isPayer: boolean;
+}): string => {
+  if (of.isOut) return 'Payment to';
+  if (of.isExtension) return 'More authorized for';
+  if (!of.isCharged) return 'Authorized for';
+  return of.isPayer ? 'Paid to' : 'Paid for';
+};
+
 /** What was paid, and how it stands. */
 const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) => {
   const { environment } = useSession();
@@ -119,14 +133,16 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
   const isPayer = payment.payment_attempt_id !== undefined;
   const isOut = isOutgoingRail(payment.rail);
   // Until it is captured, the amounts of an authorization are those of its ceiling.
-  const isCharged = authorization === undefined || isPaid(payment);
+  const isExtension = payment.status === 'merged';
+  const isCharged = isPaid(payment) || (authorization === undefined && !isExtension);
   return (
     <Section
-      title={`${isOut ? 'Payment to' : !isCharged ? 'Authorized for' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
+      title={`${titleOf({ isOut, isExtension, isCharged, isPayer })} ${payment.service_name}`}
       actions={<StateOf payment={payment} refunded={refunded} />}
       about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
     >
       <Stack>
+        <ExtensionNotice settlement={payment} side={isPayer ? 'payer' : 'vendor'} />
         {failure !== null && (
           <Notice tone="bad" title="The payment failed">
             {failure.message} <code>{failure.code}</code>
@@ -135,6 +151,7 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
         <Properties
           of={[
             ['Amount', isCharged && <Money micro={quote_amount} large />],
+            ['Raised by', isExtension && <Money micro={quote_amount} large />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} large={!isCharged} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
             ['Fee included', isCharged && !isOut && <Money micro={fee_amount} />],

@@ -45,6 +45,23 @@ const check = async <T extends keyof Claims>(
 };
 
 /**
+ * The amount, and the fee if the token has one. Those of an authorization are of its first ceiling,
+ * which extensions raise, and of which a part is captured.
+ */
+const amountsIn = (
+  signed: Pick<QuoteClaims, 'quote_amount'> & Partial<Pick<QuoteClaims, 'fee_amount'>>,
+  { authorization, quote_amount, fee_amount }: Payment,
+): [string, string, string][] => {
+  if (authorization === undefined)
+    return [
+      ['Amount in micro-units', signed.quote_amount, quote_amount],
+      ['Fee in micro-units', signed.fee_amount ?? fee_amount, fee_amount],
+    ];
+  const isWithin = BigInt(signed.quote_amount) <= BigInt(authorization.max_amount);
+  return isWithin ? [] : [['Ceiling in micro-units', signed.quote_amount, authorization.max_amount]];
+};
+
+/**
  * Checks both tokens of a payment.
  * @param keys the published keys, retired ones included, because a receipt may be old
  * @throws the error of WebCrypto if it does not support Ed25519
@@ -58,8 +75,7 @@ export const checkTokens = async (
     differences([
       ['Quote', claims.quote_id, payment.quote_id ?? 'nothing'],
       ['Service', claims.service_id, payment.service_id ?? 'nothing'],
-      ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
-      ['Fee in micro-units', claims.fee_amount, payment.fee_amount],
+      ...amountsIn(claims, payment),
       ['What was bought', JSON.stringify(claims.scope), JSON.stringify(payment.scope)],
     ]),
   ),
@@ -68,7 +84,7 @@ export const checkTokens = async (
       ['Payment', claims.settlement_id, payment.settlement_id],
       ['Quote', claims.quote_id, payment.quote_id ?? 'nothing'],
       ['Service', claims.service_id, payment.service_id ?? 'nothing'],
-      ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
+      ...amountsIn(claims, payment),
       ['Redeem until', claims.redeem_expires_at, payment.redeem_expires_at ?? 'nothing'],
     ]),
   ),

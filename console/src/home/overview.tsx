@@ -96,7 +96,10 @@ const Latest = ({ side, title, path }: { side: 'payer' | 'vendor'; title: string
             : {
                 heading: 'Amount',
                 align: 'end',
-                show: ({ quote_amount }) => <Money micro={-BigInt(quote_amount)} sign />,
+                // What an extension adds is part of the authorization that it raised.
+                show: ({ status, quote_amount }) => (
+                  <Money micro={status === 'merged' ? 0n : -BigInt(quote_amount)} sign />
+                ),
               },
         ]}
       />

@@ -10,6 +10,7 @@ export const STAGE_WORDS: Record<Stage, Word> = {
   quoted: ['quoted', 'none'],
   paying: ['pending', 'wait'],
   authorized: ['authorized', 'wait'],
+  extension: ['extension', 'none'],
   paid: ['paid', 'good'],
   delivered: ['delivered', 'good'],
   undelivered: ['not delivered', 'bad'],

@@ -76,6 +76,18 @@ test.each([
   ['paid, and the payment is not loaded yet', quote('a', { status: 'settled' }), null, 'paid'],
   ['on its way', quote('a', { status: 'settling' }), payment('a', { status: 'pending' }), 'paying'],
   ['paid', quote('a', { status: 'settled' }), payment('a'), 'paid'],
+  [
+    'an extension',
+    quote('a', { status: 'settled', extends: 'q_tab' }),
+    payment('a', { status: 'merged', chain_status: 'none', extends: 'stl_tab' }),
+    'extension',
+  ],
+  [
+    'an extension whose record is not loaded yet',
+    quote('a', { status: 'settled', extends: 'q_tab' }),
+    null,
+    'extension',
+  ],
   ['redeemed', quote('a', { status: 'settled' }), payment('a', { status: 'redeemed' }), 'delivered'],
   ['paid by x402, and not delivered', null, incoming('a'), 'undelivered'],
   ['paid by x402 and delivered', null, incoming('a', { status: 'redeemed' }), 'delivered'],
@@ -209,4 +221,18 @@ test('a search finds sales by id, transaction, payer and resource, or a part of 
   expect(found('Ai4gvNadtxC6')).toEqual(['stl_three']);
   expect(found('weather ')).toEqual(['stl_three']);
   expect(found('nothing')).toEqual([]);
+});
+
+test('an extension is no sale of its own: the capture of what it raised is counted once', () => {
+  const tab = payment('tab', { status: 'redeemed', quote_amount: '700000', net_amount: '690000' });
+  const merged = payment('more', { status: 'merged', chain_status: 'none', extends: 'stl_tab' });
+  const quotes = [
+    quote('tab', { status: 'settled' }),
+    quote('more', { status: 'settled', extends: 'q_tab' }),
+    quote('refused', { status: 'expired', extends: 'q_tab' }),
+  ];
+  const sales = joinSales(quotes, [tab, merged], NOW);
+  expect(funnelOf(sales)).toMatchObject({ quoted: 1, paid: 1, delivered: 1, unpaid: 0, open: 0 });
+  expect(revenueOf(sales, new Map())).toMatchObject({ gross: 700_000n, net: 690_000n });
+  expect(findSales(sales, 'stl_tab')).toHaveLength(2);
 });

@@ -8,6 +8,7 @@ export type Settlement = Output<'settlement.list'>['data'][number];
 
 /**
  * The stage of a sale. `authorized`: a ceiling is held, and what is used is paid later.
+ * `extension`: it raised the ceiling of another one, whose capture pays it.
  * `undelivered`: paid and not redeemed, within its window or, by x402 or MPP, which have none, up
  * to now; the money stays.
  */
@@ -15,6 +16,7 @@ export type Stage =
   | 'quoted'
   | 'paying'
   | 'authorized'
+  | 'extension'
   | 'paid'
   | 'undelivered'
   | 'delivered'
@@ -38,7 +40,14 @@ export type Sale = {
 };
 
 /** No payment of these was ever on the chain, or it is proven that none is. */
-const UNPAID: readonly Settlement['status'][] = ['pending', 'authorized', 'capturing', 'voided', 'failed'];
+const UNPAID: readonly Settlement['status'][] = [
+  'pending',
+  'authorized',
+  'capturing',
+  'voided',
+  'merged',
+  'failed',
+];
 
 /** Whether the vendor has the money of a payment, before refunds. */
 export const isPaid = ({ status, chain_status }: Settlement): boolean =>
@@ -52,6 +61,7 @@ export const stageOf = (quote: Quote | null, settlement: Settlement | null, now:
     if (settlement.status === 'pending' || settlement.status === 'capturing') return 'paying';
     if (settlement.status === 'authorized') return 'authorized';
     if (settlement.status === 'voided') return 'voided';
+    if (settlement.status === 'merged') return 'extension';
     // A vendor elsewhere delivers on its own terms.
     if (isOutgoingRail(settlement.rail)) return 'paid';
     if (settlement.rail !== 'quittance') return 'undelivered';
@@ -61,7 +71,7 @@ export const stageOf = (quote: Quote | null, settlement: Settlement | null, now:
       : 'paid';
   }
   if (quote === null) return 'failed';
-  if (quote.status === 'settled') return 'paid';
+  if (quote.status === 'settled') return quote.extends === undefined ? 'paid' : 'extension';
   if (quote.status === 'settling') return 'paying';
   return quote.status === 'expired' || Date.parse(quote.expires_at) <= now ? 'unpaid' : 'quoted';
 };
@@ -120,9 +130,14 @@ type Funnel = {
   open: number;
 };
 
-/** How many sales with a quote reached which stage. A reversed payment does not count as paid. */
+/**
+ * How many sales with a quote reached which stage. A reversed payment does not count as paid. The
+ * quote of an extension is part of the sale whose ceiling it raises.
+ */
 export const funnelOf = (sales: readonly Sale[]): Funnel => {
-  const stages = sales.filter(({ quote }) => quote !== null).map(({ stage }) => stage);
+  const stages = sales
+    .filter(({ quote }) => quote !== null && quote.extends === undefined)
+    .map(({ stage }) => stage);
   const count = (...wanted: Stage[]) => stages.filter((stage) => wanted.includes(stage)).length;
   return {
     quoted: stages.length,
@@ -162,6 +177,7 @@ export const findSales = (sales: readonly Sale[], search: string): readonly Sale
     [
       quote?.quote_id,
       settlement?.settlement_id,
+      settlement?.extends,
       settlement?.quote_id,
       settlement?.tx_hash,
       settlement?.payer_address,

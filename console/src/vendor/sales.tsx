@@ -180,7 +180,9 @@ const SalesTable = ({
           {
             heading: 'Price',
             align: 'end',
-            show: ({ quote, settlement }) => <Money micro={(settlement ?? quote)!.quote_amount} />,
+            show: ({ stage, quote, settlement }) => (
+              <Money micro={(settlement ?? quote)!.quote_amount} sign={stage === 'extension'} />
+            ),
           },
           {
             heading: 'Net',
@@ -270,6 +272,12 @@ const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
     );
   if (stage === 'undelivered' && settlement?.rail !== 'quittance')
     return <span className="quiet">deliver or refund</span>;
+  if (settlement?.extends !== undefined)
+    return (
+      <span className="quiet">
+        raised <Link href={`/sales/${settlement.extends}`}>another sale</Link>
+      </span>
+    );
   if (stage === 'paying') return <span className="quiet">waiting for the chain</span>;
   return null;
 };

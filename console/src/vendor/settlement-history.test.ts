@@ -118,3 +118,27 @@ test('parts of the net: refunded, reserved, and left; a refund that ended withou
   const none = (['failed', 'cancelled', 'expired'] as const).map((status) => refund(status, '990000'));
   expect(refundsOf(990_000n, [...all, ...none])).toEqual({ refunded: 200n, reserved: 200n, left: 989_600n });
 });
+
+test('each extension of an authorization is in its history once, and an extension has only its own entry', () => {
+  const authorization = {
+    mode: 'usage',
+    max_amount: '1100000',
+    used: '0',
+    left: '1100000',
+    unit_price: null,
+    capture_ends_at: at(20),
+    at_risk_at: null,
+    voided_at: null,
+  } as const;
+  const tab = settlement({ status: 'authorized', chain_status: 'none', authorization });
+  const raised = (id: string, minute: number): Event => ({
+    ...event('settlement.extended', minute),
+    data: { extension_id: id, added: '50000' },
+  });
+  // The account is vendor and buyer, so it has one of them twice.
+  const story = storyOf(tab, undefined, [raised('stl_b', 3), raised('stl_b', 3), raised('stl_c', 4)], []);
+  expect(kindsOf(story)).toEqual(['authorized 01', 'extended 03', 'extended 04']);
+  expect(story[1]).toMatchObject({ raised: { extensionId: 'stl_b', added: '50000' } });
+  const merged = settlement({ status: 'merged', chain_status: 'none', redeem_expires_at: null });
+  expect(kindsOf(storyOf(merged, undefined, [], []))).toEqual(['merged 01']);
+});

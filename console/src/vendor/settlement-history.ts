@@ -10,6 +10,8 @@ const KINDS = [
   'quoted',
   'accepted',
   'authorized',
+  'extended',
+  'merged',
   'issued',
   'finalized',
   'redeemed',
@@ -20,7 +22,12 @@ const KINDS = [
   'failed',
   'reversed',
 ] as const;
-export type Entry = { at: string; kind: (typeof KINDS)[number]; refund?: Refund };
+export type Entry = { at: string; kind: (typeof KINDS)[number]; refund?: Refund; raised?: Raised };
+/** What an extension has added to the ceiling. */
+type Raised = { extensionId: string; added: string };
+
+const raisedOf = ({ created_at: at, data: { extension_id, added } }: Event) =>
+  [String(extension_id), { at, added: String(added) }] as const;
 
 /**
  * Events have the time of the confirmation. They are stored for 30 days and arrive a moment late.
@@ -35,7 +42,7 @@ export const storyOf = (
   const { status, chain_status, created_at, redeemed_at, redeem_expires_at } = settlement;
   const timeOf = (type: Event['type']) => events.find((event) => event.type === type)?.created_at;
   const { authorization } = settlement;
-  const begun = authorization === undefined ? 'accepted' : 'authorized';
+  const begun = status === 'merged' ? 'merged' : authorization === undefined ? 'accepted' : 'authorized';
   const entries: Entry[] = [{ at: created_at, kind: begun }];
   const add = (kind: Entry['kind'], at: string | null | undefined, is = true) => {
     if (is && typeof at === 'string') entries.push({ at, kind });
@@ -57,6 +64,10 @@ export const storyOf = (
   const isReversed = wasIssued && chain_status === 'failed';
   add('reversed', timeOf('settlement.reversed') ?? timeOf('settlement.failed') ?? created_at, isReversed);
   add('failed', timeOf('settlement.failed') ?? created_at, status === 'failed' && !isReversed);
+  // An account that pays itself has each event twice.
+  const raised = new Map(events.filter(({ type }) => type === 'settlement.extended').map(raisedOf));
+  for (const [extensionId, { at, added }] of raised)
+    entries.push({ at, kind: 'extended', raised: { extensionId, added } });
   for (const refund of refunds) entries.push({ at: refund.created_at, kind: 'refunded', refund });
   return entries.sort(
     (a, b) => Date.parse(a.at) - Date.parse(b.at) || KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),

@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { Countdown } from '../lib/countdown.tsx';
 import { useItems } from '../lib/data.ts';
 import { RefundWord } from '../lib/payment-state.tsx';
 import { Copyable, Money, Time } from '../ui/index.ts';
+import { pathOf } from './authorization-notices.tsx';
 import type { Quote, Settlement } from './sales-figures.ts';
 import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import './vendor.css';
@@ -10,7 +12,7 @@ import './vendor.css';
 const EVERY_MS = 5000;
 
 /** Who reads the history of a payment. */
-type Side = 'vendor' | 'payer';
+export type Side = 'vendor' | 'payer';
 
 /** The history of a payment, oldest first, followed by the pending steps. */
 export const Timeline = ({
@@ -39,12 +41,15 @@ export const Timeline = ({
     <>
       <ol className="timeline">
         {entries.map((entry) => (
-          <li key={`${entry.kind} ${entry.refund?.refund_id ?? ''}`} data-tone={toneOf(entry)}>
+          <li
+            key={`${entry.kind} ${entry.refund?.refund_id ?? entry.raised?.extensionId ?? ''}`}
+            data-tone={toneOf(entry)}
+          >
             <div className="timeline-head">
               <strong>{TEXTS[entry.kind]}</strong>
               <Time at={entry.at} seconds />
             </div>
-            <Detail entry={entry} settlement={settlement} events={events.data} side={side} />
+            <Detail entry={entry} settlement={settlement} quote={quote} events={events.data} side={side} />
           </li>
         ))}
         <Open settlement={settlement} isShut={isShut} />
@@ -60,6 +65,8 @@ const TEXTS: Record<Entry['kind'], string> = {
   quoted: 'Quoted',
   accepted: 'Payment started',
   authorized: 'Authorized',
+  extended: 'Ceiling raised',
+  merged: 'Ceiling raised',
   issued: 'Paid',
   finalized: 'Final',
   redeemed: 'Delivered',
@@ -117,13 +124,15 @@ const Delivered = ({ settlement, events }: { settlement: Settlement; events: rea
 };
 
 const Detail = ({
-  entry: { kind, refund },
+  entry: { kind, refund, raised },
   settlement,
+  quote,
   events,
   side,
 }: {
   entry: Entry;
   settlement: Settlement;
+  quote: Quote | undefined;
   events: readonly Event[];
   side: Side;
 }) => {
@@ -133,7 +142,20 @@ const Detail = ({
     return (
       <Line>
         {authorization === undefined ? 'for' : 'up to'}{' '}
-        <Money micro={authorization?.max_amount ?? settlement.quote_amount} />
+        <Money micro={quote?.max_amount ?? authorization?.max_amount ?? settlement.quote_amount} />
+      </Line>
+    );
+  if (raised !== undefined)
+    return (
+      <Line>
+        by <Money micro={raised.added} />, with{' '}
+        <Link href={pathOf(side, raised.extensionId)}>an extension</Link>
+      </Line>
+    );
+  if (kind === 'merged')
+    return (
+      <Line>
+        by <Money micro={settlement.quote_amount} />
       </Line>
     );
   if (authorization !== undefined && OF_AUTHORIZATION.includes(kind))

@@ -28,6 +28,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
+import { AuthorizationNotice, ExtensionNotice } from './authorization-notices.tsx';
 import { HandOutAgain, UndeliveredNotice } from './incoming-delivery.tsx';
 import { Ledger } from './ledger.tsx';
 import { railName } from './rail.ts';
@@ -133,12 +134,14 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
         <Timeline settlement={settlement} quote={quote} refunds={refunds.data} isShut={isShut} />
       </Section>
       {settlement.quote_id !== null && <DeclinesOf quoteId={settlement.quote_id} side="vendor" />}
-      <Refunds
-        settlement={settlement}
-        refunds={refunds}
-        left={isPaid && areKnown ? left : 0n}
-        isPaid={isPaid}
-      />
+      {settlement.status !== 'merged' && (
+        <Refunds
+          settlement={settlement}
+          refunds={refunds}
+          left={isPaid && areKnown ? left : 0n}
+          isPaid={isPaid}
+        />
+      )}
     </Page>
   );
 };
@@ -160,7 +163,7 @@ const Amounts = ({
 }) => {
   const { net_amount, quote_amount, fee_amount, authorization } = settlement;
   // Until it is captured, the amounts of an authorization are those of its ceiling.
-  const isCharged = isPaid || authorization === undefined;
+  const isCharged = isPaid || (authorization === undefined && settlement.status !== 'merged');
   return (
     <Section title="Amounts">
       <Stack>
@@ -176,6 +179,7 @@ const Amounts = ({
         </div>
         <Ledger
           of={[
+            ['Raised by', settlement.status === 'merged' && <Money micro={quote_amount} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} />],
             ['Gross', isCharged && <Money micro={quote_amount} />],
@@ -219,6 +223,7 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
       <UndeliveredNotice isShut={isShut} />
     )}
     <AuthorizationNotice settlement={settlement} />
+    <ExtensionNotice settlement={settlement} side="vendor" />
     {settlement.failure !== null && (
       <Notice tone="bad" title="The payment failed">
         {settlement.failure.message} (<code>{settlement.failure.code}</code>)
@@ -231,27 +236,6 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
     )}
   </>
 );
-
-/** An authorization that is open: what it will pay, and whether its wallet still covers it. */
-const AuthorizationNotice = ({ settlement: { status, authorization } }: { settlement: Settlement }) => {
-  if (authorization === undefined || (status !== 'authorized' && status !== 'capturing')) return null;
-  if (authorization.at_risk_at !== null)
-    return (
-      <Notice tone="bad" title="The buyer’s wallet no longer covers this">
-        No further use is accepted. What was used is captured now, if the wallet still pays it. Otherwise you
-        lose <Money micro={authorization.used} />.
-      </Notice>
-    );
-  if (status === 'capturing') return null;
-  return (
-    <Notice tone="wait" title="Authorized, nothing is paid yet">
-      {authorization.mode === 'usage'
-        ? 'What was used is paid when the authorization ends or reaches its threshold'
-        : 'It is paid when your server captures it'}
-      , at the latest in <Countdown until={authorization.capture_ends_at} over="a moment" />.
-    </Notice>
-  );
-};
 
 const Details = ({
   settlement,

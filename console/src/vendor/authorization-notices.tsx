@@ -1,0 +1,49 @@
+import { Link } from 'wouter';
+import { Countdown } from '../lib/countdown.tsx';
+import { Money, Notice } from '../ui/index.ts';
+import type { Settlement } from './sales-figures.ts';
+import type { Side } from './settlement-timeline.tsx';
+
+/** An authorization that is open: what it will pay, and whether its wallet still covers it. */
+export const AuthorizationNotice = ({
+  settlement: { status, authorization },
+}: {
+  settlement: Settlement;
+}) => {
+  if (authorization === undefined || (status !== 'authorized' && status !== 'capturing')) return null;
+  if (authorization.at_risk_at !== null)
+    return (
+      <Notice tone="bad" title="The buyer’s wallet no longer covers this">
+        No further use is accepted. What was used is captured now, if the wallet still pays it. Otherwise you
+        lose <Money micro={authorization.used} />.
+      </Notice>
+    );
+  if (status === 'capturing') return null;
+  return (
+    <Notice tone="wait" title="Authorized, nothing is paid yet">
+      {authorization.mode === 'usage'
+        ? 'What was used is paid when the authorization ends or reaches its threshold'
+        : 'It is paid when your server captures it'}
+      , at the latest in <Countdown until={authorization.capture_ends_at} over="a moment" />.
+    </Notice>
+  );
+};
+
+/** Where a settlement is shown to its vendor, or to its payer. */
+export const pathOf = (side: Side, settlementId: string): string =>
+  side === 'vendor' ? `/sales/${settlementId}` : `/payments/${settlementId}`;
+
+/** An extension: what it raised, and that nothing is paid for it alone. */
+export const ExtensionNotice = ({
+  settlement: { extends: raised, quote_amount },
+  side,
+}: {
+  settlement: Settlement;
+  side: Side;
+}) =>
+  raised === undefined ? null : (
+    <Notice title="An extension">
+      It raised the ceiling of <Link href={pathOf(side, raised)}>this authorization</Link> by{' '}
+      <Money micro={quote_amount} />. It pays nothing itself: what is captured there includes it.
+    </Notice>
+  );
