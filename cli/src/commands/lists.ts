@@ -229,12 +229,13 @@ export const addPayments = (program: Command, io: Io): void => {
         empty: 'No payment yet.',
         headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'AMOUNT', 'STATUS'],
         right: [3],
-        row: ({ created_at, settlement_id, service_name, quote_amount, status }) => [
+        // An extension pays nothing itself: what it added is paid with the settlement that it raised.
+        row: ({ created_at, settlement_id, service_name, quote_amount, status, extends: raised }) => [
           shownTime(created_at),
           settlement_id,
           service_name,
-          displayUsdc(quote_amount),
-          status,
+          raised === undefined ? displayUsdc(quote_amount) : `+${displayUsdc(quote_amount)}`,
+          raised === undefined ? status : `raised ${raised}`,
         ],
       });
     });

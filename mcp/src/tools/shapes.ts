@@ -28,7 +28,13 @@ export const paidShape = z.object({
 
 export const paymentShape = z.object({
   settlement_id: z.string(),
-  status: z.string().describe('pending, authorized, capturing, issued, redeemed, expired, voided or failed'),
+  status: z
+    .string()
+    .describe('pending, authorized, capturing, issued, redeemed, expired, voided, merged or failed'),
+  extends: z
+    .string()
+    .nullable()
+    .describe('Of a merged payment: the settlement whose ceiling it raised, which alone is paid'),
   chain_status: z.string().describe('none, pending, confirmed, finalized or failed'),
   rail: z.string(),
   amount: micro,
@@ -48,6 +54,7 @@ type Settlement = Output<'settlement.get'>;
 export const paymentOf = (of: Settlement): z.infer<typeof paymentShape> => ({
   settlement_id: of.settlement_id,
   status: of.status,
+  extends: of.extends ?? null,
   chain_status: of.chain_status,
   rail: of.rail,
   ...inBoth({ amount: of.quote_amount, fee: of.fee_amount }),
