@@ -113,7 +113,7 @@ test('the buyer sees what is held, used and paid', async () => {
   expect(await page.page.locator('main').innerText()).not.toContain('the record says');
   await page.shoot('authorization-buyer-raised');
   await page.page.getByRole('link', { name: 'an extension' }).click();
-  await page.page.getByText('An extension has none').waitFor();
+  await page.page.getByText('An extension has no settlement token').waitFor();
   await shown(page, ['More authorized for', /Raised by 0\.30 USDC/]);
   expect(await page.page.locator('main').innerText()).not.toContain('Amount');
   await page.shoot('authorization-buyer-extension');
