@@ -30,7 +30,14 @@ const TRANSIENT = ['service_unavailable', 'internal_error'];
  */
 export const createMeteringVendor = (
   harness: Harness,
-  { replicas, onEnding }: { replicas: () => readonly SettlementReplica[]; onEnding: (id: string) => void },
+  {
+    replicas,
+    onEnding,
+  }: {
+    replicas: () => readonly SettlementReplica[];
+    /** Null: it ends authorizations as soon as they are used, because nobody raises them. */
+    onEnding: ((id: string) => void) | null;
+  },
 ) => {
   const { random } = harness;
   const process: Process = { name: 'metering', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
@@ -81,7 +88,7 @@ export const createMeteringVendor = (
   /** Ends it, or leaves that to its window. */
   const end = async ({ settlement_id }: Authorized): Promise<void> => {
     const how = random.next();
-    onEnding(settlement_id);
+    onEnding?.(settlement_id);
     try {
       if (how < 0.5) await call((replica) => replica.capture({ settlement_id }, caller));
       else if (how < 0.7) {
@@ -108,7 +115,7 @@ export const createMeteringVendor = (
       all.push(late);
       void report(late);
     }
-    if (random.chance(0.4)) await harness.sleep(process, random.between(0, 30_000));
+    if (onEnding !== null && random.chance(0.4)) await harness.sleep(process, random.between(0, 30_000));
     if (ends) await end(of);
     for (const one of all) await pursue(one);
     working -= 1;

@@ -59,13 +59,18 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
   const hasUnits = chosen(0.25, /consume/);
   const hasOutgoing = chosen(0.25, /outgoing|approval of its amount/, ofOutgoing);
   const hasCeilings = chosen(0.25, /newest use|ceiling|extension/, ofCeilings);
+  const hasExtensions = hasCeilings && (off === null || OF_TRAFFIC.test(off));
   return {
     approvalAbove: createApprovalAmounts(random, hasApprovals),
     /** The units that a quote prepays. */
     units: () => (hasUnits && random.chance(0.7) ? random.int(1, 7) : null),
     /** The window of a quote with a ceiling; null: its price is fixed. */
     windowSeconds: () => (hasCeilings && ofCeilings.chance(0.7) ? ofCeilings.int(60, 120) : null),
-    hasCeilings,
+    /**
+     * Whether ceilings are raised, and their wallets watched. The mutations of other kinds do not
+     * need it, and their known seeds stay.
+     */
+    hasExtensions,
     ofCeilings,
     /** Null: each account has the limits that it begins with, which no payment of a run reaches. */
     accountLimits: createAccountLimits(createRandom(seed ^ LIMITS), off),
@@ -100,7 +105,10 @@ export const createTraffic = (
   const owners = createOwners(harness, { replicas, clients, settlement });
   const consumers = createConsumers(harness, { replicas, settlement });
   const extending = createExtending(harness, { random: ofCeilings, clients });
-  const metering = createMeteringVendor(harness, { replicas, onEnding: extending.onEnding });
+  const metering = createMeteringVendor(harness, {
+    replicas,
+    onEnding: choices.hasExtensions ? extending.onEnding : null,
+  });
   const forger = createForger(harness, { bus, random: ofCeilings });
   const outgoing = createOutgoing(harness, { replicas, chain, salt: String(random.next()) });
   const ofOutgoing = createOutgoingInvariants({ chain, settlement, submitter, outgoing });
@@ -136,8 +144,8 @@ export const createTraffic = (
     onPaid: (paid: NonNullable<Attempt['paid']>, attempt: Attempt) => {
       const { units, hasCeiling, grossMicro, extended } = attempt.quote;
       if (extended !== null) metering.useMore(paid, grossMicro);
-      else if (hasCeiling) {
-        metering.open(paid, grossMicro);
+      else if (hasCeiling) metering.open(paid, grossMicro);
+      if (hasCeiling && extended === null && choices.hasExtensions) {
         extending.open(paid, attempt);
         forger.forge(attempt.quote);
       }

@@ -1,3 +1,4 @@
+import type { observeWallets } from '../../services/chain-submitter/reads/observe-wallets.ts';
 import {
   createCloseIfShort,
   watchAuthorizations,
