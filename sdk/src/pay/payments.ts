@@ -135,6 +135,8 @@ const createStates = (settlements: SettlementReader) => ({
   isUntouched: settlements.isUntouched,
 });
 
+const ofTabs = ({ answered, leave, end }: Tabs) => ({ answered, leaveTab: leave, endTab: end });
+
 /** Buys, and stores what was bought. Names are those of the store. */
 export const createPayments = (deps: PaymentsDeps) => {
   const { settle, read, check, ledger, store, prepaid, tabs, paid } = deps;
@@ -201,11 +203,9 @@ export const createPayments = (deps: PaymentsDeps) => {
       return true;
     },
     ...createRaises(deps),
-    endTab: tabs.end,
-    answered: tabs.answered,
+    ...ofTabs(tabs),
     prepaid: prepaid.find,
     dropPrepaid: prepaid.drop,
-    leaveTab: tabs.leave,
   };
 };
 export type Payments = ReturnType<typeof createPayments>;

@@ -130,19 +130,18 @@ export const createRules = ({ maxAmount: ofAll, allow = {} }: Rules) => {
   };
 };
 
-/** What a quote that raises a tab must have of the quote of that tab. */
-const termsOf = ({
-  env,
-  vendor_account_id,
-  service_id,
-  payout_address,
-  mint,
-  ...quote
-}: QuoteClaims): string =>
-  sortedJson({
-    ...{ env, vendor_account_id, service_id, payout_address, mint },
-    ...{ currency: quote.currency, scope: quote.scope, capture: quote.capture },
-  });
+/** What a quote that raises a tab must have as the quote of that tab has it. */
+const OF_TAB = [
+  'env',
+  'vendor_account_id',
+  'service_id',
+  'payout_address',
+  'mint',
+  'currency',
+  'scope',
+  'capture',
+] as const satisfies readonly (keyof QuoteClaims)[];
+const termsOf = (quote: QuoteClaims): string => sortedJson(OF_TAB.map((name) => quote[name]));
 
 /** @throws NotAllowedError if a quote raises another tab, or has other terms than it */
 export const refuseOtherTab = (quote: QuoteClaims, tab: QuoteClaims): void => {

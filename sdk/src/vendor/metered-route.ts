@@ -44,8 +44,8 @@ export type MeteredRoute<R> = {
         /** The most that one call can cost. Default: a fixed `price`. */
         perCall?: string;
         /**
-         * The use of a tab at which it is captured, and the buyer opens the next one. Default: `max`,
-         * and none with `topUp`.
+         * The use of a tab at which it is captured, and the buyer opens the next one. Default:
+         * `max`, and none with `topUp`.
          */
         threshold?: string;
         /**

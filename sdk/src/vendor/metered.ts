@@ -159,6 +159,10 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
   };
 };
 
+/** True for a tab that is captured now. One that can be raised waits for its buyer's next call. */
+const isFull = ({ perCall, threshold, topUp }: MeteredBill, ceiling: bigint, left: bigint): boolean =>
+  (left < perCall && !topUp) || (threshold !== null && ceiling - left >= threshold);
+
 /** One of many deliveries of a tab. */
 const createOfTab = (deps: Deps, tabs: Tabs) => {
   const { deliveries, onError } = deps;
@@ -166,10 +170,8 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
 
   /** Ends a tab that is used as far as its route allows. */
   const checkFull = (key: string, found: Authorization, terms: MeteredBill, left: bigint): void => {
-    const { perCall, threshold, topUp } = terms;
-    // A tab that can be raised waits for its buyer's next call.
-    const isFull = (left < perCall && !topUp) || (threshold !== null && found.ceiling() - left >= threshold);
-    if (isFull && (terms.fixed !== null || found.calls.count() === 0)) void tabs.end(key, found, 'used_up');
+    if (isFull(terms, found.ceiling(), left) && (terms.fixed !== null || found.calls.count() === 0))
+      void tabs.end(key, found, 'used_up');
   };
 
   const deliver = (
