@@ -74,7 +74,10 @@ const priced = async (deps: Pick<Deps, 'pool' | 'fee'>, input: Input, service: S
   return {
     payee: { ...service, payout_address, name },
     amounts: amountsOfExtension(input.max_amount!, capture),
-    ...{ redeem_window_seconds, scope, capture, extended: first.quote_id },
+    redeem_window_seconds,
+    scope,
+    capture,
+    extended: first.quote_id,
   };
 };
 

@@ -23,7 +23,7 @@ const TAKEN_OVER = [
 ] as const satisfies readonly (keyof Input)[];
 
 /** What an extension has of the quote whose authorization it raises. */
-export type Extended = QuoteClaims & { capture: CaptureTerms };
+type Extended = QuoteClaims & { capture: CaptureTerms };
 
 const hasCeiling = (claims: QuoteClaims): claims is Extended => claims.capture !== undefined;
 

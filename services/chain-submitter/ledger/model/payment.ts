@@ -39,8 +39,8 @@ export const movedOrder = (changes: BalanceChanges, order: Order | null, network
 
 /**
  * What a transaction of the platform has captured of a ceiling, or null: it is no capture of it.
- * The fee is that of the amount by the signed rule. The ceiling bounds what is signed and not what is
- * found: a restore may have lost an extension.
+ * The fee is that of the amount by the signed rule. The ceiling bounds what is signed and not what
+ * is found: a restore may have lost an extension.
  */
 export const capturedOf = (
   changes: BalanceChanges,

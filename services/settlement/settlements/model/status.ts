@@ -15,7 +15,8 @@ export type ChainStatus = z.infer<typeof ChainStatusShape>;
 /**
  * The events: those of chain-submitter, the vendor's redeem and consume, the end of the window, the
  * confirmation that the success of an x402 payment was sent, and the reissue of one whose vendor
- * did not deliver; and of an authorization the vendor's use, its extension, its capture and its void.
+ * did not deliver; and of an authorization the vendor's use, the payer's extension, its capture and
+ * its void.
  */
 export type Event =
   | 'signed'

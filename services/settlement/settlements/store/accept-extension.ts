@@ -147,7 +147,10 @@ export const acceptExtension = async (
     from evaluated left join changed on true`);
   const { decision, outbox, open_micro, cap_micro, raised_id } = row;
   return {
-    ...{ decision, outbox, open_micro, cap_micro },
+    decision,
+    outbox,
+    open_micro,
+    cap_micro,
     compared: comparedOf(row, { delegateId: attempt.delegateId, askedMicro: parseMicro(added) }),
     raised:
       raised_id === null
