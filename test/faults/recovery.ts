@@ -63,7 +63,7 @@ const SCHEMAS = ['settlement', 'chain_submitter', 'quote', 'wallet', 'funding', 
 const openWork = async (harness: Pick<Access, 'query'>): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements
-        where status <> 'voided' and chain_status not in ('finalized', 'failed'))::int
+        where status not in ('voided', 'merged') and chain_status not in ('finalized', 'failed'))::int
       + (select count(*) from funding.refunds
         where status not in ('pending_signature', 'finalized') and released_at is null)::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int

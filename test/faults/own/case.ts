@@ -32,8 +32,9 @@ export const paymentsOf = ({ finalState }: Case, quoteId: string): FinalizedTran
     return transaction?.succeeded ? [transaction] : [];
   });
 
+const UNPAID: readonly SettlementRow['status'][] = ['failed', 'voided', 'merged'];
 export const isPaid = (row: SettlementRow | undefined): boolean =>
-  row !== undefined && row.status !== 'failed' && row.status !== 'voided' && row.chain_status !== 'failed';
+  row !== undefined && !UNPAID.includes(row.status) && row.chain_status !== 'failed';
 
 type Holder = Parameters<Access['chain']['tokenAccount']>[0];
 

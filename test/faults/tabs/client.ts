@@ -1,7 +1,7 @@
 import { balancedApi, lostBy } from '../../../deploy/local/seed/api.ts';
-import { tabCalls } from '../../support/tab-calls.ts';
+import { type TabQuote, tabCalls } from '../../support/tab-calls.ts';
 import type { Access } from '../access.ts';
-import { type Report, type Tab, type TabLog, usageId } from './log.ts';
+import { type Extension, type Report, type Tab, type TabLog, usageId } from './log.ts';
 
 const TIMEOUT_MS = 25_000;
 
@@ -42,6 +42,25 @@ export const createTabClient = ({ stack }: Access, log: TabLog) => {
       if (answer.status === 200 && answer.body.settlement_id !== undefined) tab.settlement = answer.body;
       tab.isDecided ||= isFinal(answer);
       return tab.isDecided;
+    },
+    /** A quote that raises the ceiling of a tab. Null: the tab has ended, or there is no answer. */
+    quoteMore: async (tab: Tab, added: number): Promise<TabQuote | null> => {
+      const answer = await asked<TabQuote>('quote more', callsOf(tab).extend(tab.quote, String(added)));
+      return answer.status === 201 ? answer.body : null;
+    },
+    /** Raises a ceiling once. True when its buyer knows what became of it. */
+    extend: async (tab: Tab, extension: Extension): Promise<boolean> => {
+      const call = callsOf(tab).authorize(tab.buyer.key, extension.quote, extension.attemptId);
+      const answer = await asked<{ extension_id?: string; max_amount?: string }>('extend', call);
+      if (answer.status === 200) {
+        extension.isCounted = true;
+        const { extension_id: id, max_amount: ceiling } = answer.body;
+        // After the capture a repeat is answered with it.
+        if (id !== undefined) extension.ids.add(id);
+        if (ceiling !== undefined) extension.ceilings.add(ceiling);
+      }
+      extension.isDecided ||= isFinal(answer);
+      return extension.isDecided;
     },
     /** Reports uses once. True when the answer is final. */
     report: async (tab: Tab, report: Report): Promise<boolean> => {

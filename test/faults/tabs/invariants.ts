@@ -1,3 +1,4 @@
+import { CEILING } from '../../support/tab-calls.ts';
 import type { Break } from '../break.ts';
 import type { SettlementRow } from '../final-records.ts';
 import { sumOf, type Tab, usageId } from './log.ts';
@@ -6,7 +7,13 @@ import { sumOf, type Tab, usageId } from './log.ts';
 const FEE = 10_000n;
 
 /** A tab with its records. */
-export type Ended = { tab: Tab; row: SettlementRow | undefined; uses: ReadonlyMap<string, bigint> };
+export type Ended = {
+  tab: Tab;
+  row: SettlementRow | undefined;
+  uses: ReadonlyMap<string, bigint>;
+  /** The records of its extensions. */
+  merged: readonly SettlementRow[];
+};
 type Moved = { who: string; expected: bigint; balance: bigint };
 export type Case = { tabs: readonly Ended[]; moved: readonly Moved[]; forks: number };
 
@@ -48,6 +55,37 @@ const ofTab: Record<string, (ended: Ended, forks: number) => string | null> = {
     return known === uses.size ? null : `${uses.size} uses are recorded, ${known} were reported`;
   },
 
+  /** An extension that was answered with 200 is recorded once, with its amount. */
+  'counted-extension-is-recorded': ({ tab, merged }) => {
+    for (const { attemptId, quote, isCounted, ids, ceilings } of tab.extensions) {
+      const own = merged.filter((row) => row.payment_attempt_id === attemptId);
+      const [row] = own;
+      if (own.length > 1) return `the extension ${attemptId} is recorded ${own.length} times`;
+      if (row === undefined && isCounted)
+        return `the extension ${attemptId} was counted, and is not recorded`;
+      if (row !== undefined && (row.quote_amount !== quote.max_amount || row.holding))
+        return `the extension ${row.settlement_id} has ${row.quote_amount}, its quote ${quote.max_amount}`;
+      if ([...ids].some((id) => id !== row?.settlement_id))
+        return `the extension ${row?.settlement_id} was answered as ${[...ids]}`;
+      const least = CEILING + BigInt(quote.max_amount);
+      if ([...ceilings].some((ceiling) => BigInt(ceiling) < least))
+        return `the extension ${attemptId} of ${quote.max_amount} was answered with ${[...ceilings]}`;
+    }
+    return null;
+  },
+
+  'ceiling-is-the-sum-of-the-quotes': ({ tab, row, merged }) => {
+    if (row === undefined) return merged.length === 0 ? null : 'extensions of no settlement';
+    const known = new Set(tab.extensions.map(({ attemptId }) => attemptId));
+    const stranger = merged.find(({ payment_attempt_id: id }) => !known.has(id));
+    if (stranger !== undefined) return `nobody asked for the extension ${stranger.settlement_id}`;
+    const sum = merged.reduce((all, { quote_amount }) => all + BigInt(quote_amount), CEILING);
+    if (BigInt(row.max_amount!) !== sum) return `the ceiling is ${row.max_amount}, the quotes say ${sum}`;
+    return isCaptured(row) && BigInt(row.quote_amount) > sum
+      ? `${row.quote_amount} captured of ${sum}`
+      : null;
+  },
+
   /** Used = captured + released: nobody pays for nothing, and an honest buyer pays what it used. */
   'captured-is-what-was-used': (ended, forks) => {
     const { tab, row } = ended;
@@ -76,6 +114,8 @@ const ofTab: Record<string, (ended: Ended, forks: number) => string | null> = {
 
   'every-tab-ends': ({ tab, row }) => {
     if (!tab.isDecided) return 'its buyer could not learn what became of it';
+    if (tab.extensions.some(({ isDecided }) => !isDecided))
+      return 'its buyer could not learn what became of an extension';
     return row === undefined || ENDS.includes(row.status) ? null : `it is ${row.status}`;
   },
 };
@@ -108,6 +148,14 @@ export const lossOf = (tabs: readonly Ended[]): { total: bigint; most: bigint; t
     tabs: lost.length,
   };
 };
+
+/** How many extensions were asked for, counted and recorded. */
+export const extensionsOf = (tabs: readonly Ended[]) => ({
+  asked: tabs.reduce((sum, { tab }) => sum + tab.extensions.length, 0),
+  counted: tabs.reduce((sum, { tab }) => sum + tab.extensions.filter(({ isCounted }) => isCounted).length, 0),
+  recorded: tabs.reduce((sum, { merged }) => sum + merged.length, 0),
+  beyond: tabs.filter(({ row }) => isCaptured(row) && BigInt(row!.quote_amount) > CEILING).length,
+});
 
 /** How many uses were reported, counted and recorded. */
 export const usesOf = (tabs: readonly Ended[]) => ({

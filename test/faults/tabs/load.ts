@@ -5,7 +5,7 @@ import type { Access } from '../access.ts';
 import { actionsOf } from '../owner-actions.ts';
 import type { Rng } from '../rng.ts';
 import type { TabClient } from './client.ts';
-import type { Buyer, End, Tab, TabLog } from './log.ts';
+import { type Buyer, ceilingOf, type End, type Tab, type TabLog } from './log.ts';
 
 const MOST_OPEN = 40;
 const TRIES = 4;
@@ -60,8 +60,31 @@ const useTab = (tab: Tab, { client, uses }: Pick<Load, 'client' | 'uses'>, own: 
   );
 };
 
+/**
+ * A buyer raises the ceiling once or twice while its tab is used or ends, some of it by two calls
+ * at once.
+ */
+const extendTab = async (tab: Tab, { client }: Pick<Load, 'client'>, own: Rng): Promise<void> => {
+  for (let left = own.int(1, 2); left > 0; left -= 1) {
+    await sleep(own.int(0, 700));
+    const quote = await client.quoteMore(tab, own.int(20_000, Number(CEILING)));
+    if (quote === null) return;
+    const extension = {
+      ...{ attemptId: crypto.randomUUID(), quote, isDecided: false, isCounted: false },
+      ...{ ids: new Set<string>(), ceilings: new Set<string>() },
+    };
+    tab.extensions.push(extension);
+    const copies = own.chance(0.3) ? 2 : 1;
+    await Promise.all(
+      Array.from({ length: copies }, (_, copy) =>
+        repeated(() => client.extend(tab, extension), own.fork(70 + 2 * left + copy)),
+      ),
+    );
+  }
+};
+
 const endTab = async (tab: Tab, { client }: Pick<Load, 'client'>, own: Rng): Promise<void> => {
-  const amount = String(own.int(20_000, Number(CEILING)));
+  const amount = String(own.int(20_000, Number(ceilingOf(tab))));
   const beyond = tab.end === 'captured beyond the use' ? amount : undefined;
   if (tab.end === 'captured' || beyond !== undefined)
     await Promise.all(
@@ -93,7 +116,7 @@ const startTab = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
   if (quote === null) return;
   const tab: Tab = {
     ...{ attemptId: crypto.randomUUID(), buyer, vendor, quote, end, from: Date.now(), to: Date.now() },
-    ...{ settlement: null, isDecided: false, reports: [], asked: new Set<string>() },
+    ...{ settlement: null, isDecided: false, reports: [], extensions: [], asked: new Set<string>() },
     ...{ captured: new Set<string>(), isGivenUp: false, isVoided: false },
   };
   load.log.tabs.push(tab);
@@ -105,11 +128,13 @@ const startTab = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
   );
   if (tab.settlement !== null) {
     const cheating = buyer.cheats ? cheat(buyer, load, own.fork(30)) : null;
+    const extending = own.chance(0.4) ? extendTab(tab, load, own.fork(35)) : null;
     const use = useTab(tab, load, own.fork(40));
     // Some vendors end a tab while their other calls are under way.
     if (own.chance(0.3)) await sleep(own.int(0, 600)).then(() => endTab(tab, load, own.fork(50)));
     await use;
     if (tab.captured.size === 0 && !tab.isVoided) await endTab(tab, load, own.fork(60));
+    await extending;
     const undo = await cheating;
     // What was signed of it is decided before the money is back.
     if (undo) await sleep(8000);

@@ -1,5 +1,5 @@
 import type { Consumer, Vendor } from '../../../deploy/local/seed/actors.ts';
-import type { Tab as Settlement, TabQuote } from '../../support/tab-calls.ts';
+import { CEILING, type Tab as Settlement, type TabQuote } from '../../support/tab-calls.ts';
 
 /** A buyer. A cheater empties its wallet, or takes its allowance back, while a tab is used. */
 export type Buyer = {
@@ -13,6 +13,19 @@ export type Buyer = {
 
 /** Uses that a vendor reported together, in micro-units. Use `i` has the id `number/i`. */
 export type Report = { number: number; amounts: readonly number[]; isCounted: boolean };
+
+/** A quote by which the buyer of a tab raises its ceiling, and what it was told of it. */
+export type Extension = {
+  attemptId: string;
+  quote: TabQuote;
+  /** Whether its buyer knows what became of it. */
+  isDecided: boolean;
+  /** Whether it was answered with 200: it is part of the ceiling. */
+  isCounted: boolean;
+  /** Its record, and the ceilings that were named with it. */
+  ids: Set<string>;
+  ceilings: Set<string>;
+};
 
 /** How its vendor ends a tab. Left: its threshold, its window or a cheater ends it. */
 export type End = 'captured' | 'captured beyond the use' | 'given up' | 'left';
@@ -31,6 +44,7 @@ export type Tab = {
   /** Whether its buyer knows what became of the attempt. */
   isDecided: boolean;
   reports: Report[];
+  extensions: Extension[];
   /** Amounts that its vendor asked for, beyond what was used. */
   asked: Set<string>;
   /** Amounts that its vendor was told are captured. */
@@ -42,6 +56,12 @@ export type Tab = {
 
 /** Everything that the clients of tabs did and were told. */
 export type TabLog = { tabs: Tab[]; answers: Map<string, number> };
+
+/** The ceiling of a tab as its buyer was told. */
+export const ceilingOf = ({ extensions }: Tab): bigint =>
+  extensions
+    .filter(({ isCounted }) => isCounted)
+    .reduce((sum, { quote }) => sum + BigInt(quote.max_amount), CEILING);
 
 export const createTabLog = (): TabLog => ({ tabs: [], answers: new Map() });
 

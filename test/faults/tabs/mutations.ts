@@ -1,6 +1,7 @@
 import type { Mutation } from '../mutation.ts';
 
 const consumptions = 'services/settlement/settlements/store/consumptions.ts';
+const stalled = 'services/settlement/settlements/store/stalled.ts';
 const authorizations = 'services/settlement/settlements/store/authorizations.ts';
 
 /** Rules of authorizations. */
@@ -18,6 +19,13 @@ export const tabMutations: readonly Mutation[] = [
     rule: '21: a newer use makes a capture decide again',
     traffic: 'tabs',
     patches: [{ file: authorizations, from: ' and s.units_consumed = input.used', to: '' }],
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'capture-names-its-extensions',
+    rule: '26: the job of a capture names every quote that has raised the ceiling',
+    traffic: 'tabs',
+    patches: [{ file: stalled, from: 'case when extensions is not null then', to: 'case when false then' }],
     faults: ['kill-webhook'],
   },
 ];

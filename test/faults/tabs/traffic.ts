@@ -16,7 +16,7 @@ import type { FinalRecords } from '../final-records.ts';
 import { HANDS, inParallel, until } from '../recovery.ts';
 import type { Traffic } from '../traffic.ts';
 import { createTabClient } from './client.ts';
-import { type Case, type Ended, isCaptured, judgeTabs, lossOf, usesOf } from './invariants.ts';
+import { type Case, type Ended, extensionsOf, isCaptured, judgeTabs, lossOf, usesOf } from './invariants.ts';
 import { startTabs } from './load.ts';
 import { type Buyer, createTabLog, type TabLog } from './log.ts';
 
@@ -101,9 +101,14 @@ const readCase = async (
     access,
     [...rows.values()].map(({ settlement_id }) => settlement_id),
   );
+  const extensions = Map.groupBy(
+    records.settlements.filter((row) => row.extends !== null),
+    (row) => row.extends!,
+  );
   const tabs = log.tabs.map((tab): Ended => {
     const row = rows.get(`${tab.buyer.consumer.signIn.account.account_id}/${tab.attemptId}`);
-    return { tab, row, uses: uses.get(row?.settlement_id ?? '') ?? new Map() };
+    const { settlement_id: id = '' } = row ?? {};
+    return { tab, row, uses: uses.get(id) ?? new Map(), merged: extensions.get(id) ?? [] };
   });
   return { tabs, moved: await readMoved(access, tabs, { before, forks }), forks };
 };
@@ -111,11 +116,13 @@ const readCase = async (
 const linesOf = ({ tabs }: Pick<Case, 'tabs'>, log: TabLog): string[] => {
   const loss = lossOf(tabs);
   const { reported, recorded } = usesOf(tabs);
+  const { asked, counted, recorded: merged, beyond } = extensionsOf(tabs);
   const ended: Record<string, number> = {};
   for (const { row } of tabs) ended[row?.status ?? 'refused'] = (ended[row?.status ?? 'refused'] ?? 0) + 1;
   return [
     `tabs: ${listOf(ended)}`,
     `uses: ${reported} reported, ${recorded} recorded`,
+    `extensions: ${asked} asked for, ${counted} counted, ${merged} recorded, ${beyond} captures beyond the first ceiling`,
     `lost to cheaters: ${displayUsdc(loss.total)} by ${loss.tabs} tabs, ${displayUsdc(loss.most)} at most by one`,
     `answers: ${listOf(Object.fromEntries(log.answers))}`,
   ];
@@ -173,6 +180,12 @@ export const tabTraffic = ({
       recover: async (deadline) => {
         const undecided = log.tabs.filter(({ isDecided }) => !isDecided);
         await inParallel(undecided, HANDS, (tab) => until(deadline, () => client.authorize(tab)));
+        const more = authorized().flatMap((tab) =>
+          tab.extensions
+            .filter(({ isDecided }) => !isDecided)
+            .map((extension) => () => client.extend(tab, extension)),
+        );
+        await inParallel(more, HANDS, (extend) => until(deadline, extend));
         const waiting = authorized().filter(({ end }) => end === 'captured');
         await inParallel(waiting, HANDS, (tab) => until(deadline, () => client.capture(tab)));
         await access.query(
