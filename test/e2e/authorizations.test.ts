@@ -202,6 +202,39 @@ describe('capture', () => {
     expect((await api('POST /v1/refunds', { token: seller.apiKey, body: beyond })).status).toBe(409);
   }, 120_000);
 
+  test('of a raised ceiling is one payment in the lists and sums of both sides', async () => {
+    const [payer, seller] = [await createConsumer(api, stack), await createVendor(api, stack)];
+    const own = tabCalls(api, seller);
+    const quote = await own.quote();
+    const tab = await must(own.authorize(payer.token, quote), 'authorize');
+    const more = await must(own.extend(quote, '400000'), 'quote');
+    const { extension_id } = await must(own.authorize(payer.token, more), 'extend');
+    await own.use(tab, { usage_id: 'one', amount: '850000' });
+    await must(own.capture(tab), 'capture');
+    const sides = [payer.token, seller.signIn.access_token];
+    for (const [token, amount] of [
+      [sides[0]!, '850000'],
+      [sides[1]!, '840000'],
+    ] as const) {
+      type List = { data: { object_id: string; amount: string }[] };
+      const { data } = await waitFor(
+        () => must(api<List>('GET /v1/transactions?type=payment', { token }), 'list'),
+        ({ data: found }) => found.length > 0,
+      );
+      expect(data).toMatchObject([{ object_id: tab.settlement_id, amount }]);
+    }
+    expect(await must(api('GET /v1/spending/summary', { token: payer.token }), 'summary')).toMatchObject({
+      ...{ total_spent: '850000', payment_count: 1 },
+    });
+    // Nothing of the extension can be given back: the refund is one of the capture.
+    const body = { settlement_id: extension_id, amount: '1' };
+    expect(refusal(await api('POST /v1/refunds', { token: seller.apiKey, body }))).toEqual([
+      409,
+      'conflict',
+      expect.stringContaining('refund the settlement that it raised'),
+    ]);
+  });
+
   test('of the mode manual may be more than was reported, with the token of the buyer, and happens once', async () => {
     const tab = await open({ capture: 'manual' });
     await calls.use(tab, { usage_id: 'one', amount: '100000' });
