@@ -229,7 +229,7 @@ export const addPayments = (program: Command, io: Io): void => {
         empty: 'No payment yet.',
         headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'AMOUNT', 'STATUS'],
         right: [3],
-        // An extension pays nothing itself: what it added is paid with the settlement that it raised.
+        // An extension pays nothing itself: it is paid with the settlement that it raised.
         row: ({ created_at, settlement_id, service_name, quote_amount, status, extends: raised }) => [
           shownTime(created_at),
           settlement_id,

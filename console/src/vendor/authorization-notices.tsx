@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { Countdown } from '../lib/countdown.tsx';
 import { Money, Notice } from '../ui/index.ts';
 import type { Settlement } from './sales-figures.ts';
-import type { Side } from './settlement-timeline.tsx';
+import { pathOf, type Side } from './side.ts';
 
 /** An authorization that is open: what it will pay, and whether its wallet still covers it. */
 export const AuthorizationNotice = ({
@@ -28,10 +28,6 @@ export const AuthorizationNotice = ({
     </Notice>
   );
 };
-
-/** Where a settlement is shown to its vendor, or to its payer. */
-export const pathOf = (side: Side, settlementId: string): string =>
-  side === 'vendor' ? `/sales/${settlementId}` : `/payments/${settlementId}`;
 
 /** An extension: what it raised, and that nothing is paid for it alone. */
 export const ExtensionNotice = ({

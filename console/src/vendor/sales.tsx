@@ -180,9 +180,7 @@ const SalesTable = ({
           {
             heading: 'Price',
             align: 'end',
-            show: ({ stage, quote, settlement }) => (
-              <Money micro={(settlement ?? quote)!.quote_amount} sign={stage === 'extension'} />
-            ),
+            show: priceOf,
           },
           {
             heading: 'Net',
@@ -255,6 +253,11 @@ const SaleState = ({ sale: { stage, settlement }, refundedOf }: { sale: Sale; re
   ) : (
     <PaymentState of={settlement} stage={stage} refunded={refundedOf.get(settlement.settlement_id) ?? 0n} />
   );
+
+/** An extension adds its amount to the price of another sale. */
+const priceOf = ({ stage, quote, settlement }: Sale): ReactNode => (
+  <Money micro={(settlement ?? quote)!.quote_amount} sign={stage === 'extension'} />
+);
 
 /** What a sale is waiting for. */
 const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {

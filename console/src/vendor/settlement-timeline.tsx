@@ -4,15 +4,12 @@ import { Countdown } from '../lib/countdown.tsx';
 import { useItems } from '../lib/data.ts';
 import { RefundWord } from '../lib/payment-state.tsx';
 import { Copyable, Money, Time } from '../ui/index.ts';
-import { pathOf } from './authorization-notices.tsx';
 import type { Quote, Settlement } from './sales-figures.ts';
 import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
+import { pathOf, type Side } from './side.ts';
 import './vendor.css';
 
 const EVERY_MS = 5000;
-
-/** Who reads the history of a payment. */
-export type Side = 'vendor' | 'payer';
 
 /** The history of a payment, oldest first, followed by the pending steps. */
 export const Timeline = ({
@@ -101,6 +98,12 @@ const AuthorizationDetail = ({
   );
 };
 
+const RaisedBy = ({ raised, side }: { raised: NonNullable<Entry['raised']>; side: Side }) => (
+  <Line>
+    by <Money micro={raised.added} />, with <Link href={pathOf(side, raised.extensionId)}>an extension</Link>
+  </Line>
+);
+
 /** Which delivery redeemed it, and what is used of prepaid units. */
 const Delivered = ({ settlement, events }: { settlement: Settlement; events: readonly Event[] }) => {
   const { units_total, units_remaining } = settlement;
@@ -145,13 +148,7 @@ const Detail = ({
         <Money micro={quote?.max_amount ?? authorization?.max_amount ?? settlement.quote_amount} />
       </Line>
     );
-  if (raised !== undefined)
-    return (
-      <Line>
-        by <Money micro={raised.added} />, with{' '}
-        <Link href={pathOf(side, raised.extensionId)}>an extension</Link>
-      </Line>
-    );
+  if (raised !== undefined) return <RaisedBy raised={raised} side={side} />;
   if (kind === 'merged')
     return (
       <Line>
