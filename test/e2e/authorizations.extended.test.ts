@@ -179,13 +179,19 @@ test('64 calls with one extension count it once, and 64 extensions count what fi
   expect((await calls.verify(own.tab)).quote_amount).toBe(String(CEILING + 5n * ADDED));
 });
 
-test('a buyer who empties the wallet after an extension: what was used is captured, as far as there is money', async () => {
+test('the tab of a buyer who empties the wallet after an extension fails, and is raised no more', async () => {
   const payer = await createConsumer(api, stack);
   const one = await opened(MINUTE_LATE, payer.token);
   await must(extended(one, payer), 'extend');
   await must(calls.use(one.tab, { usage_id: 'one', amount: '600000' }), 'use');
+  // The quote service refuses another one as soon as it knows that the tab has ended.
+  const more = await must(quoteMore(one), 'quote');
   await actionsOf({ chain, rpc: rpcAt(environment.rpc_url) }, payer.wallet).emptied();
   await untilStatus(one.tab, 'failed');
-  expect(refusal(await extended(one, payer))).toEqual([409, 'authorization_closed', expect.any(String)]);
+  expect(refusal(await calls.authorize(payer.token, more))).toEqual([
+    409,
+    'authorization_closed',
+    expect.any(String),
+  ]);
   expect(refusal(await calls.use(one.tab, { usage_id: 'two', amount: '1' }))[1]).toBe('authorization_closed');
 });
