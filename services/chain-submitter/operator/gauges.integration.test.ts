@@ -96,7 +96,7 @@ test('after one payment and one failure the gauges show generations, broadcasts 
     paused: after.value('quittance_signing_paused'),
     // The vendor's budget is a tenth of the budget of ten token accounts.
     rent: after.value('quittance_budget_used_ratio', { budget: 'rent_settle' }),
-    // A process reserves a hundredth in advance.
+    // The first allotment of a process is what it needs: a fee and that of one refund.
     fees: after.value('quittance_budget_used_ratio', { budget: 'fees_settle' }),
     refusals: after.value('quittance_budget_refusals_total'),
     jobs: after.value('quittance_message_process_duration_seconds_count', {
@@ -111,7 +111,7 @@ test('after one payment and one failure the gauges show generations, broadcasts 
     anomalies: 0,
     paused: 0,
     rent: 0.1,
-    fees: 0.01,
+    fees: 0.0001,
     refusals: 0,
     jobs: 2,
     errors: 0,
