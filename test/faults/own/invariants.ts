@@ -158,13 +158,15 @@ const invariants: Record<string, Invariant> = {
 
   /**
    * A client whose answer was that nothing moved, or that the payment does not exist, has paid
-   * nothing by that attempt.
+   * nothing by that attempt. Whoever borrows the id of another quote may be refused before that
+   * quote is paid.
    */
   'refused-is-unpaid': (of) =>
     of.clientLog.attempts
       .filter(({ outcome }) => outcome === 'refused' || outcome === 'failed' || outcome === 'unknown')
       .flatMap((attempt) => {
         const row = rowOf(of, attempt);
+        if (attempt.isBorrowed && row?.quote_id !== attempt.quote.quote_id) return [];
         return isPaid(row) ? [{ what: `${attempt.outcome}, and ${row?.settlement_id} paid`, attempt }] : [];
       }),
 

@@ -103,7 +103,7 @@ test.each<[string, Event, string | null]>([
 
 test('a payment under way is pending or confirmed on the chain, and no event leaves its end there', () => {
   expect(chainStatuses.open).toEqual(['pending', 'confirmed', 'none']);
-  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['voided', 'failed']);
+  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['voided', 'merged', 'failed']);
 });
 
 test('no other states occur', () => {
