@@ -69,8 +69,16 @@ const startReplica = async (route: MeteredRoute<ExpressRequest>, handler: Handle
   });
   return { origin, paywall };
 };
-const payer = (options: Partial<PayOptions> = {}) =>
-  payingFetch(fetch, {
+/** As a proxy before two replicas, of which the first has the public address. */
+const balancedOver = (first: { origin: string }, second: { origin: string }): typeof fetch => {
+  let turn = 0;
+  return (input, init) => {
+    turn += 1;
+    return fetch(turn % 2 === 0 ? String(input).replace(first.origin, second.origin) : input, init);
+  };
+};
+const payer = (options: Partial<PayOptions> = {}, send: typeof fetch = fetch) =>
+  payingFetch(send, {
     ...{ baseUrl: stack.gateway_url, delegateKey: delegate.api_key, maxAmount: '$2' },
     ...options,
   });
@@ -92,15 +100,7 @@ describe('a tab', () => {
   test('hundreds of calls to two replicas are one transfer of what was used', async () => {
     const first = await startReplica(route, REPORT);
     const second = await startReplica(route, REPORT, first.origin);
-    // A proxy before both.
-    let turn = 0;
-    const balanced: typeof fetch = (input, init) => {
-      turn += 1;
-      return fetch(turn % 2 === 0 ? String(input).replace(first.origin, second.origin) : input, init);
-    };
-    const pay = payingFetch(balanced, {
-      ...{ baseUrl: stack.gateway_url, delegateKey: delegate.api_key, maxAmount: '$2' },
-    });
+    const pay = payer({}, balancedOver(first, second));
     const before = (await settlementsOf()).length;
     await spentBy(async () => {
       const answers = await atOnce(200, (call) => pay(`${first.origin}/search?q=${call}`));
@@ -135,14 +135,7 @@ describe('a tab', () => {
     const raised = { ...route, max: '$0.02', tab: { topUp: true } };
     const first = await startReplica(raised, REPORT);
     const second = await startReplica(raised, REPORT, first.origin);
-    let turn = 0;
-    const balanced: typeof fetch = (input, init) => {
-      turn += 1;
-      return fetch(turn % 2 === 0 ? String(input).replace(first.origin, second.origin) : input, init);
-    };
-    const pay = payingFetch(balanced, {
-      ...{ baseUrl: stack.gateway_url, delegateKey: delegate.api_key, maxAmount: '$2' },
-    });
+    const pay = payer({}, balancedOver(first, second));
     const before = (await settlementsOf()).length;
     await spentBy(async () => {
       for (let round = 0; round < 3; round += 1) {
