@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { MAX_EXTENSIONS } from '../shared/contract/chain-submitter.ts';
 import { ERRORS } from '../shared/contract/errors.ts';
 import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
@@ -121,6 +122,9 @@ export const COUNTED_NAMES = Object.keys(COUNTED_CAPS) as CountedCap[];
 
 /** The reasons of declines in a few words. */
 export const DECLINE_BADGES: Readonly<Record<string, string>> = ${json(Object.fromEntries(badges))};
+
+/** How often the ceiling of an authorization can be raised. */
+export const MAX_EXTENSIONS = ${MAX_EXTENSIONS};
 `;
 };
 

@@ -48,3 +48,6 @@ export const DECLINE_BADGES: Readonly<Record<string, string>> = {
   "tab_new_payer": "too much authorized by a new payer",
   "tab_vendor": "too much authorized for this vendor"
 };
+
+/** How often the ceiling of an authorization can be raised. */
+export const MAX_EXTENSIONS = 20;

@@ -1,11 +1,9 @@
+import { MAX_EXTENSIONS } from '../generated/limits.ts';
 import { type Refusal, usedUp } from './answers.ts';
 import type { Authorization } from './authorizations.ts';
 import type { Presented } from './dialect.ts';
 import type { MeteredBill } from './metered-route.ts';
 import type { Tabs } from './tabs.ts';
-
-/** The API's limit for one authorization. */
-const MOST_RAISES = 20;
 
 /** The API counts an authorization in the limits of one day, so it is raised on that day only. */
 const isOfToday = (madeAt: number): boolean =>
@@ -36,7 +34,7 @@ export const createTopUp =
       await tabs.raise(key, counted.ceiling, ceiling, found);
       return null;
     }
-    if (counted.raises >= MOST_RAISES || !isOfToday(madeAt)) return undefined;
+    if (counted.raises >= MAX_EXTENSIONS || !isOfToday(madeAt)) return undefined;
     // Another replica may have counted a raise before the ceiling was read here.
     const left = await tabs.read(key);
     if (left === null || left < 0n || left >= perCall) return null;
