@@ -87,7 +87,7 @@ export const startVendorApi = async () => {
     quote_amount: string;
     scope: Scope;
     expires_in_seconds: number;
-    capture?: 'usage';
+    capture?: Held['mode'];
     max_amount?: string;
     capture_window_seconds?: number;
     extends?: string;
@@ -96,9 +96,9 @@ export const startVendorApi = async () => {
   const heldBy = (quoteId: string): [string, Held] | undefined =>
     [...authorizations].find(([, { quote_id }]) => quote_id === quoteId);
   /** The body of a quote that raises an authorization, with what it takes over from its first. */
-  const extended = (body: QuoteBody, { scope }: Held): QuoteBody => ({
+  const extended = (body: QuoteBody, { scope, mode }: Held): QuoteBody => ({
     ...body,
-    ...{ scope, capture: 'usage', capture_window_seconds: 3600 },
+    ...{ scope, capture: mode, capture_window_seconds: 3600 },
   });
   const quote = (asked: QuoteBody): Scripted => {
     const held = asked.extends === undefined ? undefined : heldBy(asked.extends)?.[1];
@@ -238,9 +238,15 @@ export const startVendorApi = async () => {
     const headers = pay(scope, { amount: String(max), quote_id, issued_at });
     const id = headers['x-settlement-id']!;
     settlements.delete(id);
-    const fresh = { used: 0n, usages: new Map(), status: 'authorized', isAtRisk: false } as const;
+    const fresh = {
+      used: 0n,
+      captured: null,
+      usages: new Map(),
+      status: 'authorized',
+      isAtRisk: false,
+    } as const;
     const ids = { service_id: serviceId, quote_id, raises: new Map() };
-    const held: Held = { ...ids, scope, max, endsAt: Date.now() + 3_600_000, ...fresh };
+    const held: Held = { ...ids, scope, mode: 'usage', max, endsAt: Date.now() + 3_600_000, ...fresh };
     authorizations.set(id, held);
     tokens.set(id, headers['x-settlement-token']!);
     return { headers, held };
@@ -274,6 +280,7 @@ export const startVendorApi = async () => {
     if (quotes.get(claims.quote_id) !== 'pending') return refusal(409, 'quote_already_settled');
     quotes.set(claims.quote_id, 'settled');
     const { headers, held } = authorize(claims.scope, BigInt(claims.quote_amount), claims.quote_id);
+    held.mode = claims.capture.mode;
     return authorized(headers['x-settlement-id']!, held);
   };
 

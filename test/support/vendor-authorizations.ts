@@ -4,8 +4,12 @@ import { refusal, type Scripted } from './scripted-server.ts';
 export type Held = {
   service_id: string;
   scope: { resource: string; tab?: true };
+  /** Who decides what is captured: the use that was reported, or the vendor up to the ceiling. */
+  mode: 'usage' | 'manual';
   max: bigint;
   used: bigint;
+  /** What the payer has paid. Null: it is not captured. */
+  captured: bigint | null;
   usages: Map<string, string>;
   status: 'authorized' | 'captured' | 'voided';
   /** The wallet no longer covers it. */
@@ -21,8 +25,8 @@ const MOST_RAISES = 20;
 
 const FEE = 10_000n;
 
-const shown = ({ max, used, status, isAtRisk, endsAt }: Held) => ({
-  mode: 'usage',
+const shown = ({ mode, max, used, status, isAtRisk, endsAt }: Held) => ({
+  mode,
   max_amount: String(max),
   used: String(used),
   left: String(status === 'authorized' && !isAtRisk ? max - used : 0n),
@@ -50,11 +54,16 @@ const use = (held: Held, usages: readonly Use[]): Scripted => {
   return { status: 200, body: { max_amount, used, left } };
 };
 
-const capture = (held: Held): Scripted => {
+/** @param asked the amount that a vendor names; only in mode `manual` it may exceed the use */
+const capture = (held: Held, asked: unknown): Scripted => {
   if (held.status === 'voided') return refusal(409, 'authorization_closed');
-  if (held.used <= FEE) return refusal(409, 'capture_below_fee');
+  const amount = asked === undefined ? held.used : BigInt(asked as string);
+  if (amount > (held.mode === 'manual' ? held.max : held.used))
+    return refusal(409, 'usage_exceeds_authorization');
+  if (amount <= FEE) return refusal(409, 'capture_below_fee');
   held.status = 'captured';
-  return { status: 200, body: { status: 'confirmed', captured_amount: String(held.used) } };
+  held.captured ??= amount;
+  return { status: 200, body: { status: 'confirmed', captured_amount: String(held.captured) } };
 };
 
 const voided = (held: Held, discard: unknown): Scripted => {
@@ -79,7 +88,11 @@ export const onAuthorization = (held: Held, action: string, body: Record<string,
       return {
         status: 200,
         body: {
-          ...{ service_id: held.service_id, scope: held.scope, quote_amount: String(held.max) },
+          ...{
+            service_id: held.service_id,
+            scope: held.scope,
+            quote_amount: String(held.captured ?? held.max),
+          },
           status: held.status === 'captured' ? 'redeemed' : held.status,
           chain_status: 'none',
           authorization: shown(held),
@@ -88,7 +101,7 @@ export const onAuthorization = (held: Held, action: string, body: Record<string,
     case 'usage':
       return use(held, body.usages as Use[]);
     case 'capture':
-      return capture(held);
+      return capture(held, body.amount);
     case 'void':
       return voided(held, body.discard_usage);
     default:

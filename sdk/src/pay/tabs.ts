@@ -27,6 +27,9 @@ type TabsDeps = {
   maxAmount: Amount;
 };
 
+/** Every other end is a payment of the settlement's amount. */
+const isUnpaid = (status: string): boolean => status === 'voided' || status === 'failed';
+
 const ceilingOf = ({ quoteToken, ceiling }: PaymentRecord): bigint =>
   BigInt(ceiling ?? storedClaims(quoteToken!).quote_amount);
 
@@ -37,21 +40,23 @@ const createEnds = ({ fetch, read, ledger, store, prepaid }: TabsDeps) => {
   /** Settlements that their vendor no longer accepts, or was asked to end. */
   const leaving = new Set<string>();
 
-  const forget = async ({ id, settlement }: PaymentRecord, usedMicro: bigint): Promise<void> => {
+  const forget = async ({ id, settlement }: PaymentRecord, paidMicro: bigint): Promise<void> => {
     ceilings.delete(id);
     leaving.delete(settlement!.settlement_id);
-    if (usedMicro === 0n) ledger.release(id);
-    else ledger.spend(id, usedMicro);
+    if (paidMicro === 0n) ledger.release(id);
+    else ledger.spend(id, paidMicro);
     await store.remove(NAME, id);
   };
-  /** Reads whether an authorization has ended, and if so, counts what it has cost. */
+  /**
+   * Reads whether an authorization has ended, and if so, counts what was captured. That is what
+   * the payer pays. What its vendor has reported as used may be less, and counts nowhere.
+   */
   const hasEnded = async (record: PaymentRecord): Promise<boolean> => {
     const { settlement_id } = record.settlement!;
     try {
-      const { status, authorization } = await read({ settlement_id }, {});
+      const { status, quote_amount } = await read({ settlement_id }, {});
       if (status === 'authorized') return false;
-      const isPaid = status === 'capturing' || status === 'redeemed';
-      await forget(record, isPaid && authorization !== undefined ? BigInt(authorization.used) : 0n);
+      await forget(record, isUnpaid(status) ? 0n : BigInt(quote_amount));
       return true;
     } catch (error) {
       if (!(error instanceof NotFoundError)) return false;
