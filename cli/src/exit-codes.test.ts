@@ -7,7 +7,12 @@ import {
   PaymentUndecidedError,
   UnauthorizedError,
 } from '../../sdk/src/main.ts';
-import { NotDeliveredError, PriceAboveCapError, type QuoteClaims } from '../../sdk/src/pay/main.ts';
+import {
+  NotDeliveredError,
+  PriceAboveCapError,
+  type QuoteClaims,
+  WindowTooLongError,
+} from '../../sdk/src/pay/main.ts';
 import { FailedError, NotSignedInError, RefusedError, UsageError } from './errors.ts';
 import { EXIT_CODES, exitCodeOf } from './exit-codes.ts';
 import { failureLines, failureOf } from './failure.ts';
@@ -67,6 +72,14 @@ test('the next step of a price above the maximum is the command that pays it', (
   expect(failureOf(new PriceAboveCapError('maxAmount', quote, 1n)).next).toBe(
     'To pay it, repeat the command with --max 0.05.',
   );
+});
+
+test('the next step of a window that is too long is the option that allows it', () => {
+  expect(failureOf(new WindowTooLongError(quote, 604_800, 86_400))).toMatchObject({
+    ...{ exit_code: 4, next: 'To allow that, repeat the command with --max-window 604800.' },
+    message:
+      'The vendor could hold 0.05 USDC for 604800 seconds, which is longer than maxWindowSeconds (86400).',
+  });
 });
 
 const lineOf = (error: Error): string => failureLines(failureOf(error))[0]!;

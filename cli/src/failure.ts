@@ -1,6 +1,11 @@
 import { plainUsdc } from '../../sdk/src/generated/usdc.ts';
 import { ApiError, NoAnswerError, PaidElsewhereError, PaymentUndecidedError } from '../../sdk/src/main.ts';
-import { NotDeliveredError, PaymentOpenError, PriceAboveCapError } from '../../sdk/src/pay/main.ts';
+import {
+  NotDeliveredError,
+  PaymentOpenError,
+  PriceAboveCapError,
+  WindowTooLongError,
+} from '../../sdk/src/pay/main.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 /** What a person or a program is told about an error: what is wrong, and what to do next. */
@@ -28,6 +33,8 @@ const nextOf = (error: unknown): string | null => {
   if (error instanceof PriceAboveCapError) {
     return `To pay it, repeat the command with --max ${plainUsdc(error.quote.quote_amount)}.`;
   }
+  if (error instanceof WindowTooLongError)
+    return `To allow that, repeat the command with --max-window ${error.windowSeconds}.`;
   if (error instanceof PaidElsewhereError)
     return 'Read the payment with the key that made it, or with the owner’s sign-in. Do not pay again.';
   if (error instanceof PaymentUndecidedError || error instanceof PaymentOpenError)

@@ -36,6 +36,20 @@ describe('the maximum of the settings', () => {
     expect([world.paid(), world.signed()]).toEqual([[], []]);
   });
 
+  test('a vendor that could hold the money for longer than QUITTANCE_MAX_WINDOW is not paid, and its price is shown', async () => {
+    const fee = { bps: 50, min: '10' };
+    const terms = { mode: 'manual', window_seconds: 3601, unit_price: null, threshold: null, fee };
+    const vendor = await world.vendor(honest({ capture: terms }));
+    const { call, refused } = await connect('2026-07-28', { maxWindowSeconds: 3600 });
+    const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
+    expect(error).toMatchObject({ code: 'above_setting', money_moved: 'no' });
+    expect(error.message).toMatch(/for 3601 seconds, which is longer than 3600\..*QUITTANCE_MAX_WINDOW/);
+    expect((await call('price', { url: vendor.origin })).structuredContent).toMatchObject({
+      price: { amount: '1000' },
+    });
+    expect(world.paid()).toEqual([]);
+  });
+
   test('a payment that would exceed QUITTANCE_MAX_PER_DAY with what the key has paid and holds is refused', async () => {
     const { call, refused } = await connect('2026-07-28', { maxPerDayMicro: 3000n });
     const vendor = await world.vendor(honestX402());

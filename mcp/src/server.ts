@@ -2,7 +2,13 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { createPaymentFiles } from '../../cli/src/payment-files.ts';
 import { createClient } from '../../sdk/src/client.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
-import { type Approve, type PayOptions, PriceAboveCapError, payingFetch } from '../../sdk/src/pay/main.ts';
+import {
+  type Approve,
+  type PayOptions,
+  PriceAboveCapError,
+  payingFetch,
+  WindowTooLongError,
+} from '../../sdk/src/pay/main.ts';
 import { payingTools } from '../../sdk/src/pay/tools.ts';
 import { createAsking } from './asking.ts';
 import { createPayees } from './payees.ts';
@@ -18,7 +24,7 @@ import { registerReceipt } from './tools/receipt.ts';
 import { registerSettleStatus } from './tools/settle-status.ts';
 import type { Tools } from './tools/tools.ts';
 
-/** Every amount of the API is below it. For prices, which are only shown. */
+/** Every amount of the API is below it. Prices are only shown. */
 const ANY_AMOUNT = 2n ** 63n - 1n;
 
 const INSTRUCTIONS = `Pays for API calls in USDC with a key that has a budget. Use \`price\` before an expensive call and \`budget\` before many.
@@ -45,10 +51,16 @@ type Paying = { approve?: Approve | undefined; signal?: AbortSignal | null | und
 const payingFromFiles =
   (settings: Used, spending: Spending) =>
   async <T>(init: Paying, pay: (options: PayOptions, approve: Approve) => Promise<T>): Promise<T> => {
-    const { baseUrl, key, folder, maxAmountMicro } = settings;
+    const { baseUrl, key, folder, maxAmountMicro, maxWindowSeconds } = settings;
     const payer = { url: baseUrl, environment: /^dk_live_/.test(key) ? 'live' : 'test', payer: key } as const;
     const files = createPaymentFiles(folder, payer, init.signal ?? new AbortController().signal);
-    const options = { baseUrl, delegateKey: key, maxAmount: maxAmountMicro, store: files.store };
+    const options = {
+      baseUrl,
+      delegateKey: key,
+      maxAmount: maxAmountMicro,
+      maxWindowSeconds,
+      store: files.store,
+    };
     const call = Symbol('call');
     try {
       return await pay(options, async (price, asked) => {
@@ -60,6 +72,11 @@ const payingFromFiles =
         throw new AboveSettingError(
           'QUITTANCE_MAX_AMOUNT',
           `The price of ${displayUsdc(error.quote.quote_amount)} is above ${displayUsdc(maxAmountMicro)}.`,
+        );
+      if (error instanceof WindowTooLongError)
+        throw new AboveSettingError(
+          'QUITTANCE_MAX_WINDOW',
+          `The vendor could hold ${displayUsdc(error.quote.quote_amount)} for ${error.windowSeconds} seconds, which is longer than ${maxWindowSeconds}.`,
         );
       throw error;
     } finally {
@@ -91,6 +108,7 @@ export const createServers = (settings: Used, version: string) => {
       baseUrl,
       delegateKey: key,
       maxAmount: ANY_AMOUNT,
+      maxWindowSeconds: Number.MAX_SAFE_INTEGER,
       approve: (price) => {
         throw new PriceError(price);
       },

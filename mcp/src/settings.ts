@@ -3,6 +3,7 @@ import { DEFAULT_URL } from '../../cli/src/context.ts';
 import { configFolder } from '../../cli/src/sign-ins.ts';
 import { checkKey, checkWholeKey } from '../../sdk/src/credential-kind.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
+import { MOST_WINDOW_SECONDS } from '../../sdk/src/pay/rules.ts';
 import { settingOf } from './amounts.ts';
 
 /** The settings of one server, from the environment and the command line. */
@@ -15,6 +16,8 @@ export type Settings = {
   maxAmountMicro: bigint;
   /** The maximum of all payments of the key on a UTC day. */
   maxPerDayMicro: bigint;
+  /** The most seconds for which a vendor that is paid for what was used may hold the money. */
+  maxWindowSeconds: number;
   /** A payment above it is shown to the person first. */
   askAboveMicro: bigint;
   /** Addresses and origins that are paid without a question about a new payee. */
@@ -50,8 +53,10 @@ streamable HTTP on 127.0.0.1.
   QUITTANCE_URL            the payment API, default ${DEFAULT_URL}
   QUITTANCE_MAX_AMOUNT     the most of one payment, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_MAX_AMOUNT)}
   QUITTANCE_MAX_PER_DAY    the most that the key pays on a UTC day, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_MAX_PER_DAY)}
+  QUITTANCE_MAX_WINDOW     the most seconds for which a vendor that is paid for what was used may hold the
+                           money, default ${MOST_WINDOW_SECONDS}
   QUITTANCE_ASK_ABOVE      the person is asked before a payment above it, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_ASK_ABOVE)}
-                           (these three are like "0.50 USDC", "$0.50", or micro-units, 500000)
+                           (amounts are like "0.50 USDC", "$0.50", or micro-units, 500000)
   QUITTANCE_PAYEES         origins and addresses whose first payment needs no question, or "any"
   QUITTANCE_ALLOW_UNLIMITED  1: the key may have no limit
   QUITTANCE_ALLOW_PRIVATE  host:port of this machine or a private network that tools may call, or 1: all
@@ -79,6 +84,13 @@ const microOf = (env: Environment, name: keyof typeof DEFAULT_MICRO): bigint => 
       `${name} must be an amount like "0.50 USDC", or micro-units: 500000 is 0.50 USDC.`,
     );
   return micro;
+};
+
+const windowOf = (text = ''): number => {
+  if (text === '') return MOST_WINDOW_SECONDS;
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new SettingsError('QUITTANCE_MAX_WINDOW must be a whole number of seconds, at least 1.');
+  return Number(text);
 };
 
 /** A delegate key in its form, with its checksum. The API is not asked. */
@@ -159,6 +171,7 @@ export const readSettings = (args: string[], env: Environment): Settings | null 
     key,
     maxAmountMicro: microOf(env, 'QUITTANCE_MAX_AMOUNT'),
     maxPerDayMicro: microOf(env, 'QUITTANCE_MAX_PER_DAY'),
+    maxWindowSeconds: windowOf(env.QUITTANCE_MAX_WINDOW),
     askAboveMicro: microOf(env, 'QUITTANCE_ASK_ABOVE'),
     payees: payeesOf(env.QUITTANCE_PAYEES),
     allowsUnlimited: env.QUITTANCE_ALLOW_UNLIMITED === '1',

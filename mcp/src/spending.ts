@@ -12,7 +12,7 @@ type Delegate = Output<'identity.getOwnDelegate'>;
 /** The payment is above a maximum that the settings of this server name. Nothing was paid. */
 export class AboveSettingError extends Error {
   override readonly name = 'AboveSettingError';
-  readonly setting: 'QUITTANCE_MAX_AMOUNT' | 'QUITTANCE_MAX_PER_DAY';
+  readonly setting: 'QUITTANCE_MAX_AMOUNT' | 'QUITTANCE_MAX_PER_DAY' | 'QUITTANCE_MAX_WINDOW';
   constructor(setting: AboveSettingError['setting'], message: string) {
     super(`${message} Only the person who runs this server can raise ${setting}.`);
     this.setting = setting;

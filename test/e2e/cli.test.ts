@@ -261,6 +261,12 @@ describe('wrong input', () => {
     [['pay'], {}, 2, /missing required argument 'url'/],
     [['pay', 'ftp://x'], {}, 2, /is not an address like/],
     [['pay', 'https://x.example', '--max', 'a lot'], {}, 2, /--max: "a lot" is not an amount in USDC/],
+    [
+      ['pay', 'https://x.example', '--max-window', '0'],
+      {},
+      2,
+      /--max-window: "0" is not a whole number from 1/,
+    ],
     [['fly'], {}, 2, /unknown command 'fly'/],
     [['pya'], {}, 2, /unknown command 'pya' \(Did you mean pay\?\)/],
     [['whoami', '--loud'], {}, 2, /unknown option '--loud'/],

@@ -39,6 +39,7 @@ export const startMcpWorld = async () => {
     const own = {
       ...{ baseUrl: world.api.baseUrl, key: DELEGATE_KEY, folder },
       ...{ maxAmountMicro: 10_000n, maxPerDayMicro: 100_000n, askAboveMicro: 10_000n },
+      maxWindowSeconds: 86_400,
       // The vendors are on loopback.
       ...{ payees: 'any' as const, allowsUnlimited: false, reach: 'private' as const },
     };

@@ -5,6 +5,7 @@ import { type Context, contextOf } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type AccountEvent, createEventFeed } from '../event-feed.ts';
 import { type Io, styled } from '../io.ts';
+import { countOption } from '../numbers.ts';
 import { plain } from '../text.ts';
 import { newWebhookSecret, signedHeaders } from '../webhooks.ts';
 
@@ -135,12 +136,6 @@ const targetOf = (text: string): string => {
   return url.href;
 };
 
-const countOf = (text: string | undefined): number => {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`--count: "${text}" is not a number from 1`);
-  return Number(text);
-};
-
 const secretOf = ({ QUITTANCE_WEBHOOK_SECRET: secret }: Io['env']): string => {
   if (secret === undefined || secret === '') return newWebhookSecret();
   if (/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(secret)) return secret;
@@ -163,7 +158,7 @@ export const addListen = (program: Command, io: Io): void => {
       const context = contextOf(io, command);
       const { forwardTo, events: wanted = ['*'], count } = command.opts<Options>();
       const listener = { context, target: targetOf(forwardTo), secret: secretOf(io.env), wanted };
-      const most = countOf(count);
+      const most = count === undefined ? Number.POSITIVE_INFINITY : countOption(count, '--count');
       const client = await context.signedIn();
       try {
         await listen(listener, client, most);

@@ -2,9 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { payingFetch, type Receipt, receiptOf, type Usage, usageOf } from '../../../sdk/src/pay/main.ts';
+import { MOST_WINDOW_SECONDS } from '../../../sdk/src/pay/rules.ts';
 import { type Context, contextOf } from '../context.ts';
 import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
 import { type Io, styled, withProgress } from '../io.ts';
+import { countOption } from '../numbers.ts';
 import { createPaymentFiles } from '../payment-files.ts';
 import { receiptFields } from '../receipt-fields.ts';
 import { requestOf } from '../request.ts';
@@ -21,6 +23,7 @@ type Options = {
   output?: string;
   include?: true;
   max: string;
+  maxWindow: string;
   key?: string;
 };
 
@@ -98,6 +101,7 @@ const refuseStatus = (response: Response): void => {
 const pay = async (context: Context, address: string, options: Options): Promise<void> => {
   const { io, url, environment } = context;
   const maxAmount = BigInt(microOption(options.max, '--max'));
+  const maxWindowSeconds = countOption(options.maxWindow, '--max-window');
   const { url: target, init } = await requestOf(io, address, options);
   const { credential, payer } = await payerOf(context);
   const files = createPaymentFiles(configFolder(io.env), { url, environment, payer }, io.signal);
@@ -105,6 +109,7 @@ const pay = async (context: Context, address: string, options: Options): Promise
     baseUrl: url,
     delegateKey: credential,
     maxAmount,
+    maxWindowSeconds,
     store: files.store,
   });
   try {
@@ -139,6 +144,11 @@ export const addPay = (program: Command, io: Io): void => {
     .option('-o, --output <file>', 'write the body to a file')
     .option('-i, --include', 'print the status and the headers before the body')
     .option('--max <usdc>', 'pay at most this amount', DEFAULT_MAX)
+    .option(
+      '--max-window <seconds>',
+      'let a vendor that is paid for what was used hold the money at most this long',
+      String(MOST_WINDOW_SECONDS),
+    )
     .option('--key <id>', 'your id of this purchase: all calls with it pay once until it is delivered')
     .action((url: string, _options, command: Command) =>
       pay(contextOf(io, command), url, command.opts<Options>()),

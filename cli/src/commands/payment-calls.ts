@@ -4,17 +4,13 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { contextOf, print } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, withProgress } from '../io.ts';
+import { countOption } from '../numbers.ts';
 import { plain, properties, shownTime } from '../text.ts';
 import { microOption } from '../usdc.ts';
 
 /**
  * The three calls of a payment: a vendor's quote, the payer's settlement, the vendor's redemption.
  */
-
-const integer = (text: string, name: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name}: "${text}" is not a whole number`);
-  return Number(text);
-};
 
 const scopeOf = (text: string): Record<string, never> => {
   try {
@@ -63,10 +59,10 @@ const addQuote = (program: Command, io: Io): void => {
       const quote = await context.vendor().quote.create({
         service_id,
         ...(amount === undefined ? {} : { quote_amount: microOption(amount, '--amount') }),
-        ...(expiresIn === undefined ? {} : { expires_in_seconds: integer(expiresIn, '--expires-in') }),
+        ...(expiresIn === undefined ? {} : { expires_in_seconds: countOption(expiresIn, '--expires-in') }),
         ...(redeemWindow === undefined
           ? {}
-          : { redeem_window_seconds: integer(redeemWindow, '--redeem-window') }),
+          : { redeem_window_seconds: countOption(redeemWindow, '--redeem-window') }),
         ...(scope === undefined ? {} : { scope: scopeOf(scope) }),
       });
       print(context, quote, () =>

@@ -45,6 +45,22 @@ export class PriceAboveCapError extends PaymentDeclinedError {
   }
 }
 
+/** The vendor of what is used could hold the ceiling for longer than `maxWindowSeconds`. */
+export class WindowTooLongError extends PaymentDeclinedError {
+  override readonly name: string = 'WindowTooLongError';
+  /** How long the vendor may take until its capture, in seconds. */
+  readonly windowSeconds: number;
+
+  /** @param most `maxWindowSeconds` */
+  constructor(quote: Price, windowSeconds: number, most: number) {
+    super(
+      `The vendor could hold ${displayUsdc(quote.quote_amount)} for ${windowSeconds} seconds, which is longer than maxWindowSeconds (${most}).`,
+      quote,
+    );
+    this.windowSeconds = windowSeconds;
+  }
+}
+
 /** The origin, service or mint is not allowed, or `approve` returned false. */
 export class NotAllowedError extends PaymentDeclinedError {
   override readonly name: string = 'NotAllowedError';

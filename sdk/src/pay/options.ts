@@ -49,6 +49,7 @@ const OPTIONS = {
   maxAmount: true,
   budget: true,
   allow: true,
+  maxWindowSeconds: true,
   approve: true,
   x402: true,
   store: true,
@@ -107,6 +108,7 @@ export const checked = (options: PayOptions): PayOptions & { payer: SignedIn } =
   refuseFault('maxAmount', bigintFault(options.maxAmount));
   if (options.budget !== undefined) checkBudget(options.budget);
   if (options.allow !== undefined) checkAllow(options.allow);
+  checkCount('maxWindowSeconds', options.maxWindowSeconds, 'seconds');
   checkFunction('approve', options.approve);
   checkFunction('onPaid', options.onPaid);
   checkFunction('onDeclined', options.onDeclined);

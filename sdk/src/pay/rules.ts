@@ -3,7 +3,13 @@ import { sortedJson } from '../encoding.ts';
 import { isResourceOf, resourceOf } from '../resource.ts';
 import type { QuoteClaims } from '../tokens.ts';
 import type { Call } from './call.ts';
-import { NotAllowedError, PriceAboveCapError, QuoteLapsedError, ResourceMismatchError } from './errors.ts';
+import {
+  NotAllowedError,
+  PriceAboveCapError,
+  QuoteLapsedError,
+  ResourceMismatchError,
+  WindowTooLongError,
+} from './errors.ts';
 import type { Price } from './price.ts';
 
 /**
@@ -25,7 +31,15 @@ export type Rules = {
     serviceIds?: readonly string[];
     mints?: readonly string[];
   };
+  /**
+   * How long a vendor that is paid for what was used may take until its capture, in seconds. So
+   * long it can hold the ceiling. A quote with a longer window is refused. Default: a day.
+   */
+  maxWindowSeconds?: number;
 };
+
+/** The default of `maxWindowSeconds`. */
+export const MOST_WINDOW_SECONDS = 86_400;
 
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 
@@ -91,7 +105,11 @@ const mismatchOf = (claimed: unknown, url: string): string => {
  * The rules for everything that is paid for an address, at the first try and when a payment is
  * resumed.
  */
-export const createRules = ({ maxAmount: ofAll, allow = {} }: Rules) => {
+export const createRules = ({
+  maxAmount: ofAll,
+  allow = {},
+  maxWindowSeconds = MOST_WINDOW_SECONDS,
+}: Rules) => {
   const maxAmount = microOf(ofAll);
   const origins = allow.origins?.map((origin) => new URL(origin).origin);
   const checkPrice = (quote: Price, url: string, ofCall = maxAmount): void => {
@@ -117,6 +135,8 @@ export const createRules = ({ maxAmount: ofAll, allow = {} }: Rules) => {
   const checkRaise = (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
     if (!isResourceOf(quote.scope?.resource, url))
       throw new ResourceMismatchError(mismatchOf(quote.scope?.resource, url), quote);
+    if (quote.capture !== undefined && quote.capture.window_seconds > maxWindowSeconds)
+      throw new WindowTooLongError(quote, quote.capture.window_seconds, maxWindowSeconds);
     checkPrice(quote, url, ofCall);
   };
   return {

@@ -41,7 +41,7 @@ const act = (id: string, action: Action) =>
  * A vendor that asks for a ceiling of 0.50 USDC, and reports no use.
  * @param then what it does with an authorization that it has served, or whose buyer ends it
  */
-const startVendor = async (tab: boolean, then: Action = 'capture'): Promise<string> => {
+const startVendor = async (tab: boolean, then: Action = 'capture', windowSeconds = 600): Promise<string> => {
   const server = createServer(async (request, response) => {
     const send = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -51,7 +51,12 @@ const startVendor = async (tab: boolean, then: Action = 'capture'): Promise<stri
       return send(200, { ok: true });
     }
     const quote = await callApi('/v1/quote', {
-      ...{ capture: 'manual', max_amount: '500000', capture_window_seconds: 600, expires_in_seconds: 600 },
+      ...{
+        capture: 'manual',
+        max_amount: '500000',
+        capture_window_seconds: windowSeconds,
+        expires_in_seconds: 600,
+      },
       scope: { resource: `${origin}${request.url!.split('?')[0]}`, ...(tab && { tab }) },
     });
     return send(402, { error: 'payment_required', ...quote });
@@ -118,6 +123,38 @@ test('a ceiling that is released counts nothing', async () => {
   const pay = payer({ budget: { total: '$0.50' } });
   for (let call = 0; call < 3; call += 1) expect((await pay(`${origin}/a?n=${call}`)).status).toBe(200);
   expect(helds().map(({ status }) => status)).toEqual(['voided', 'voided', 'voided']);
+});
+
+describe('a window of a capture', () => {
+  const DAY = 86_400;
+  test.each<[string, number, Partial<PayOptions>, boolean]>([
+    ['of a day', DAY, {}, true],
+    ['of a second more', DAY + 1, {}, false],
+    ['of a week', 7 * DAY, {}, false],
+    ['of a week that the caller allows', 7 * DAY, { maxWindowSeconds: 7 * DAY }, true],
+    ['that is longer than the caller allows', 3600, { maxWindowSeconds: 3599 }, false],
+  ])('%s', async (_, windowSeconds, options, isPaid) => {
+    const declined: string[] = [];
+    const pay = payer({ ...options, onDeclined: ({ name }) => declined.push(name) });
+    for (const tab of [false, true]) {
+      const answer = pay(`${await startVendor(tab, 'void', windowSeconds)}/a`);
+      if (isPaid) expect((await answer).status).toBe(200);
+      else
+        await expect(answer).rejects.toThrow(
+          `The vendor could hold 0.50 USDC for ${windowSeconds} seconds, which is longer than maxWindowSeconds (${options.maxWindowSeconds ?? DAY}).`,
+        );
+      await pay.closeTabs();
+    }
+    // It is refused before anything is settled.
+    expect(api.calls().filter((call) => call === 'settle')).toHaveLength(isPaid ? 2 : 0);
+    expect(declined).toEqual(isPaid ? [] : ['WindowTooLongError', 'WindowTooLongError']);
+  });
+
+  test.each([0, 1.5, Number.NaN, '60'])('maxWindowSeconds %p is refused where it is declared', (seconds) => {
+    expect(() => payer({ maxWindowSeconds: seconds as number })).toThrow(
+      'maxWindowSeconds: use a whole number of seconds, at least 1',
+    );
+  });
 });
 
 test('no code that pays reads what a vendor has reported as used', () => {
