@@ -75,8 +75,13 @@ const isOfKeyInForce = (key: PublicKey, claims: QuoteClaims | SettlementClaims):
   return Date.parse(claims.expires_at) <= key.retiredAt + LONGEST_QUOTE_SECONDS * 1000 + SKEW_MS;
 };
 
-/** The claims of a token whose signature matches, and whether its key is in force for them. */
-type ReadToken<T extends TokenType> = { claims: Claims[T]; inForce: boolean };
+/** A token whose signature matches. Its claims are had for a purpose only. */
+type ReadToken<T extends TokenType> = {
+  /** Null: its key is not in force for it, so nothing new may be done for it. */
+  claimsFor(purpose: 'newPayment'): Claims[T] | null;
+  /** To find and describe what may have been done while the key was in force. */
+  claimsFor(purpose: 'followUp'): Claims[T];
+};
 
 /**
  * The verified claims of a token of this type and environment.
@@ -84,14 +89,14 @@ type ReadToken<T extends TokenType> = { claims: Claims[T]; inForce: boolean };
  *   key that has ended, or altered bytes
  */
 export const verifyToken = <T extends TokenType>(typ: T, token: string, options: TokenOptions): Claims[T] => {
-  const { claims, inForce } = readToken(typ, token, options);
-  if (inForce) return claims;
+  const claims = readToken(typ, token, options).claimsFor('newPayment');
+  if (claims !== null) return claims;
   throw invalid(`${typ}_token`, `was signed by a key that is no longer in force; get a new ${typ}`);
 };
 
 /**
  * As `verifyToken`, also for a key that has ended. For what follows up a payment that may have been
- * made while the key was in force; nothing new may be done for a token that is not.
+ * made while the key was in force.
  * @throws ServiceError validation_error for another type, another environment, an unknown key, or
  *   altered bytes
  */
@@ -127,5 +132,8 @@ export const readToken = <T extends TokenType>(
     return refuse('was changed: its signature does not match; send it unchanged');
   const claims = SCHEMAS[typ].safeParse(parsed);
   if (!claims.success || claims.data.env !== env) return refuse(`is not a ${typ} token of this environment`);
-  return { claims: claims.data, inForce: isOfKeyInForce(key, claims.data) };
+  const { data } = claims;
+  const claimsFor = (purpose: 'newPayment' | 'followUp') =>
+    purpose === 'followUp' || isOfKeyInForce(key, data) ? data : null;
+  return { claimsFor: claimsFor as ReadToken<T>['claimsFor'] };
 };

@@ -240,6 +240,12 @@ const ofWallets: Shape[] = [
     evaluate: () => byWallet([...around(walletPay()), guard(payTo)]),
   },
   {
+    shape: 'A smart wallet that calls guards itself',
+    answer: 'unknown_instruction',
+    why: 'Nobody can check of what they assert something: the time, or an account of somebody else.',
+    evaluate: () => byWallet([...around(walletPay(PROGRAMS.lighthouse)), guard(vault)]),
+  },
+  {
     shape: 'A smart wallet that pays another amount, or another payee',
     answer: 'amount_mismatch',
     why: 'The payee does not get exactly its amount.',

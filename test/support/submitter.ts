@@ -34,6 +34,8 @@ import { waitFor } from './wait.ts';
 type ProgressEvent = { name: string; progress: Progress };
 /** A quote key that was retired before every quote. */
 export const RETIRED_KID = 'test.quote.99';
+/** A quote key that was stolen, and is marked so. */
+export const STOLEN_KID = 'test.quote.98';
 
 /** Programs beside those of the local chain. */
 type Programs = NonNullable<NonNullable<Parameters<typeof startChain>[0]>['programs']>;
@@ -121,8 +123,9 @@ export const startSubmitterFixture = async ({
     FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey,
     PUBLIC_KEYS: JSON.stringify([
       { kid: keys.signing.quote.kid, x: keys.signing.quote.publicKey },
-      // A key that has ended, by the same private key.
+      // Keys that have ended, by the same private key.
       { kid: RETIRED_KID, x: keys.signing.quote.publicKey, retired_at: '2020-01-01T00:00:00Z' },
+      { kid: STOLEN_KID, x: keys.signing.quote.publicKey, compromised_at: '2020-01-01T00:00:00Z' },
     ]),
     POLL_MS: '20',
   });

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { captureTerms } from '../../../test/support/settlement-quotes.ts';
-import { type Quote, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import {
+  type Quote,
+  RETIRED_KID,
+  STOLEN_KID,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/submitter.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
@@ -122,6 +128,16 @@ describe('rule 26: a ceiling with extensions', () => {
       'one is signed by nobody',
       ({ extension }) => [extension(), extension().replace(/\..{9}/, '.AAAAAAAAA')],
       'the quote token is invalid',
+    ],
+    [
+      'one is signed by a stolen key',
+      ({ extension }) => [extension(), extension({ kid: STOLEN_KID })],
+      'not signed in time',
+    ],
+    [
+      'one is signed by a key that was retired before',
+      ({ extension }) => [extension(), extension({ kid: RETIRED_KID })],
+      'not signed in time',
     ],
   ])('is not paid beyond that: %s', async (_name, tokensOf, message) => {
     const one = extendable();

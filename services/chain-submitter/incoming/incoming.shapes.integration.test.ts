@@ -28,6 +28,7 @@ import {
   type SubmitterFixture,
   startSubmitterFixture,
 } from '../../../test/support/submitter.ts';
+import { PROGRAMS } from '../ledger/model/programs.ts';
 
 /**
  * Payments as wallets of browsers and smart wallets send them. Programs stand for those of the
@@ -263,6 +264,28 @@ describe('refused', () => {
         });
       },
       'transaction_fee_payer_transferring_funds',
+    ],
+    [
+      'a program that gets Lighthouse, so that it can call guards itself',
+      async () => {
+        const from = await wallet(PRICE);
+        const lighthouse = new PublicKey(PROGRAMS.lighthouse);
+        return signed(asPayer(from), { instead: [from.pay(payee(), PRICE), named(IDLE, lighthouse)] });
+      },
+      'unknown_instruction',
+    ],
+    [
+      'a program that gets Lighthouse from a lookup table',
+      async () => {
+        const from = await wallet(PRICE);
+        const lighthouse = new PublicKey(PROGRAMS.lighthouse);
+        const { account } = await lookupTable([lighthouse]);
+        return signed(asPayer(from), {
+          instead: [from.pay(payee(), PRICE), named(IDLE, lighthouse)],
+          tables: [account],
+        });
+      },
+      'unknown_instruction',
     ],
     [
       'an address without an account, as the reference of a quote is',

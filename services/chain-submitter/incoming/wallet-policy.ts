@@ -53,6 +53,13 @@ export const isOfSmartWallet = ({ instructions }: PlainMessage, programs: Allowe
   instructions.some(({ program }) => SMART_WALLETS.has(program) && programs.has(program));
 
 /**
+ * Whether a program gets Lighthouse, and so can call guards that are in no instruction. Nobody
+ * could check of which accounts, or of what time, they assert something.
+ */
+const callsGuards = ({ accounts }: PlainInstruction): boolean =>
+  accounts.some(({ address }) => address === PROGRAMS.lighthouse);
+
+/**
  * Step 1: what the bytes say.
  * @throws PaymentRefusal
  */
@@ -70,6 +77,8 @@ export const checkWalletBytes = (
     else if (!programs.has(program))
       refuse('unknown_instruction', 'an instruction beside that of the smart wallet');
     else if (isGuard(instruction)) guards.push(instruction);
+    else if (callsGuards(instruction))
+      refuse('unknown_instruction', 'a guard that the program of a smart wallet calls');
   }
   checkMemos(memos, order.memos);
   const destinations = order.legs.map(({ destination }) => destination);

@@ -154,7 +154,7 @@ const evaluateProof = async (
  */
 export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): Promise<AttemptReport> => {
   const { pool, environment, keys } = deps;
-  const { claims } = readToken('quote', attempt.quote_token, { env: environment, keys });
+  const claims = readToken('quote', attempt.quote_token, { env: environment, keys }).claimsFor('followUp');
   const intentId = settleIntentId(attempt);
   const intent = await findIntent(pool, intentId);
   const rows = await listTransactions(pool, intentId);

@@ -31,7 +31,7 @@ export const findCapture =
     keys: PublicKeys;
   }): Handler<typeof chainSubmitter.internal.findCapture> =>
   async ({ quote_token, owner }) => {
-    const { claims } = readToken('quote', quote_token, { env: environment, keys });
+    const claims = readToken('quote', quote_token, { env: environment, keys }).claimsFor('followUp');
     if (claims.capture === undefined) throw conflict('the quote has no ceiling');
     const { bps, min } = claims.capture.fee;
     const rule = { bps: BigInt(bps), minMicro: parseMicro(min) };

@@ -29,7 +29,7 @@ export const findPayment =
     keys: PublicKeys;
   }): Handler<typeof chainSubmitter.internal.findPayment> =>
   async ({ quote_token, owners }) => {
-    const { claims } = readToken('quote', quote_token, { env: environment, keys });
+    const claims = readToken('quote', quote_token, { env: environment, keys }).claimsFor('followUp');
     const grossMicro = parseMicro(claims.quote_amount);
     const feeMicro = parseMicro(claims.fee_amount);
     const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);

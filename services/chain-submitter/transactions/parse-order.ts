@@ -126,16 +126,21 @@ const readQuote = (token: string, { environment, keys }: OrderContext) => {
 /** What an extension has in common with the quote that it extends. */
 const IN_COMMON = ['vendor_account_id', 'service_id', 'payout_address', 'mint', 'capture'] as const;
 
-/** What the extensions of a quote add to its ceiling. Each counts once (rule 26). */
+/**
+ * What the extensions of a quote add to what may be signed for it. Each counts once, and one of a
+ * key that is not in force adds nothing (rule 26).
+ */
 const addedMicro = (claims: QuoteClaims, tokens: readonly string[], context: OrderContext): bigint => {
   const added = new Map<string, bigint>();
   for (const token of tokens) {
-    const extension = readQuote(token, context).claims;
+    const read = readQuote(token, context);
+    const extension = read.claimsFor('followUp');
     if (extension.extends !== claims.quote_id)
       throw new OrderRefused('an extension is of another authorization');
     if (!IN_COMMON.every((field) => isDeepStrictEqual(extension[field], claims[field])))
       throw new OrderRefused('an extension has other terms than the quote that it extends');
-    added.set(extension.quote_id, parseMicro(extension.quote_amount));
+    if (read.claimsFor('newPayment') !== null)
+      added.set(extension.quote_id, parseMicro(extension.quote_amount));
   }
   return [...added.values()].reduce((sum, amount) => sum + amount, 0n);
 };
@@ -166,7 +171,8 @@ const amountsOf = (claims: QuoteClaims, job: SettleJob, context: OrderContext): 
 
 const settleOrder = (job: SettleJob, context: OrderContext): SettleOrder => {
   const { network, environment } = context;
-  const { claims, inForce } = readQuote(job.quote_token, context);
+  const read = readQuote(job.quote_token, context);
+  const claims = read.claimsFor('followUp');
   const { owner, authority } = job.payer;
   if (claims.mint !== network.mint) throw new OrderRefused('the quote names another mint');
   const { grossMicro, feeMicro: fee, isWithin } = amountsOf(claims, job, context);
@@ -194,7 +200,7 @@ const settleOrder = (job: SettleJob, context: OrderContext): SettleOrder => {
     paysFees,
     reference: referenceOf(environment, claims.quote_id),
     since: Date.parse(claims.issued_at),
-    signBefore: inForce && isWithin ? signingDeadline(claims) : NEVER,
+    signBefore: read.claimsFor('newPayment') !== null && isWithin ? signingDeadline(claims) : NEVER,
   };
 };
 

@@ -20,11 +20,13 @@ export type LinkQuote = { claims: QuoteClaims; inForce: boolean; memo: string; r
 /** @throws ServiceError validation_error for a token that is no quote of a link here */
 export const readLinkQuote = (deps: LinkQuoteDeps, token: string): LinkQuote => {
   const read = readToken('quote', token, { env: deps.environment, keys: deps.publicKeys });
-  const scope = LinkScope.safeParse(read.claims.scope);
+  const claims = read.claimsFor('followUp');
+  const scope = LinkScope.safeParse(claims.scope);
   if (!scope.success) throw invalid('quote_token', 'is not the quote of a payment link');
-  if (read.claims.mint !== deps.mint) throw invalid('quote_token', 'is not a quote of this network');
-  claimQuote(read.claims.quote_id);
-  return { ...read, memo: scope.data[LINK_KEY].memo, resource: scope.data.resource };
+  if (claims.mint !== deps.mint) throw invalid('quote_token', 'is not a quote of this network');
+  claimQuote(claims.quote_id);
+  const inForce = read.claimsFor('newPayment') !== null;
+  return { claims, inForce, memo: scope.data[LINK_KEY].memo, resource: scope.data.resource };
 };
 
 /** The vendor as the quote names it. What closes or freezes it is read before an acceptance. */
