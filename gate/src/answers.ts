@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Found } from './routes.ts';
 
 /** The answers of the gate itself. Their codes are those of the paywall (docs/errors.md). */
 
@@ -21,18 +22,30 @@ export const sendAnswer = async (response: ServerResponse, said: Response): Prom
 const CODES = {
   400: 'validation_error',
   404: 'not_found',
+  405: 'method_not_allowed',
   502: 'service_unavailable',
   503: 'service_unavailable',
   504: 'service_unavailable',
 } as const;
 
 /** Refuses a request, if no answer has begun. A paid one can be repeated after a 5xx. */
-export const refuseWith = (response: ServerResponse, status: keyof typeof CODES, reason: string): void => {
+export const refuseWith = (
+  response: ServerResponse,
+  status: keyof typeof CODES,
+  reason: string,
+  more: readonly string[] = [],
+): void => {
   if (response.headersSent) return void response.destroy();
   const body = JSON.stringify({ error: CODES[status], details: { reason } });
-  const headers = ['content-type', 'application/json', 'cache-control', 'no-store'];
+  const headers = ['content-type', 'application/json', 'cache-control', 'no-store', ...more];
   if (status >= 500) headers.push('retry-after', String(RETRY_SECONDS));
   if (!response.req.complete) headers.push('connection', 'close');
   headers.push('content-length', String(Buffer.byteLength(body)));
   response.writeHead(status, headers).end(body);
+};
+
+/** Refuses a request that has no route, or a path with several readings. */
+export const refuseRoute = (response: ServerResponse, found: Extract<Found, { kind: 'refused' }>): void => {
+  const allow = found.reason === 'method' ? ['allow', found.allow] : [];
+  refuseWith(response, found.status, found.reason, allow);
 };

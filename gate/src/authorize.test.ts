@@ -62,6 +62,8 @@ test('the headers of a receipt come with the permission', async () => {
   });
 });
 
+const PREFLIGHT = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
+
 test.each([
   ['/authorize', {}, 400],
   ['/authorize', { 'x-forwarded-method': 'GET' }, 400],
@@ -76,7 +78,11 @@ test.each([
   ],
   ['/authorize', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/x/../report' }, 400],
   ['/authorize?refuse=401', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/%72eport' }, 401],
-  ['/authorize', { 'x-forwarded-method': 'OPTIONS', 'x-forwarded-uri': '/report' }, 200],
+  ['/answer', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/%72eport' }, 400],
+  ['/authorize', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/Report/' }, 400],
+  ['/authorize', { 'x-forwarded-method': 'PUT', 'x-forwarded-uri': '/report' }, 405],
+  ['/authorize', { 'x-forwarded-method': 'OPTIONS', 'x-forwarded-uri': '/report' }, 405],
+  ['/authorize', { 'x-forwarded-method': 'OPTIONS', 'x-forwarded-uri': '/report', ...PREFLIGHT }, 200],
 ])('%s with %j is %d', async (path, headers, status) => {
   await start();
   expect((await at(path, headers as Record<string, string>)).status).toBe(status);

@@ -5,14 +5,14 @@ import type { Incoming } from '../../sdk/src/vendor/incoming.ts';
 import { headerOf } from '../../sdk/src/vendor/node.ts';
 import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
 import type { PaywallStore } from '../../sdk/src/vendor/store.ts';
-import { refuseWith, sendAnswer } from './answers.ts';
+import { refuseRoute, refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
 import { askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
-import { answered, type Delivery, identityOf, paidRecord } from './gate.ts';
+import { answered, type Delivery, identityOf, isPreflight, paidRecord } from './gate.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { unreadBody } from './request-body.ts';
-import type { Router } from './routes.ts';
+import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
 
 /**
@@ -73,11 +73,8 @@ const send = async (response: ServerResponse, said: Response, as401: boolean): P
   return null;
 };
 
-const decide = (
-  { paywall }: Decider,
-  question: Question,
-  route: NonNullable<ReturnType<Router>>,
-): Promise<Admission> => paywall.admit(incomingOf(question), question.request, route.paid!);
+const decide = ({ paywall }: Decider, question: Question, route: Route): Promise<Admission> =>
+  paywall.admit(incomingOf(question), question.request, route.paid!);
 
 /** The headers for the request and for its answer. */
 const allowedHeaders = (
@@ -96,24 +93,26 @@ export const serveQuestion = async (
   response: ServerResponse,
   { record, span }: { record: CallRecord; span: CallSpan },
 ): Promise<void> => {
-  const [path, query] = request.url!.split('?');
+  const [asked, query] = request.url!.split('?');
   const [method, target] = [headerOf(request.headers, METHOD), headerOf(request.headers, TARGET)];
-  const isKnown = path === '/authorize' || path === '/answer';
+  const isKnown = asked === '/authorize' || asked === '/answer';
   if (!isKnown || method === null || target === null || !target.startsWith('/') || target.includes('#')) {
     Object.assign(record, { outcome: 'refused', reason: 'question' });
     return refuseWith(response, isKnown ? 400 : 404, 'question');
   }
   const as401 = query === 'refuse=401';
-  const route = decider.router(method, target.split('?')[0]!);
-  record.route = route?.match ?? null;
-  if (route === null && !decider.settings.passesUnmatched) {
-    Object.assign(record, { outcome: 'refused', reason: 'no_route' });
-    return as401 ? void (await send(response, new Response(), true)) : refuseWith(response, 404, 'no_route');
+  const [path] = target.split('?', 1) as [string];
+  const found = decider.router({ method, path, isPreflight: isPreflight(method, request) });
+  record.route = found.route?.match ?? null;
+  if (found.kind === 'refused') {
+    Object.assign(record, { outcome: 'refused', reason: found.reason });
+    return as401 ? void (await send(response, new Response(), true)) : refuseRoute(response, found);
   }
+  const { route } = found;
   if (route?.paid == null) return allow(response, []);
   const question = { method, target, request };
   // The answer belongs to a request that was refused a moment ago.
-  const isAnswer = path === '/answer';
+  const isAnswer = asked === '/answer';
   const freeCall = isAnswer ? null : await askFree(decider.freeCalls, { ...question, route }, response);
   if (freeCall !== null) return allow(response, [REMAINING_HEADER, String(freeCall.remaining)]);
   const admission = await span.admit(() => decide(decider, question, route));

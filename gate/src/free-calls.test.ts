@@ -83,8 +83,8 @@ describe('the first calls of a caller', () => {
         { match: 'GET /dear', paid: { price: '9000000' } },
       ],
     });
-    for (const path of ['/cheap/../dear', '/cheap/%2e%2e/dear', '/cheap/..%2fdear', '/cheap/..;/dear'])
-      expect([path, Number((await call(path))[0]) >= 400]).toEqual([path, true]);
+    for (const path of ['/cheap/..%2fdear', '/cheap/..;/dear'])
+      expect([path, (await call(path))[0]]).toEqual([path, 400]);
     expect(upstream.seen).toEqual([]);
     expect(await call('/cheap/a%20b')).toEqual([200, '1']);
   });

@@ -4,7 +4,7 @@ import { RETURN_PARAMETER } from '../../sdk/src/payment-page.ts';
 import { addressGroup, parseAddress } from '../../shared/lib/address.ts';
 import type { FreeCounters } from './free-counters.ts';
 import { presentsPayment } from './headers.ts';
-import { type FreeQuota, leadsOnlyTo, type Route } from './routes.ts';
+import type { FreeQuota, Route } from './routes.ts';
 
 /** A call that passes unpaid. */
 export type FreeCall = {
@@ -60,7 +60,6 @@ const callerOf = (request: IncomingMessage, by: string | null, proxies: number):
 };
 
 type FreeCallsDeps = {
-  routes: readonly Route[];
   counters: FreeCounters;
   /** The keys in the store are made with it, so that they show no address and no API key. */
   secret: string;
@@ -69,18 +68,16 @@ type FreeCallsDeps = {
 };
 
 /** True for a request that may have a free call of its route, if its caller has one left. */
-const mayBeFree = (routes: readonly Route[], { route, method, target, request }: Call): boolean => {
+const mayBeFree = ({ method, target, request }: Call): boolean => {
   const { headers } = request;
   // Who pays, or asks for the price, gets no free call.
   if (presentsPayment(headers) || target.includes(RETURN_PARAMETER)) return false;
-  if (headers[DECLINE_HEADER] === 'no' || method === 'OPTIONS') return false;
-  // By another reading the call may be one of a dearer route. The paywall decides then.
-  return leadsOnlyTo(routes, route, method, target.split('?')[0]!);
+  return headers[DECLINE_HEADER] !== 'no' && method !== 'OPTIONS';
 };
 
 /** Grants free calls. While the store does not answer there are none. */
 export const createFreeCalls = (deps: FreeCallsDeps): FreeCalls => {
-  const { routes, counters, secret, proxies, onError } = deps;
+  const { counters, secret, proxies, onError } = deps;
   const keyOf = (about: readonly unknown[]): string =>
     `gate:free:${createHmac('sha256', secret).update(JSON.stringify(about)).digest('base64url')}`;
   const callOf = (key: string, remaining: number): FreeCall => {
@@ -95,7 +92,7 @@ export const createFreeCalls = (deps: FreeCallsDeps): FreeCalls => {
   return {
     ask: async (call) => {
       const { free, match } = call.route;
-      if (free === undefined || !mayBeFree(routes, call)) return { kind: 'none' };
+      if (free === undefined || !mayBeFree(call)) return { kind: 'none' };
       const { calls, per, by } = free;
       const caller = callerOf(call.request, by, proxies);
       if (caller === null) return { kind: 'none' };

@@ -146,13 +146,47 @@ describe('a priced route', () => {
     expect((await get(`${url}/report`, { ...headers, range: 'bytes=2-3' })).status).toBe(402);
   });
 
-  test('a path that some servers read as it is not free', async () => {
-    const { url, upstream } = await start((_request, response) => response.end('ok'));
-    for (const path of ['/REPORT', '/report/', '//report', '/%72eport', '/report;a']) {
-      const { answer } = await ask(url, { path });
-      expect([path, answer.statusCode! >= 400]).toEqual([path, true]);
+  test('a path that some servers read as it is refused, free or not', async () => {
+    const { url, upstream, lines } = await start((_request, response) => response.end('ok'));
+    for (const path of [
+      '/REPORT',
+      '/report/',
+      '//report',
+      '/%72eport',
+      '/report;a',
+      '/x%2fy/%2e%2e/report',
+    ]) {
+      const { answer, text } = await ask(url, { path });
+      expect([path, answer.statusCode, JSON.parse(text)]).toEqual([
+        path,
+        400,
+        { error: 'validation_error', details: { reason: 'path' } },
+      ]);
     }
     expect(upstream.seen).toEqual([]);
+    await waitUntil(() => lines.filter(({ reason }) => reason === 'path').length === 6);
+  });
+
+  test('another method of a path that is for sale is refused, and a preflight passes', async () => {
+    const { url, upstream } = await start((_request, response) => response.end('ok'));
+    for (const method of ['PUT', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']) {
+      const { answer, text } = await ask(`${url}/report`, { method });
+      expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 405, 'GET, HEAD, POST']);
+      expect(JSON.parse(text)).toEqual({ error: 'method_not_allowed', details: { reason: 'method' } });
+    }
+    expect(upstream.seen).toEqual([]);
+    const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
+    expect((await ask(`${url}/report`, { method: 'OPTIONS', headers })).text).toBe('ok');
+    expect((await ask(`${url}/other`, { method: 'PUT' })).text).toBe('ok');
+  });
+
+  test('an escaped slash passes in the part that the settings name, and one quote is for one address', async () => {
+    const routes = [{ match: 'GET /projects/:id', slashIn: 'id', paid: { price: '50000' } }];
+    const { url, pay, upstream } = await start((_request, response) => response.end('ok'), { routes });
+    const path = '/projects/group%2fproject';
+    expect((await ask(url, { path, headers: pay('/projects/group%2Fproject') })).text).toBe('ok');
+    expect(upstream.seen[0]!.url).toBe(path);
+    expect((await ask(url, { path: '/other/a%2Fb' })).answer.statusCode).toBe(400);
   });
 
   test('only listed routes exist if the rest is refused', async () => {

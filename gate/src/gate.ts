@@ -4,7 +4,7 @@ import { unavailable } from '../../sdk/src/vendor/answers.ts';
 import type { Incoming } from '../../sdk/src/vendor/incoming.ts';
 import { headerOf } from '../../sdk/src/vendor/node.ts';
 import type { Paywall } from '../../sdk/src/vendor/paywall.ts';
-import { refuseWith, sendAnswer } from './answers.ts';
+import { refuseRoute, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
 import { type Cuts, forward } from './forward.ts';
@@ -43,7 +43,7 @@ export const targetOf = ({ url }: IncomingMessage): { target: string; path: stri
   return target.includes('#') ? null : { target, path };
 };
 
-/** Path and query, and the route. `refused`: no route matches, and those requests do not pass. */
+/** Path and query, and the route. */
 type Found = { target: string; path: string; route: Route | null };
 
 /** What identifies a paid request besides method and target: the asked part of it, and its body. */
@@ -149,6 +149,12 @@ export const newRecord = (): CallRecord => ({
   amount: null,
 });
 
+/** A preflight of CORS, with which a browser asks before it sends another request. */
+export const isPreflight = (method: string, { headers }: IncomingMessage): boolean =>
+  method === 'OPTIONS' &&
+  headers.origin !== undefined &&
+  headers['access-control-request-method'] !== undefined;
+
 /**
  * Finds the route of a request, and refuses one that may not pass.
  * @returns null if the request was refused
@@ -159,14 +165,14 @@ export const find = (
   response: ServerResponse,
   record: CallRecord,
 ): Found | null => {
+  const method = request.method!;
   const at = targetOf(request);
-  const route = at === null ? null : gate.router(request.method!, at.path);
-  record.route = route?.match ?? null;
-  const status = at === null ? 400 : route === null && !gate.settings.passesUnmatched ? 404 : null;
-  if (status === null) return { ...at!, route };
-  const reason = status === 400 ? 'path' : 'no_route';
-  Object.assign(record, { outcome: 'refused', reason });
-  refuseWith(response, status, reason);
+  const wanted = { method, path: at?.path ?? '', isPreflight: isPreflight(method, request) };
+  const found = gate.router(wanted);
+  record.route = found.route?.match ?? null;
+  if (found.kind === 'found') return { ...at!, route: found.route };
+  Object.assign(record, { outcome: 'refused', reason: found.reason });
+  refuseRoute(response, found);
   return null;
 };
 

@@ -43,10 +43,14 @@ test('prices and patterns come from the operations, concrete paths first', () =>
     { match: 'DELETE /v1/reports/:report_id', free: true },
     { match: 'POST /v1/chat/:_1', max: '1000000', unit_price: '10', units_header: 'x-tokens' },
   ]);
-  const find = createRouter(routes(FILE).map((each) => routeOf(routeSettingsOf(each))));
-  expect(find('GET', '/v1/reports/7')?.paid).toEqual({ price: '50000' });
-  expect(find('GET', '/v1/reports/sample')?.paid).toBeNull();
-  expect(find('GET', '/v1/other')).toBeNull();
+  const router = createRouter(
+    routes(FILE).map((each) => routeOf(routeSettingsOf(each))),
+    true,
+  );
+  const find = (path: string) => router({ method: 'GET', path, isPreflight: false }).route;
+  expect(find('/v1/reports/7')?.paid).toEqual({ price: '50000' });
+  expect(find('/v1/reports/sample')?.paid).toBeNull();
+  expect(find('/v1/other')).toBeNull();
 });
 
 test('an operation without a price has no route if the rest is refused', () => {

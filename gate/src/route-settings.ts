@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { MeteredRoute } from '../../sdk/src/vendor/metered-route.ts';
 import type { FixedRoute } from '../../sdk/src/vendor/route.ts';
 import { type AnswerPrice, priceFunction } from './metered.ts';
-import { matchFault, type RouteSettings } from './routes.ts';
+import { matchFault, type RouteSettings, slashInFault } from './routes.ts';
 import { check, durationFrom, flag, HeaderName, Price, text, whole } from './values.ts';
 
 /** What the file and the command line say of one route. */
@@ -35,6 +35,11 @@ const fields = z.strictObject({
   match: text
     .superRefine(check(matchFault))
     .describe("Methods and a path: 'GET /report', 'GET,POST /reports/:city', '* /api/**'"),
+  slash_in: text
+    .optional()
+    .describe(
+      'The name of a part that may contain %2F, which the API must read as text: id of /projects/:id',
+    ),
   price: Price.optional(),
   free: z
     .union([flag, Quota])
@@ -107,8 +112,13 @@ const meteredFault = (route: Fields): Fault => {
   return tabFault(route);
 };
 
+const slashFault = ({ match, slash_in }: Fields): Fault => {
+  const message = slashInFault(match, slash_in);
+  return message === null ? null : { at: 'slash_in', message };
+};
+
 export const Route = fields.superRefine((route, context) => {
-  const fault = route.max === undefined ? unmeteredFault(route) : meteredFault(route);
+  const fault = slashFault(route) ?? (route.max === undefined ? unmeteredFault(route) : meteredFault(route));
   if (fault === null) return;
   // What is missing has the place of its route.
   const path = fault.at === 'match' ? [] : [fault.at];
@@ -139,15 +149,16 @@ const meteredOf = (route: Route, price: AnswerPrice): NonNullable<RouteSettings[
 
 /** How requests of a route are paid. */
 export const routeSettingsOf = (route: Route): RouteSettings => {
-  const { match, price, prepaid, max } = route;
+  const { price, prepaid, max } = route;
+  const at = { match: route.match, ...(route.slash_in !== undefined && { slashIn: route.slash_in }) };
   const free = isQuota(route.free) && { free: { ...route.free, by: route.free.by ?? null } };
   if (max !== undefined) {
     const answerPrice = answerPriceOf(route);
-    return { match, paid: meteredOf(route, answerPrice), answerPrice, ...free };
+    return { ...at, paid: meteredOf(route, answerPrice), answerPrice, ...free };
   }
-  if (price === undefined) return { match, paid: null };
+  if (price === undefined) return { ...at, paid: null };
   return {
-    match,
+    ...at,
     paid: defined({ price, prepaid: prepaid && defined(prepaid) }) as FixedRoute<IncomingMessage>,
     ...free,
   };

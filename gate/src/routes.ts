@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ESCAPED_SLASH, readPath } from '../../sdk/src/vendor/path.ts';
 import type { PaidRoute } from '../../sdk/src/vendor/route.ts';
 import type { AnswerPrice } from './metered.ts';
 
@@ -14,6 +15,8 @@ export type FreeQuota = {
 /** What a route declares: `GET,POST /reports/:city`, and its price. */
 export type RouteSettings = {
   match: string;
+  /** The name of the part in which the upstream reads `%2F` as text: `id`. */
+  slashIn?: string;
   /** Null: it is free. */
   paid: PaidRoute<IncomingMessage> | null;
   /** Only of a metered route. */
@@ -22,14 +25,18 @@ export type RouteSettings = {
   free?: FreeQuota;
 };
 export type Route = RouteSettings & {
+  /** Null: all. */
   methods: ReadonlySet<string> | null;
+  /** For a path as it was sent. */
   strict: RegExp;
-  /** Also in other letters, because many servers do not distinguish them. */
+  /** For a path in the form of `loosened`. */
   loose: RegExp;
 };
 
 const MATCH = /^([A-Z]+(?:,[A-Z]+)*|\*) (\/\S*)$/;
 const SEGMENT = /^(?::[A-Za-z_]\w*|\*|\*\*|[^*:?#[\]{}|\\%]*)$/;
+
+const isName = (part: string): boolean => part === '*' || part.startsWith(':');
 
 /** What is wrong with a match, or null. */
 export const matchFault = (match: string): string | null => {
@@ -42,23 +49,42 @@ export const matchFault = (match: string): string | null => {
     return `'${wrong}' is no part of a path: use text, :name or * for one part, and ** for all that follow`;
   if (segments.slice(0, -1).includes('**'))
     return '** stands for all that follows, so it must be the last part';
-  return null;
+  const sample = segments.map((segment) => (isName(segment) || segment === '**' ? 'x' : encodeURI(segment)));
+  return readPath(`/${sample.join('/')}`) === null
+    ? 'no request has this path: parts are not empty, end with no dot, and have no semicolon'
+    : null;
 };
+
+/** What is wrong with the name of the part that may contain `%2F`, or null. */
+export const slashInFault = (match: string, slashIn: string | undefined): string | null =>
+  slashIn === undefined || match.split('/').includes(`:${slashIn}`)
+    ? null
+    : `name a part of the path, like id for '/projects/:id'`;
+
+/**
+ * The form in which a path is compared as widely as servers do: without case and accents of its
+ * letters, without characters that nobody sees, and without a slash at the end.
+ */
+const loosened = (decoded: string): string =>
+  decoded
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036f]|\p{Default_Ignorable_Code_Point}/gu, '')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/\/$/, '');
 
 const escaped = (text: string): string => text.replaceAll(/[.+^$()]/g, '\\$&');
 
-const patternOf = (path: string): string => {
+const patternOf = (path: string, slashIn: string | undefined, textOf: (part: string) => string): RegExp => {
   const parts = path
     .split('/')
     .slice(1)
-    .map((part) =>
-      part === '**'
-        ? '(?:/.*)?'
-        : part === '*' || part.startsWith(':')
-          ? '/[^/]+'
-          : `/${escaped(encodeURI(part))}`,
-    );
-  return `^${parts.join('')}$`;
+    .map((part) => {
+      if (part === '**') return `(?:/[^${ESCAPED_SLASH}]*)?`;
+      if (isName(part)) return part === `:${slashIn}` ? '/[^/]+' : `/[^/${ESCAPED_SLASH}]+`;
+      return `/${escaped(textOf(part))}`;
+    });
+  return new RegExp(`^${parts.join('')}$`);
 };
 
 /**
@@ -66,102 +92,103 @@ const patternOf = (path: string): string => {
  * @throws TypeError if the match has a fault
  */
 export const routeOf = (settings: RouteSettings): Route => {
-  const fault = matchFault(settings.match);
+  const { match, slashIn } = settings;
+  const fault = matchFault(match) ?? slashInFault(match, slashIn);
   if (fault !== null) throw new TypeError(`match: ${fault}`);
-  const [, methods, path] = MATCH.exec(settings.match)!;
-  const pattern = patternOf(path!);
+  const [, methods, path] = MATCH.exec(match)!;
   return {
     ...settings,
     methods: methods === '*' ? null : new Set(methods!.split(',')),
-    strict: new RegExp(pattern),
-    loose: new RegExp(pattern, 'i'),
+    strict: patternOf(path!, slashIn, encodeURI),
+    loose: patternOf(path!.replace(/\/$/, ''), slashIn, loosened),
   };
 };
 
-/**
- * A preflight is never charged, so it passes unless a route names it. HEAD is the same request as
- * GET without its body.
- */
+/** A preflight is never charged. HEAD is the same request as GET without its body. */
 const hasMethod = ({ methods }: Route, method: string): boolean => {
   if (methods === null) return method !== 'OPTIONS';
   return methods.has(method) || (method === 'HEAD' && methods.has('GET'));
 };
 
-/** A path that every server reads in the same way. */
-const PLAIN = /^(?:\/[a-z0-9_~-][a-z0-9_.~-]*)+$|^\/$/;
-const MOST_DECODINGS = 3;
+/** The methods of a route with all of them, for the header Allow. */
+const ALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const decoded = (path: string): string =>
-  path.replaceAll(/%[0-9a-f]{2}/gi, (each) => {
-    const code = Number.parseInt(each.slice(1), 16);
-    // Longer characters are compared as they were sent: no pattern can contain half of one.
-    return code < 0x80 ? String.fromCharCode(code) : each.toLowerCase();
-  });
+/** What becomes of a request: its route, none (it passes unpaid), or a refusal. */
+export type Found =
+  | { kind: 'found'; route: Route | null }
+  | { kind: 'refused'; status: 400 | 404; reason: 'path' | 'no_route'; route: null }
+  | { kind: 'refused'; status: 405; reason: 'method'; allow: string; route: null };
 
-const normalised = (path: string): string => {
-  const parts: string[] = [];
-  for (const part of path.replaceAll('\\', '/').split('/')) {
-    if (part === '..') parts.pop();
-    else if (part !== '' && part !== '.') parts.push(part);
-  }
-  return `/${parts.join('/')}`;
+const refused = (status: 400 | 404, reason: 'path' | 'no_route'): Found => ({
+  kind: 'refused',
+  status,
+  reason,
+  route: null,
+});
+const PATH = refused(400, 'path');
+
+/** The two forms in which a path is compared. */
+type Forms = { strict: string; loose: string };
+
+const matchesLoosely =
+  ({ loose }: Forms) =>
+  (route: Route): boolean =>
+    route.loose.test(loose);
+
+/**
+ * The first route of a path and a method. A server that distinguishes less than `strict` and more
+ * than `loose` finds the same one as both, because what it matches lies between them.
+ * @returns undefined if servers could find another one that has a price
+ */
+const routeFor = (routes: readonly Route[], method: string, path: Forms): Route | null | undefined => {
+  const able = routes.filter((route) => hasMethod(route, method));
+  const strict = able.find((route) => route.strict.test(path.strict)) ?? null;
+  const loose = able.filter(matchesLoosely(path));
+  return strict === (loose[0] ?? null) || loose.every(({ paid }) => paid === null) ? strict : undefined;
 };
 
-/**
- * How servers may read a path: encoded once or twice, with dots, repeated slashes, parameters
- * behind a semicolon, or an early end. A path that one of them serves for a price must not be free.
- */
-export const spellingsOf = (path: string): readonly string[] => {
-  if (PLAIN.test(path)) return [path];
-  const spellings = new Set<string>();
-  let text = path;
-  for (let times = 0; times <= MOST_DECODINGS; times += 1) {
-    spellings.add(text);
-    spellings.add(normalised(text));
-    spellings.add(normalised(text.replaceAll(/;[^/]*/g, '')));
-    const [before] = text.split(/[\0?#]/, 1) as [string];
-    spellings.add(normalised(before));
-    const next = decoded(text);
-    if (next === text) break;
-    text = next;
-  }
-  return [...spellings];
+/** The methods that have a route for a path. */
+const methodsFor = (routes: readonly Route[], path: Forms): readonly string[] => {
+  const named = routes
+    .filter(matchesLoosely(path))
+    .flatMap(({ methods }) => (methods === null ? ALL_METHODS : [...methods]));
+  return [...new Set(named)];
 };
 
-/**
- * True if every reading of a path leads to this route. Otherwise a server could answer a free call
- * to this route with the resource of a dearer one.
- */
-export const leadsOnlyTo = (routes: readonly Route[], route: Route, method: string, path: string): boolean =>
-  spellingsOf(path).every(
-    (spelling) => routes.find((each) => hasMethod(each, method) && each.loose.test(spelling)) === route,
-  );
+const allowOf = (methods: readonly string[]): string =>
+  methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each])).join(', ');
+
+/** Of a request: method and path, and whether it is a preflight of CORS. */
+type Wanted = { method: string; path: string; isPreflight: boolean };
 
 /**
- * Finds the route of a request: the first whose method and path match. A request is free only if it
- * is free by every reading of its path.
- * @returns null if no route matches
+ * Finds the route of a request: the first whose method and path match. It refuses a path that
+ * servers could read as that of another route, and other methods of a path that is for sale.
+ * @param passesUnmatched requests without a route pass unpaid
  */
-export const createRouter = (routes: readonly Route[]) => {
-  /** By method. Node's parser knows a fixed list of them. */
-  const byMethod = new Map<string, readonly Route[]>();
-  const ableTo = (method: string): readonly Route[] => {
-    const known = byMethod.get(method);
-    if (known !== undefined) return known;
-    const able = routes.filter((route) => hasMethod(route, method));
-    byMethod.set(method, able);
-    return able;
+export const createRouter = (routes: readonly Route[], passesUnmatched: boolean) => {
+  /** The decision about a request that no route of its method matches. */
+  const withoutRoute = (path: Forms, isPreflight: boolean): Found => {
+    const methods = methodsFor(routes, path);
+    const isForSale = methods.some((method) => {
+      const route = routeFor(routes, method, path);
+      return route === undefined || (route !== null && route.paid !== null);
+    });
+    // An API that ignores methods would serve by another one what is for sale.
+    if (isForSale && !isPreflight)
+      return { kind: 'refused', status: 405, reason: 'method', allow: allowOf(methods), route: null };
+    if (isPreflight && methods.length > 0) return { kind: 'found', route: null };
+    // Only a route can say that the upstream reads an escaped slash as text.
+    if (path.strict.includes(ESCAPED_SLASH)) return PATH;
+    return passesUnmatched ? { kind: 'found', route: null } : refused(404, 'no_route');
   };
-  return (method: string, path: string): Route | null => {
-    const able = ableTo(method);
-    if (able.length === 0) return null;
-    const strict = able.find((route) => route.strict.test(path)) ?? null;
-    if (strict?.paid != null) return strict;
-    for (const spelling of spellingsOf(path)) {
-      const loose = able.find((route) => route.loose.test(spelling));
-      if (loose?.paid != null) return loose;
-    }
-    return strict;
+  return ({ method, path, isPreflight }: Wanted): Found => {
+    const read = readPath(path);
+    if (read === null) return PATH;
+    const forms = { strict: read.sent, loose: loosened(read.decoded) };
+    const route = routeFor(routes, method, forms);
+    if (route === undefined) return PATH;
+    return route === null ? withoutRoute(forms, isPreflight) : { kind: 'found', route };
   };
 };
 export type Router = ReturnType<typeof createRouter>;

@@ -74,13 +74,12 @@ const gateOf = (
     const routes = settings.routes.map(routeOf);
     for (const { paid } of routes) if (paid !== null) checkRoute(paywall, paid);
     const freeCalls = createFreeCalls({
-      routes,
       counters,
       onError,
       secret: settings.paywall.serviceKey,
       proxies: settings.proxies,
     });
-    const gate = { settings, router: createRouter(routes), paywall, freeCalls };
+    const gate = { settings, router: createRouter(routes, settings.passesUnmatched), paywall, freeCalls };
     return upstream === null ? { ...gate, store } : { ...gate, upstream };
   } catch (error) {
     throw new SettingsError((error as Error).message);

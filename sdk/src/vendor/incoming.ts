@@ -2,6 +2,7 @@ import { REQUEST_ID_HEADER, readUpTo } from '../pay/dialects.ts';
 import { identityOf } from '../request-identity.ts';
 import { resourceOf } from '../resource.ts';
 import type { Refusal } from './answers.ts';
+import { readPath } from './path.ts';
 
 /** A request in the form that the paywall needs, independent of the framework. */
 export type Incoming = {
@@ -30,16 +31,12 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
  * The address of the resource: the vendor's public address and the path. The caller controls the
- * Host header, so it is not used. Null for a target that is not a path, or that resolves to another
- * path (`/cheap/../dear`), because price, signature and handler must see the same path.
+ * Host header, so it is not used. Null for a path that servers read in different ways
+ * (`/cheap/../dear`), because price, signature and handler must see the same one.
  */
 export const resourceIn = (publicUrl: string, target: string): string | null => {
   const [path] = target.split(/[?#]/, 1);
-  if (!path!.startsWith('/')) return null;
-  const { origin } = new URL(publicUrl);
-  // Concatenated as text, because a URL parser treats a path that begins with two slashes as
-  // another host.
-  return new URL(`${origin}${path}`).pathname === path ? resourceOf(`${publicUrl}${path}`) : null;
+  return readPath(path!) === null ? null : resourceOf(`${publicUrl}${path}`);
 };
 
 /** The buyer's id of the request. Null if there is none, undefined if it is invalid. */
