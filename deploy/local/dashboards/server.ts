@@ -30,6 +30,8 @@ const PAGE = `<!doctype html>
 const bundlePage = async (): Promise<string> => {
   const { outputFiles } = await build({
     entryPoints: [path.join(import.meta.dirname, 'page/main.ts')],
+    // Before the chart library, which reads the language.
+    inject: [path.join(import.meta.dirname, 'page/language.ts')],
     bundle: true,
     write: false,
     format: 'iife',

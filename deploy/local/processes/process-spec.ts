@@ -16,6 +16,8 @@ export type ProcessSpec = {
   stopSignal?: NodeJS.Signals;
   /** Runs before every start, including restarts. */
   prepare?: () => Promise<void> | void;
+  /** The port that it answers on. Unless the process itself listens there, it is not ready. */
+  port?: number;
   /** Polled every few milliseconds until true. */
   ready: () => Promise<boolean>;
   /** Runs after every start, once ready. On an error it runs again. */

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -145,3 +148,24 @@ test.each(['stop', 'ignore'])(
     expect(existsSync(stackFile)).toBe(false);
   },
 );
+
+test('an answer of another program on the port is not taken for that of the process', async () => {
+  const other = createServer((_request, response) => response.end('ready')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const blocked = `require('node:http').createServer().listen(${port}, '127.0.0.1')`;
+  const starting = newSupervisor().start([
+    {
+      name: 'blocked',
+      kind: 'service',
+      command: process.execPath,
+      args: ['--eval', blocked],
+      port,
+      ready: async () => (await fetch(`http://127.0.0.1:${port}`)).ok,
+    },
+  ]);
+  const isLinux = process.platform === 'linux';
+  if (isLinux) await expect(starting).rejects.toThrow(/blocked does not start[^]*EADDRINUSE/);
+  else await starting;
+  other.close();
+});

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listensOn } from './listening.ts';
 import type { Lock } from './lock.ts';
 import { errorLines, followLogs, openLog, type ProcessLog, readable } from './logs.ts';
 import { identify, killGroup, type ProcessIdentity } from './process-identity.ts';
@@ -258,10 +259,11 @@ function printOutput({ spec, log }: Member, print: (line: string) => void): void
 
 /** Polls the process until it is ready or has ended. */
 async function untilReady(member: Member, child: ChildProcess, print: (line: string) => void): Promise<void> {
+  const { port } = member.spec;
   const runs = () => member.child === child && child.exitCode === null && child.signalCode === null;
   for (let pause = 10; runs(); pause = Math.min(pause * 1.5, 200)) {
     try {
-      if (await member.spec.ready()) {
+      if ((await member.spec.ready()) && (port === undefined || listensOn(child.pid!, port))) {
         if (!runs()) return;
         await member.spec.afterReady?.();
         member.wasReady = true;

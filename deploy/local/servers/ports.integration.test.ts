@@ -40,3 +40,17 @@ test('a client that calls too early never takes the port of the server', async (
     expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
   }
 });
+
+test('a preferred port that another process has chosen is passed over, also before that one listens', async () => {
+  const elsewhere = await pickElsewhere(1);
+  const [chosen] = elsewhere.ports as [number];
+  expect(await createPortPicker().from(chosen)).toBeGreaterThan(chosen);
+  elsewhere.end();
+});
+
+test('a stack that starts again in the same process keeps its ports', async () => {
+  const port = await createPortPicker().from(12_345);
+  expect(await createPortPicker().from(port)).toBe(port);
+  const pair = await createPortPicker().pairFrom(port);
+  expect(await createPortPicker().pairFrom(pair)).toBe(pair);
+});

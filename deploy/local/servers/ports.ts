@@ -28,7 +28,9 @@ export type PortPicker = {
 
 /**
  * Finds free ports on 127.0.0.1 and returns none twice, because the processes that will use them do
- * not listen yet. `any` and `anyPair` also pass over the ports that another process of ours chose.
+ * not listen yet. It passes over the ports that another process of ours chose. `any` and `anyPair`
+ * also pass over those of other pickers of this process; `from` and `pairFrom` do not, so that a
+ * stack that starts again keeps its ports.
  */
 export function createPortPicker(): PortPicker {
   const given = new Set<number>();
@@ -38,13 +40,13 @@ export function createPortPicker(): PortPicker {
     return true;
   };
   const from = async (preferred: number): Promise<number> => {
-    for (let port = preferred; ; port++) if (await take(port)) return port;
+    for (let port = preferred; ; port++) if ((await take(port)) && (await claim(port, true))) return port;
   };
   const pairFrom = async (preferred: number): Promise<number> => {
     for (let port = preferred; ; port++) {
-      if (!(await take(port))) continue;
-      if (await take(port + 1)) return port;
-      given.delete(port);
+      const lower = await from(port);
+      if ((await take(lower + 1)) && (await claim(lower + 1, true))) return lower;
+      port = lower;
     }
   };
   const any = async (): Promise<number> => {
@@ -62,16 +64,22 @@ export function createPortPicker(): PortPicker {
   return { from, pairFrom, any, anyPair };
 }
 
+/** The ports that this process has claimed. */
+const claimed = new Set<number>();
+
 /**
  * Claims a TCP port among our own processes by a UDP socket of the same number. The system frees it
  * when this process ends.
+ * @param orOurs true also if this process has claimed it before
  */
-function claim(port: number): Promise<boolean> {
+function claim(port: number, orOurs = false): Promise<boolean> {
+  if (claimed.has(port)) return Promise.resolve(orOurs);
   return new Promise((resolve) => {
     const socket = createSocket('udp4');
     socket.once('error', () => resolve(false));
     socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
-      socket.unref();
+      claimed.add(port);
+      socket.unref().once('close', () => claimed.delete(port));
       setTimeout(() => socket.close(), CLAIM_MS).unref();
       resolve(true);
     });

@@ -105,6 +105,7 @@ function serviceSpec(
         OTEL_EXPORTER_PROMETHEUS_HOST: host,
         OTEL_EXPORTER_PROMETHEUS_PORT: String(ports.metrics),
       },
+      port: ports.http,
       ready: () => responds(`http://${host}:${ports.http}/v1/health/ready`),
     },
     metricsUrl: `http://${host}:${ports.metrics}/metrics`,

@@ -31,6 +31,7 @@ export function mailSpec(stateDir: string, ports: { smtp: number; http: number }
       MAIL_HTTP_PORT: String(ports.http),
       MAIL_DATA_DIR: path.join(stateDir, 'mail'),
     },
+    port: ports.http,
     ready: () => responds(`http://${host}:${ports.http}/messages`),
     // stack.json names processes that a test may kill. The catcher only serves the tests.
     listed: false,
@@ -45,6 +46,7 @@ export function tracesSpec(port: number): ProcessSpec {
     command: process.execPath,
     args: [program('traces')],
     env: { TRACES_PORT: String(port) },
+    port,
     ready: () => responds(`http://${host}:${port}/traces`),
     listed: false,
   };
@@ -75,6 +77,7 @@ export function prometheusSpec(stateDir: string, port: number, metricsUrls: read
       // JSON is YAML.
       writeAtomically(config, `${JSON.stringify(prometheusConfig(metricsUrls), null, 2)}\n`);
     },
+    port,
     ready: () => responds(`http://${host}:${port}/-/ready`),
     listed: false,
   };
@@ -96,6 +99,7 @@ export function dashboardsSpec(port: number, prometheusPort: number): ProcessSpe
     command: process.execPath,
     args: [program('dashboards')],
     env: { DASHBOARDS_PORT: String(port), PROMETHEUS_URL: `http://${host}:${prometheusPort}` },
+    port,
     ready: () => responds(`http://${host}:${port}/dashboards`),
     listed: false,
   };
@@ -128,6 +132,7 @@ export function chainSpec(options: {
       ...(settings.chainControl ? { CHAIN_CONTROL: '1' } : {}),
       ...(settings.chainPrograms && { CHAIN_PROGRAMS: settings.chainPrograms }),
     },
+    port,
     ready: () => healthyChain(`http://${host}:${port}`),
   };
 }
@@ -158,6 +163,7 @@ export function onrampsSpec(options: {
       ONRAMPS_TREASURY_KEY: keys.onrampTreasury.secretKey,
       ONRAMPS_KEYS: JSON.stringify({ moonpay: keys.onramps.moonpay, coinbase }),
     },
+    port,
     ready: () => responds(`http://${host}:${port}/health`),
   };
 }
