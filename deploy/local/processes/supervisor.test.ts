@@ -165,7 +165,7 @@ test('an answer of another program on the port is not taken for that of the proc
     },
   ]);
   const isLinux = process.platform === 'linux';
-  if (isLinux) await expect(starting).rejects.toThrow(/blocked does not start[^]*EADDRINUSE/);
+  if (isLinux) await expect(starting).rejects.toThrow(/blocked does not start[\s\S]*EADDRINUSE/);
   else await starting;
   other.close();
 });
