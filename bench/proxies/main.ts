@@ -48,6 +48,7 @@ switch (job.kind) {
         listen: { host: '127.0.0.1', port: job.port },
         operations: { host: '127.0.0.1', port: 0 },
         passesUnmatched: true,
+        hosts: { own: '127.0.0.1', served: ['*'] },
         dialects: [],
         offerSecret: null,
         upstreamSecret: null,

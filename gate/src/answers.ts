@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { RequestFault } from './request-fault.ts';
 import type { Found } from './routes.ts';
 
 /** The answers of the gate itself. Their codes are those of the paywall (docs/errors.md). */
@@ -23,6 +24,7 @@ const CODES = {
   400: 'validation_error',
   404: 'not_found',
   405: 'method_not_allowed',
+  421: 'not_found',
   502: 'service_unavailable',
   503: 'service_unavailable',
   504: 'service_unavailable',
@@ -44,8 +46,11 @@ export const refuseWith = (
   response.writeHead(status, headers).end(body);
 };
 
-/** Refuses a request that has no route, or a path with several readings. */
-export const refuseRoute = (response: ServerResponse, found: Extract<Found, { kind: 'refused' }>): void => {
+/** Refuses a request that has no route, or that could be read as another one. */
+export const refuseRoute = (
+  response: ServerResponse,
+  found: Extract<Found, { kind: 'refused' }> | RequestFault,
+): void => {
   const allow = found.reason === 'method' ? ['allow', found.allow] : [];
   refuseWith(response, found.status, found.reason, allow);
 };

@@ -10,8 +10,10 @@ import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
 import { askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
 import { answered, type Delivery, identityOf, isPreflight, paidRecord } from './gate.ts';
+import { hasUnremovable } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { unreadBody } from './request-body.ts';
+import { faultOf, HEADER_FAULT, type RequestFault } from './request-fault.ts';
 import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
 
@@ -86,6 +88,10 @@ const allowedHeaders = (
   ...Object.entries(headers).flat(),
 ];
 
+/** Why a request is refused whatever its route is. Its proxy passes on what the gate removes. */
+const faultOfQuestion = ({ settings }: Decider, request: IncomingMessage): RequestFault | null =>
+  hasUnremovable(request.rawHeaders) ? HEADER_FAULT : faultOf(request, settings.hosts);
+
 /** Answers one question of a proxy: `/authorize`, `/authorize?refuse=401` or `/answer`. */
 export const serveQuestion = async (
   decider: Decider,
@@ -102,7 +108,8 @@ export const serveQuestion = async (
   }
   const as401 = query === 'refuse=401';
   const [path] = target.split('?', 1) as [string];
-  const found = decider.router({ method, path, isPreflight: isPreflight(method, request) });
+  const wanted = { method, path, isPreflight: isPreflight(method, request) };
+  const found = faultOfQuestion(decider, request) ?? decider.router(wanted);
   record.route = found.route?.match ?? null;
   if (found.kind === 'refused') {
     Object.assign(record, { outcome: 'refused', reason: found.reason });

@@ -3,7 +3,7 @@ import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import { resourceOf } from '../../sdk/src/resource.ts';
 import { createTokenVerifier } from '../../sdk/src/tokens.ts';
 import { isMetered } from '../../sdk/src/vendor/metered-route.ts';
-import { DECLINE_HEADER } from './free-calls.ts';
+import { DECLINE_HEADER } from './headers.ts';
 import type { RouteSettings } from './routes.ts';
 import type { Settings } from './settings.ts';
 

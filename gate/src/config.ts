@@ -41,6 +41,16 @@ const Proxies = text
   )
   .transform((value) => (value === 'true' ? 1 : value === 'false' ? 0 : Number(value)));
 
+const HostName = text
+  .superRefine(
+    check((value) =>
+      /^(\*|(\*\.)?[a-z0-9._-]+|\[[0-9a-f:.]+\])$/i.test(value)
+        ? null
+        : 'use a name without scheme and port: www.example.com, *.example.com, or * for any host',
+    ),
+  )
+  .transform((value) => value.toLowerCase());
+
 export const GateFile = z
   .strictObject({
     mode: z
@@ -55,6 +65,12 @@ export const GateFile = z
     quittance_url: Address.optional().describe('The payment API. Default: QUITTANCE_URL'),
     service_id: text.optional().describe('The id of the service. Default: SERVICE_ID'),
     public_url: Address.optional().describe('What buyers type. Default: PUBLIC_URL'),
+    hosts: z
+      .array(HostName)
+      .optional()
+      .describe(
+        'Further hosts that callers name: www.example.com, *.example.com. Default that of public_url',
+      ),
     routes: z.array(Route).optional().describe('The first that matches counts'),
     openapi: text
       .optional()

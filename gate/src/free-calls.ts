@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RETURN_PARAMETER } from '../../sdk/src/payment-page.ts';
 import { addressGroup, parseAddress } from '../../shared/lib/address.ts';
 import type { FreeCounters } from './free-counters.ts';
-import { presentsPayment } from './headers.ts';
+import { DECLINE_HEADER, presentsPayment } from './headers.ts';
 import type { FreeQuota, Route } from './routes.ts';
 
 /** A call that passes unpaid. */
@@ -20,8 +20,6 @@ type Call = { route: Route; method: string; target: string; request: IncomingMes
 export type FreeCalls = { ask: (call: Call) => Promise<Asked> };
 
 export const REMAINING_HEADER = 'quittance-free-remaining';
-/** With `no` a caller asks for the price, also while free calls are left. */
-export const DECLINE_HEADER = 'quittance-free';
 
 const LONGEST_NAME = 512;
 /** The clocks of gates differ. A number must not end before its window does for all of them. */

@@ -12,6 +12,7 @@ import { askFree, type FreeCall, type FreeCalls } from './free-calls.ts';
 import { presentsPayment, requestHeaders } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
+import { faultOf, hostOf } from './request-fault.ts';
 import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
 import type { Upstream } from './upstream.ts';
@@ -81,7 +82,7 @@ const admit = async (
 };
 
 /** The address of the caller, as the upstream gets it. */
-const forwardedHeaders = ({ headers, socket }: IncomingMessage, proxies: number): string[] => {
+const forwardedHeaders = ({ headers, socket }: IncomingMessage, host: string, proxies: number): string[] => {
   const before = (name: string) => (proxies > 0 ? headerOf(headers, name) : null);
   const chain = before('x-forwarded-for');
   const peer = socket.remoteAddress ?? 'unknown';
@@ -91,7 +92,7 @@ const forwardedHeaders = ({ headers, socket }: IncomingMessage, proxies: number)
     'X-Forwarded-Proto',
     before('x-forwarded-proto') ?? 'http',
     'X-Forwarded-Host',
-    before('x-forwarded-host') ?? headers.host ?? '',
+    before('x-forwarded-host') ?? host,
   ];
 };
 
@@ -102,8 +103,9 @@ export const upstreamHeaders = (
   target: string,
   delivery: Delivery | null,
 ): string[] => {
-  const headers = requestHeaders(request.rawHeaders);
-  headers.push(...forwardedHeaders(request, settings.proxies));
+  const host = hostOf(request, settings.hosts) as string;
+  const headers = requestHeaders(request.rawHeaders, host);
+  headers.push(...forwardedHeaders(request, host, settings.proxies));
   if (delivery === null) return headers;
   const now = Math.floor(Date.now() / 1000);
   const about = { method: request.method!, target };
@@ -168,7 +170,7 @@ export const find = (
   const method = request.method!;
   const at = targetOf(request);
   const wanted = { method, path: at?.path ?? '', isPreflight: isPreflight(method, request) };
-  const found = gate.router(wanted);
+  const found = faultOf(request, gate.settings.hosts) ?? gate.router(wanted);
   record.route = found.route?.match ?? null;
   if (found.kind === 'found') return { ...at!, route: found.route };
   Object.assign(record, { outcome: 'refused', reason: found.reason });

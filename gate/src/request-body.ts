@@ -8,7 +8,7 @@ export type RequestBody = { beginning: Buffer; rest: IncomingMessage | null };
 
 const EMPTY = Buffer.alloc(0);
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** The body of a request of which nothing was read. */

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { GateFile } from './config.ts';
 import { openApiRoutes } from './openapi.ts';
 import { readGateFile } from './read-file.ts';
+import type { Hosts } from './request-fault.ts';
 import { type Route, routeSettingsOf } from './route-settings.ts';
 import type { RouteSettings } from './routes.ts';
 import { routesFault } from './routes-fault.ts';
@@ -25,6 +26,7 @@ export type Settings = {
   };
   routes: readonly RouteSettings[];
   passesUnmatched: boolean;
+  hosts: Hosts;
   dialects: readonly ('x402' | 'mpp')[];
   offerSecret: string | null;
   upstreamSecret: string | null;
@@ -176,6 +178,13 @@ const needed = (what: string, value: string | undefined): string => {
 const urlText = ({ host, port }: Address): string =>
   `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
 
+/** The public host is served under its name, with any port. */
+const hostsOf = (publicUrl: string, further: readonly string[] = []): Hosts => {
+  // The paywall refuses an address that is none.
+  const { host, hostname } = URL.parse(publicUrl) ?? { host: '', hostname: '' };
+  return { own: host, served: [hostname, ...further] };
+};
+
 const upstreamOf = ({ mode, upstream }: GateFile): URL | null => {
   if (mode !== 'authorize') return new URL(needed('upstream (--upstream)', upstream));
   if (upstream !== undefined) throw new SettingsError('mode authorize has no upstream: the proxy forwards');
@@ -218,6 +227,7 @@ const settingsOf = (
     },
     routes: routes.map(routeSettingsOf),
     passesUnmatched: given.unmatched !== 'refuse',
+    hosts: hostsOf(publicUrl, given.hosts),
     dialects,
     offerSecret,
     upstreamSecret: secretOf('UPSTREAM_SECRET', env.UPSTREAM_SECRET),

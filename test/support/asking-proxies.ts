@@ -25,14 +25,22 @@ if (askingProxies.length < Object.keys(PROGRAMS).length)
     'the tests of a gate beside some proxies are skipped: install nginx, caddy, haproxy and apache2',
   );
 
-type Ports = { port: number; gatePort: number; upstreamPort: number };
+type Ports = {
+  port: number;
+  gatePort: number;
+  upstreamPort: number;
+  /** Changes a script, for instance so that it fails. */
+  changeScript?: (text: string) => string;
+};
 
 /** A file of the examples with the ports of a test. */
-const withPorts = (name: string, { port, gatePort, upstreamPort }: Ports): string =>
-  readFileSync(path.join(EXAMPLES, name), 'utf8')
+const withPorts = (name: string, { port, gatePort, upstreamPort, changeScript }: Ports): string => {
+  const text = readFileSync(path.join(EXAMPLES, name), 'utf8')
     .replaceAll('8402', String(gatePort))
     .replaceAll('9000', String(upstreamPort))
     .replaceAll('8080', String(port));
+  return changeScript !== undefined && name.endsWith('.lua') ? changeScript(text) : text;
+};
 
 const modulesFolder = ['/usr/lib/apache2/modules', path.join(unpackedDir, 'usr/lib/apache2/modules')];
 
@@ -95,11 +103,11 @@ const logOf = (folder: string): string =>
  */
 export const startAskingProxy = async (
   name: AskingProxy,
-  { gatePort, upstreamPort, ...own }: Omit<Ports, 'port'> & Partial<Ports>,
-): Promise<{ url: string; output: () => string; stop: () => Promise<void> }> => {
+  given: Omit<Ports, 'port'> & Partial<Ports>,
+): Promise<{ url: string; port: number; isRunning: () => boolean; stop: () => Promise<void> }> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'quittance-proxy-'));
-  const port = own.port ?? (await createPortPicker().any());
-  const args = FILES[name](folder, { port, gatePort, upstreamPort });
+  const port = given.port ?? (await createPortPicker().any());
+  const args = FILES[name](folder, { ...given, port });
   const child: ChildProcess = spawn(findBinary(PROGRAMS[name])!, args, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, LD_LIBRARY_PATH: LIBRARIES },
@@ -123,7 +131,8 @@ export const startAskingProxy = async (
       () => true,
       () => false,
     );
-    if (isUp) return { url, output: () => output, stop };
+    if (isUp)
+      return { url, port, isRunning: () => child.exitCode === null && child.signalCode === null, stop };
     if (child.exitCode !== null) throw new Error(`${name} did not start: ${output}${logOf(folder)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -66,6 +66,7 @@ export const startGateWorld = async (
       { match: 'GET /ws', paid },
     ],
     passesUnmatched: true,
+    hosts: { own: new URL(PUBLIC_URL).host, served: ['*'] },
     dialects: [],
     offerSecret: null,
     upstreamSecret: null,

@@ -63,6 +63,15 @@ export const PAYMENT_HEADERS = [
   'payment-authorization',
 ] as const;
 
+/** The headers in which paywalls of every protocol answer. */
+export const ANSWER_HEADERS = [
+  'payment-required',
+  'payment-response',
+  'x-payment-response',
+  'payment-receipt',
+  'x-payment-replayed',
+] as const;
+
 const MAX_BILL_BYTES = 65_536;
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
