@@ -143,17 +143,50 @@ describe('answers', () => {
     expect(await read()).toBe('data: 2\n\n');
   });
 
-  test('early hints arrive before the answer', async () => {
-    const { url } = await start((_request, response) => {
-      response.writeEarlyHints({ link: '</a.css>; rel=preload' });
+  test.each([
+    ['one link', ['</a.css>; rel=preload']],
+    ['two headers', ['</a.css>; rel=preload; as=style', '</b.js>; rel=preload; as=script']],
+    ['two links in one header', ['</a.css>; rel=preload, </b.js>; rel=preload']],
+    ['quoted words', ['</a.css>; rel="preload stylesheet"; imagesrcset="a.png 1x, b.png 2x"']],
+    ['no link', []],
+  ])('early hints with %s arrive before the answer', async (_name, links) => {
+    const { url, gate } = await start((_request, response) => {
+      const lines = links.map((link) => `Link: ${link}\r\n`).join('');
+      response.socket!.write(`HTTP/1.1 103 Early Hints\r\nX-Other: 1\r\n${lines}\r\n`);
       response.end('ok');
     });
     const hints: unknown[] = [];
-    await ask(url, {}, (request) => {
-      request.on('information', ({ statusCode, headers }) => hints.push([statusCode, headers.link]));
+    const { text } = await ask(url, {}, (request) => {
+      request.on('information', ({ rawHeaders }) => hints.push(rawHeaders));
       request.end();
     });
-    expect(hints).toEqual([[103, '</a.css>; rel=preload']]);
+    expect([text, hints]).toEqual([
+      'ok',
+      links.length === 0 ? [] : [links.flatMap((link) => ['Link', link])],
+    ]);
+    expect(await sendRaw(gate.port, 'GET / HTTP/1.0\r\nhost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('a status text that Node does not send is left out', async () => {
+    const { url } = await start((_request, response) => {
+      response.socket!.end('HTTP/1.1 200 O\x01K\r\nConnection: close\r\n\r\nok');
+    });
+    const { answer, text } = await ask(url);
+    expect([answer.statusCode, answer.statusMessage, text]).toEqual([200, '', 'ok']);
+  });
+
+  test('trailers that cannot follow are not announced, and the answer arrives', async () => {
+    const { url, gate } = await start((request, response) => {
+      const length = request.url === '/chunked' ? '' : 'Content-Length: 2\r\n';
+      const body = request.method === 'HEAD' ? '' : length === '' ? '2\r\nok\r\n0\r\nX-Sum: 9\r\n\r\n' : 'ok';
+      const head = `${length === '' ? 'Transfer-Encoding: chunked\r\n' : length}Trailer: X-Sum\r\n`;
+      response.socket!.end(`HTTP/1.1 200 OK\r\n${head}Connection: close\r\n\r\n${body}`);
+    });
+    expect((await ask(`${url}/sized`)).text).toBe('ok');
+    expect((await ask(`${url}/chunked`, { method: 'HEAD' })).answer.statusCode).toBe(200);
+    expect(await sendRaw(gate.port, 'GET /chunked HTTP/1.0\r\nhost: a\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 200 [\s\S]*ok$/,
+    );
   });
 
   test('a client that does not read stops the upstream, and one that disconnects ends it', async () => {

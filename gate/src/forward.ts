@@ -1,17 +1,17 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import type { Admission } from '../../sdk/src/vendor/admission.ts';
-import { isDelivered } from '../../sdk/src/vendor/answers.ts';
 import { captureNode } from '../../sdk/src/vendor/node.ts';
 import { refuseWith } from './answers.ts';
-import type { FreeCall } from './free-calls.ts';
-import { answerHeaders, answerTrailers, requestTrailers } from './headers.ts';
-import { type AnswerPrice, createFirstPart, createLeaving, type Leaving, rememberAnswer } from './metered.ts';
+import { type Cost, createCost, type Priced } from './cost.ts';
+import { passHints } from './early-hints.ts';
+import { answerHeaders, requestTrailers } from './headers.ts';
+import { passAnswer } from './pass-answer.ts';
 import type { RequestBody } from './request-body.ts';
+import { joinSides, SWITCH, type Switched, type Switching } from './upgrade.ts';
 import type { Upstream } from './upstream.ts';
 
 /** One request on its way to the upstream, and the answer on its way back. */
 
-type Delivery = Extract<Admission, { kind: 'deliver' }>;
+type Delivery = NonNullable<Priced['delivery']>;
 
 /** Each cuts one open call off, because the time to drain is over. */
 export type Cuts = Set<() => Promise<void>>;
@@ -22,18 +22,13 @@ type Forwarding = {
   timeouts: { connectMs: number; answerMs: number; idleMs: number };
   storedBytes: number;
 };
-type Call = {
-  request: IncomingMessage;
+type Call = Priced & {
   response: ServerResponse;
   target: string;
   headers: string[];
   body: RequestBody;
-  /** Null: the request is free. */
-  delivery: Delivery | null;
-  /** Null: the request is paid, or its route is free. */
-  freeCall: FreeCall | null;
-  /** Null: the request is of no metered route. */
-  answerPrice: AnswerPrice | null;
+  /** The connection of a handshake, which the upstream may switch. Null: the request is none. */
+  switching: Switching | null;
 };
 
 /** How a forwarded request has ended, for log and metrics. */
@@ -52,8 +47,6 @@ type Ended = {
 };
 type Fault = NonNullable<Ended['fault']>;
 
-/** How long a paid answer is read on for a buyer who has disconnected. */
-const GRACE_MS = 30_000;
 /** Repeating these changes nothing (RFC 9110, 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
 
@@ -115,18 +108,22 @@ const createDeadline = (onEnd: () => void) => {
   };
 };
 
+type Answered = { answer: IncomingMessage; switched: Switched | null };
+
 /**
  * Begins the request at the upstream.
- * @returns the request, after the answer's first line or with the fault
+ * @returns the answer, after its first line, and the connection if the upstream has switched it
+ * @throws the fault
  */
 const ask = (
   { upstream, timeouts }: Forwarding,
   call: Call,
   onAsked: (asked: ClientRequest) => void,
-): Promise<IncomingMessage> =>
+): Promise<Answered> =>
   new Promise((resolve, reject) => {
-    const { request, response, target: path, headers, body } = call;
-    const asked = upstream.send({ method: request.method!, path, headers });
+    const { request, response, target: path, headers, body, switching } = call;
+    const send = switching === null ? upstream.send : upstream.sendAlone;
+    const asked = send({ method: request.method!, path, headers });
     onAsked(asked);
     const deadline = createDeadline(() => asked.destroy(new UpstreamFault('upstream_timeout')));
     asked.once('socket', (socket) => {
@@ -134,25 +131,25 @@ const ask = (
       deadline.set(timeouts.connectMs);
       socket.once('connect', deadline.clear);
     });
-    // The agent sets it: no byte has come or gone for a while.
+    // The agent sets it for its own connections: no byte has come or gone for a while.
+    if (switching !== null) asked.setTimeout(timeouts.idleMs);
     asked.once('timeout', () => asked.destroy(new UpstreamFault('upstream_timeout')));
     asked.once('finish', () => deadline.set(timeouts.answerMs));
-    asked.on('information', ({ statusCode, headers: early }) => {
-      if (statusCode === 103 && !response.headersSent && request.httpVersionMinor > 0)
-        response.writeEarlyHints(early as Record<string, string>);
-    });
+    asked.on('information', (information) => passHints(response, information));
     asked.once('response', (answer) => {
       deadline.clear();
-      resolve(answer);
+      resolve({ answer, switched: null });
     });
     asked.on('error', (error) => {
       deadline.clear();
       reject(error);
     });
-    // Only a request to upgrade may be answered by one.
-    asked.once('upgrade', (_answer, socket) => {
-      socket.destroy();
+    asked.once('upgrade', (answer, socket, head) => {
       deadline.clear();
+      // It may break before both sides are joined.
+      socket.on('error', () => undefined).setTimeout(0);
+      if (switching !== null) return resolve({ answer, switched: { answer, socket, head } });
+      socket.destroy();
       reject(new UpstreamFault('upstream_broken'));
     });
     sendBody(body, asked, request);
@@ -163,7 +160,7 @@ const askOnce = async (
   forwarding: Forwarding,
   call: Call,
   onAsked: (asked: ClientRequest) => void,
-): Promise<IncomingMessage> => {
+): Promise<Answered> => {
   let last: ClientRequest | undefined;
   const remember = (asked: ClientRequest) => {
     last = asked;
@@ -179,105 +176,68 @@ const askOnce = async (
 };
 
 /**
- * Passes the answer on with its trailers, as fast as the client reads.
- * @returns the bytes, and the fault if it was not whole
- */
-const pass = (
-  answer: IncomingMessage,
-  { response, request, delivery }: Call,
-  leaving: Leaving,
-  storedBytes: number,
-): Promise<Pick<Ended, 'bytes' | 'fault'>> =>
-  new Promise((resolve) => {
-    let bytes = 0;
-    let isGone = false;
-    let grace: NodeJS.Timeout | undefined;
-    const end = (fault: Ended['fault']) => {
-      clearTimeout(grace);
-      resolve({ bytes, fault });
-    };
-    const goneFault = (): Fault => (isStopped(delivery) ? 'authorization_ended' : 'client_disconnected');
-    /** The client has gone. A paid answer is read on for a repeat, unless it is too long. */
-    const leave = () => {
-      // What was delivered of a metered answer is charged, and there is no repeat of it.
-      if (delivery === null || delivery.isRepeatable || delivery.metering !== null) return answer.destroy();
-      if (bytes <= storedBytes) return answer.resume();
-      void delivery.finish(null);
-      return answer.destroy();
-    };
-    const parts = createFirstPart(delivery, (chunk) => {
-      const isTaken = response.write(chunk);
-      if (isGone) leave();
-      else if (!isTaken) answer.pause();
-    });
-    answer.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      parts.add(chunk);
-    });
-    response.on('drain', () => answer.resume());
-    const onGone = () => {
-      // A meter that stops ends the response before the answer has ended.
-      if (response.writableFinished && answer.complete) return;
-      isGone = true;
-      grace = setTimeout(() => answer.destroy(), GRACE_MS);
-      grace.unref();
-      leave();
-    };
-    if (response.destroyed) onGone();
-    else response.once('close', onGone);
-    answer.once('end', () => {
-      if (!answer.complete) return;
-      const trailers = answerTrailers(answer.rawTrailers);
-      if (trailers.length > 0 && request.httpVersionMinor > 0) response.addTrailers(trailers);
-      response.end(parts.rest());
-      end(isGone ? goneFault() : null);
-    });
-    // `close` follows it, which decides.
-    answer.on('error', () => undefined);
-    answer.once('close', () => {
-      if (answer.complete) return;
-      parts.rest();
-      if (isGone) return end(goneFault());
-      // A client that has stopped reading may have caused it, so that one gets no second answer.
-      if (response.writableNeedDrain) leaving.owes();
-      else {
-        leaving.owesNothing();
-        void delivery?.finish('failed');
-      }
-      response.destroy();
-      end('upstream_broken');
-    });
-  });
-
-/**
  * Begins the delivery of a call.
  * @param stop ends the call at the upstream
  */
 const beginDelivery = (
   { response }: Call,
   delivery: Delivery,
-  { leaving, storedBytes, stop }: { leaving: Leaving; storedBytes: number; stop: () => void },
+  { cost, storedBytes, stop }: { cost: Cost; storedBytes: number; stop: () => void },
 ): void => {
   // Before the listener of the paywall, after which nothing can be charged.
-  response.once('close', leaving.owes);
+  response.once('close', () => void cost.end('left'));
   captureNode(response, delivery, storedBytes);
   delivery.metering?.meter.signal.addEventListener('abort', () => {
     if (isStopped(delivery) && !response.headersSent) stop();
   });
 };
 
+/** Statuses whose answers have no body, and so no trailers. */
+const BODILESS = new Set([204, 304]);
+
+const withoutTrailer = (headers: readonly string[]): string[] =>
+  headers.filter((_, at) => headers[at - (at % 2)]!.toLowerCase() !== 'trailer');
+
+/** The text of a status, as it may be sent (RFC 9112, 4). */
+const TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Begins the answer to the client with the head of the upstream's. */
+const writeHead = (answer: IncomingMessage, call: Call, more: readonly string[] = []): void => {
+  const { response, request, delivery, freeCall } = call;
+  const status = answer.statusCode!;
+  const headers = answerHeaders(answer.rawHeaders, delivery !== null || freeCall !== null);
+  const hasTrailers =
+    answer.headers['transfer-encoding'] !== undefined &&
+    request.httpVersionMinor > 0 &&
+    request.method !== 'HEAD' &&
+    !BODILESS.has(status);
+  // Node refuses to announce trailers that cannot follow.
+  const passed = hasTrailers ? headers : withoutTrailer(headers);
+  response.sendDate = answer.headers.date === undefined;
+  const text = answer.statusMessage ?? '';
+  response.writeHead(status, TEXT.test(text) ? text : '', [...passed, ...more]);
+};
+
+/** Switches the connection of the client. It is delivered before the client learns of it. */
+const switchOver = async (switched: Switched, call: Call, cost: Cost): Promise<number> => {
+  await cost.end('delivered');
+  writeHead(switched.answer, call, SWITCH);
+  call.response.flushHeaders();
+  return joinSides(call.switching!, switched);
+};
+
 const forwardOpen = async (
   forwarding: Forwarding,
   call: Call,
-  leaving: Leaving,
+  cost: Cost,
   onAsked: (asked: ClientRequest) => void,
 ): Promise<Ended> => {
   const { upstream, storedBytes } = forwarding;
-  const { request, response, delivery, freeCall } = call;
+  const { request, response, delivery } = call;
   let asked: ClientRequest | undefined;
   let hasLeft = false;
   const stop = () => asked?.destroy(new UpstreamFault('authorization_ended'));
-  if (delivery !== null) beginDelivery(call, delivery, { leaving, storedBytes, stop });
+  if (delivery !== null) beginDelivery(call, delivery, { cost, storedBytes, stop });
   // Without its whole request the upstream must not go on. A free answer is for nobody then. A paid
   // one is read for a repeat.
   const onClose = () => {
@@ -287,9 +247,9 @@ const forwardOpen = async (
       asked?.destroy(new UpstreamFault('client_disconnected'));
   };
   response.once('close', onClose);
-  let answer: IncomingMessage;
+  let answered: Answered;
   try {
-    answer = await askOnce(forwarding, call, (each) => {
+    answered = await askOnce(forwarding, call, (each) => {
       asked = each;
       onAsked(each);
     });
@@ -297,50 +257,52 @@ const forwardOpen = async (
     const fault = hasLeft ? 'client_disconnected' : faultOf(error as Error);
     if (fault.startsWith('upstream_')) {
       upstream.failed();
-      freeCall?.giveBack();
+      await cost.end('failed');
     }
     refuseWith(response, STATUSES[fault], fault);
     return { upstreamStatus: null, bytes: 0, fault };
   }
+  const { answer, switched } = answered;
+  const upstreamStatus = answer.statusCode!;
   upstream.answered();
-  rememberAnswer(request, answer);
-  leaving.answered(answer);
-  const status = answer.statusCode!;
-  // Before the answer: who repeats the request finds the call given back.
-  if (!isDelivered(status)) freeCall?.giveBack();
-  const headers = answerHeaders(answer.rawHeaders, delivery !== null || freeCall !== null);
-  response.sendDate = answer.headers.date === undefined;
-  response.writeHead(status, answer.statusMessage ?? '', headers);
-  const { bytes, fault } = await pass(answer, call, leaving, storedBytes);
-  if (fault === 'upstream_broken') {
-    upstream.failed();
-    freeCall?.giveBack();
-  }
-  return { upstreamStatus: status, bytes, fault };
+  cost.answered(answer);
+  if (switched !== null)
+    return { upstreamStatus, bytes: await switchOver(switched, call, cost), fault: null };
+  writeHead(answer, call);
+  const { bytes, end } = await passAnswer(answer, call, cost, storedBytes);
+  if (end === 'broken') upstream.failed();
+  const gone = isStopped(delivery) ? 'authorization_ended' : 'client_disconnected';
+  const fault = { whole: null, broken: 'upstream_broken', gone } as const;
+  return { upstreamStatus, bytes, fault: fault[end] };
 };
 
 /**
  * Forwards a request, and its answer, until the gate cuts it off. The gate has failed then, so the
- * call costs nothing. It never throws.
+ * call costs nothing.
+ * @throws errors of an answer that cannot be passed; it costs nothing
  */
 export const forward = async (forwarding: Forwarding, call: Call): Promise<Ended> => {
-  const { delivery, response, freeCall, answerPrice } = call;
-  const leaving = createLeaving(delivery, answerPrice);
+  const cost = createCost(call);
   let asked: ClientRequest | undefined;
   let isCut = false;
   const cut = async (): Promise<void> => {
     isCut = true;
-    leaving.owesNothing();
-    freeCall?.giveBack();
-    const finished = delivery?.finish('failed');
+    const ended = cost.end('failed');
     asked?.destroy(new UpstreamFault('gate_ended'));
-    response.destroy();
-    await finished;
+    call.response.destroy();
+    await ended;
   };
   forwarding.cuts.add(cut);
-  const ended = await forwardOpen(forwarding, call, leaving, (each) => {
-    asked = each;
-  });
-  forwarding.cuts.delete(cut);
-  return isCut ? { ...ended, fault: 'gate_ended' } : ended;
+  try {
+    const ended = await forwardOpen(forwarding, call, cost, (each) => {
+      asked = each;
+    });
+    return isCut ? { ...ended, fault: 'gate_ended' } : ended;
+  } catch (error) {
+    asked?.destroy();
+    await cost.end('failed');
+    throw error;
+  } finally {
+    forwarding.cuts.delete(cut);
+  }
 };

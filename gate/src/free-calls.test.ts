@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { ask, type GateWorld, startGateWorld } from '../../test/support/gate.ts';
+import { createImpatient, readWithPause } from '../../test/support/stalls.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { windowAt } from './free-calls.ts';
 import { memoryCounters } from './free-counters.ts';
@@ -140,6 +141,13 @@ describe('a call that the upstream fails is given back', () => {
     await left;
     await waitUntil(() => lines.some(({ message }) => message === 'call'));
     next.resolve();
+    expect(await call('/report')).toEqual([402, '0']);
+  });
+
+  test('a long answer whose reader stalls until the upstream gives up is not given back', async () => {
+    const impatient = createImpatient();
+    const { gate } = await start(impatient.serve, { ...TWO, calls: 1 });
+    await readWithPause(gate.port, '/report', {}, impatient.gaveUp);
     expect(await call('/report')).toEqual([402, '0']);
   });
 

@@ -15,6 +15,7 @@ import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
 import { faultOf, hostOf } from './request-fault.ts';
 import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
+import { SWITCH, type Switching } from './upgrade.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What decides about requests. A reload replaces it as a whole. */
@@ -97,7 +98,7 @@ const forwardedHeaders = ({ headers, socket }: IncomingMessage, host: string, pr
 };
 
 /** The headers that the upstream gets, with those of the gate. */
-export const upstreamHeaders = (
+const upstreamHeaders = (
   { settings }: Gate,
   request: IncomingMessage,
   target: string,
@@ -161,7 +162,7 @@ export const isPreflight = (method: string, { headers }: IncomingMessage): boole
  * Finds the route of a request, and refuses one that may not pass.
  * @returns null if the request was refused
  */
-export const find = (
+const find = (
   gate: Gate,
   request: IncomingMessage,
   response: ServerResponse,
@@ -190,7 +191,7 @@ type Admitted = { delivery: Delivery | null; freeCall: FreeCall | null; body: Re
  * Decides about a request of a priced route: a free call of its caller, or what the paywall says.
  * @returns null if the paywall has answered
  */
-export const pass = async (
+const pass = async (
   gate: Gate,
   found: Found,
   { request, response, record, span }: Call,
@@ -211,12 +212,20 @@ export const pass = async (
   return { delivery: admission, freeCall: null, body };
 };
 
-/** Serves one request: an answer of the paywall, or one of the upstream. */
+/**
+ * Serves one request: an answer of the paywall, or one of the upstream.
+ * @param switching the connection of a handshake, null for any other request
+ */
 export const serve = async (
   gate: Gate,
   request: IncomingMessage,
   response: ServerResponse,
-  { record, cuts, span }: { record: CallRecord; cuts: Cuts; span: CallSpan },
+  {
+    record,
+    cuts,
+    span,
+    switching,
+  }: { record: CallRecord; cuts: Cuts; span: CallSpan; switching: Switching | null },
 ): Promise<void> => {
   const { settings, upstream } = gate;
   const found = find(gate, request, response, record);
@@ -231,10 +240,20 @@ export const serve = async (
     response.writeContinue();
   const { headers, end } = span.upstream(settings.upstream!, request.method!, found.path, [
     ...upstreamHeaders(gate, request, found.target, delivery),
-    ...framing(request),
+    ...(switching === null ? framing(request) : SWITCH),
   ]);
   const answerPrice = found.route?.answerPrice ?? null;
-  const call = { request, response, target: found.target, headers, body, delivery, freeCall, answerPrice };
+  const call = {
+    request,
+    response,
+    target: found.target,
+    headers,
+    body,
+    delivery,
+    freeCall,
+    answerPrice,
+    switching,
+  };
   const forwarding = { cuts, upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
   const ended = await forward(forwarding, call);
   end(ended.upstreamStatus, ended.fault);

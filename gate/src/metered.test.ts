@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ask, type GateWorld, startGateWorld } from '../../test/support/gate.ts';
+import { createImpatient, readWithPause } from '../../test/support/stalls.ts';
 import { PUBLIC_URL } from '../../test/support/vendor-api.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { Route, routeSettingsOf } from './route-settings.ts';
@@ -207,6 +208,22 @@ describe('a buyer who leaves', () => {
   });
 });
 
+test.each([
+  ['/chat', 32_000n],
+  ['/based', 42_000n],
+  ['/fixed', 20_000n],
+  ['/tab', 32_000n],
+])('a buyer who stalls %s until the upstream gives up pays what the answer says', async (path, used) => {
+  const impatient = createImpatient({ 'x-tokens': '320' });
+  await start(impatient.serve);
+  const { headers, held } = open(path);
+  expect(await readWithPause(world.gate.port, path, headers, impatient.gaveUp)).toBeGreaterThan(0);
+  await waitUntil(() => calls().length === 1);
+  expect(calls()[0]).toMatchObject({ reason: 'upstream_broken', amount: String(used) });
+  await world.gate.stop();
+  expect(held.used).toBe(used);
+});
+
 describe('a tab', () => {
   test('serves many calls, is ended by its buyer, and captured once', async () => {
     await start((_request, response) => response.writeHead(200, { 'x-tokens': '100' }).end('ok'));
@@ -262,11 +279,12 @@ test.each([
   await start(() => undefined);
   world.upstream.server.on('upgrade', (_request, socket) => {
     socket.end(
-      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\nx-tokens: 320\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nx-tokens: 320\r\n\r\n',
     );
   });
   const { headers, held } = open(path);
-  const upgrade = { ...headers, connection: 'upgrade', upgrade: 'echo' };
+  const handshake = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' };
+  const upgrade = { ...headers, connection: 'upgrade', upgrade: 'websocket', ...handshake };
   const { socket } = await begin(path, upgrade, 'HTTP/1.1 101');
   socket.destroy();
   await waitUntil(() => held.used > 0n);
@@ -274,6 +292,22 @@ test.each([
   await waitUntil(() => calls().length === 1);
   expect(calls()[0]).toMatchObject({ outcome: 'paid', amount: String(used) });
 });
+
+test.each([
+  ['whole', 'Content-Length: 2', 'ok'],
+  ['whose rest is to come', 'Content-Length: 9', 'ok'],
+])(
+  'an answer %s with a status that Node does not send costs nothing, and the gate serves on',
+  async (_, length, body) => {
+    await start((_request, response) => {
+      response.socket!.write(`HTTP/1.1 099 Odd\r\nX-Tokens: 320\r\n${length}\r\n\r\n${body}`);
+    });
+    const { headers, held } = open('/chat');
+    await get('/chat', headers).catch(() => undefined);
+    await waitUntil(() => held.status === 'voided' && calls().length === 1);
+    expect((await fetch(`${world.url}/chat`)).status).toBe(402);
+  },
+);
 
 test('a compressed stream of events is passed as it is', async () => {
   const bytes = gzipSync('data: 1\n\n');

@@ -103,8 +103,11 @@ export const createFirstPart = (delivery: Delivery | null, send: (chunk: Buffer)
   };
 };
 
-/** Charges for what was delivered of an answer. */
-const charge = ({ metering }: Delivery, price: AnswerPrice, answer: IncomingMessage): void => {
+/**
+ * Charges for what was delivered of a metered answer that is not whole. A buyer who leaves before
+ * the last byte must not have the rest for nothing.
+ */
+export const charge = ({ metering }: Delivery, price: AnswerPrice, answer: IncomingMessage): void => {
   if (metering === null || !metering.hasBegun() || metering.stopped() !== null) return;
   if (price.header === null) {
     metering.leave();
@@ -118,37 +121,4 @@ const charge = ({ metering }: Delivery, price: AnswerPrice, answer: IncomingMess
     // The answer was whole, and its price was charged.
     if (!(error instanceof MeterStoppedError)) throw error;
   }
-};
-
-/**
- * What a buyer owes for a metered answer that is not whole. One who leaves before the last byte
- * must not have the rest for nothing, and one whose upstream breaks pays nothing.
- */
-export const createLeaving = (delivery: Delivery | null, price: AnswerPrice | null) => {
-  let answer: IncomingMessage | null = null;
-  return {
-    answered: (found: IncomingMessage): void => {
-      answer = found;
-    },
-    /** The buyer has left. Only the first call of one of the two counts. */
-    owes: (): void => {
-      if (delivery !== null && price !== null && answer !== null) charge(delivery, price, answer);
-      answer = null;
-    },
-    owesNothing: (): void => {
-      answer = null;
-    },
-  };
-};
-export type Leaving = ReturnType<typeof createLeaving>;
-
-/** Charges for an answer without a body, which is delivered at once. */
-export const chargeAtOnce = (
-  delivery: Delivery,
-  price: AnswerPrice | null,
-  answer: IncomingMessage,
-): void => {
-  if (price === null || delivery.metering === null) return;
-  delivery.metering.begin();
-  charge(delivery, price, answer);
 };

@@ -17,10 +17,14 @@ afterEach(async () => {
 });
 
 type Line = Record<string, unknown>;
-const start = (args: string[], env: Record<string, string>) => {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, ...args], {
-    env: { PATH: process.env.PATH, ...env },
-  });
+const start = (args: string[], env: Record<string, string>, options: string[] = []) => {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', ...options, PROGRAM, ...args],
+    {
+      env: { PATH: process.env.PATH, ...env },
+    },
+  );
   stops.push(() => child.kill('SIGKILL'));
   const lines: Line[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)));
@@ -96,6 +100,38 @@ test('it serves a file, loads it again on SIGHUP, keeps it if the new one is wro
   expect(await gate.ended).toBe(0);
   expect(await gate.line('call')).toMatchObject({ route: 'GET /report', outcome: 'quoted', status: 402 });
   expect(gate.stderr()).toBe('');
+});
+
+test('an error that nobody handles is logged, and the gate ends after its open calls', async () => {
+  const api = await startVendorApi();
+  stops.push(api.stop);
+  const next = Promise.withResolvers<void>();
+  const upstream = await startUpstream(async (_request, response) => {
+    await next.promise;
+    response.end('ok');
+  });
+  stops.push(upstream.stop);
+  const places = ['--upstream', `http://127.0.0.1:${upstream.port}`, '--listen', '0', '--operations', '0'];
+  const env = { QUITTANCE_URL: api.baseUrl, SERVICE_KEY, SERVICE_ID: api.serviceId };
+  const failing = `process.on('SIGUSR2', () => { throw new Error('a mistake'); })`;
+  const gate = start(
+    [...places, '--price', 'GET /report=0.05'],
+    { ...env, PUBLIC_URL: 'https://shop.example.com' },
+    ['--import', `data:text/javascript,${encodeURIComponent(failing)}`],
+  );
+  const url = `http://${((await gate.line('the gate serves')) as Line).listen}`;
+  const open = ask(`${url}/free`);
+  await waitFor(
+    () => upstream.seen.length,
+    (count) => count === 1,
+  );
+  gate.child.kill('SIGUSR2');
+  expect(await gate.line('an error was not handled')).toMatchObject({
+    error: expect.stringContaining('a mistake'),
+  });
+  next.resolve();
+  expect((await open).text).toBe('ok');
+  expect(await gate.ended).toBe(70);
 });
 
 test('a wrong command line ends it with a sentence', async () => {

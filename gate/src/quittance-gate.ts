@@ -10,6 +10,8 @@ import { SettingsError } from './yaml-file.ts';
 
 /** The level by which programs end that were used wrongly (sysexits.h). */
 const USAGE_CODE = 64;
+/** The level by which programs end that found a mistake of their own. */
+const SOFTWARE_CODE = 70;
 const FLUSH_MS = 500;
 
 const refuse = (error: unknown): never => {
@@ -67,15 +69,23 @@ const run = async (command: WithSettings): Promise<void> => {
     lines.flush();
   });
   let isStopping = false;
-  const stop = async () => {
+  const stop = async (code: number) => {
     if (isStopping) return;
     isStopping = true;
     log.info({}, 'the gate ends');
-    await gate.stop();
+    await gate
+      .stop()
+      .catch((error: unknown) => log.error({ error: String(error) }, 'the gate does not end well'));
     lines.flushSync();
-    process.exit(0);
+    process.exit(code);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0));
+  // A mistake of ours. The state of the process is unknown, so it serves the open calls, and ends.
+  process.on('uncaughtException', (error) => {
+    log.error({ error: String(error?.stack ?? error) }, 'an error was not handled');
+    lines.flush();
+    void stop(SOFTWARE_CODE);
+  });
 };
 
 const command = orRefuse(() => readCommand(process.argv.slice(2)));

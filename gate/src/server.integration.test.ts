@@ -1,5 +1,8 @@
+import type { Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
 import { ask, startGateWorld } from '../../test/support/gate.ts';
+import { startProxy } from '../../test/support/proxy.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 
 /** The end of a gate while another one goes on with the same store. */
@@ -47,4 +50,30 @@ test.each([
   const again = await ask(`${next.url}/report`, { headers });
   expect([again.answer.statusCode, again.text]).toEqual([200, 'all of it']);
   expect(ending.api.calls().filter((call) => call === 'redeem')).toHaveLength(1);
+});
+
+test('an upstream that resets a paid WebSocket while the store is slow does not end the gate', async () => {
+  const redis = new URL(process.env.REDIS_URL!);
+  const slow = await startProxy(Number(redis.port));
+  stops.push(async () => slow.stop());
+  redis.port = String(slow.port);
+  const world = await startGateWorld((_request, response) => response.end('ok'), { storeUrl: redis.href });
+  stops.push(world.stop);
+  const reset = Promise.withResolvers<void>();
+  world.upstream.server.on('upgrade', (_request, socket) => {
+    slow.freeze(true);
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    setTimeout(() => {
+      (socket as Socket).once('close', () => reset.resolve()).resetAndDestroy();
+    }, 50);
+  });
+  const socket = new WebSocket(`${world.url.replace('http', 'ws')}/ws`, { headers: world.pay('/ws') });
+  const closed = new Promise((resolve) => socket.on('error', resolve).on('close', resolve));
+  await reset.promise;
+  // The reset has arrived when a later request has.
+  expect((await ask(`${world.url}/free`)).text).toBe('ok');
+  slow.freeze(false);
+  await closed;
+  await waitUntil(() => world.lines.some(({ path, outcome }) => path === '/ws' && outcome === 'paid'));
+  expect((await ask(`${world.url}/free`)).text).toBe('ok');
 });

@@ -1,6 +1,5 @@
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { refuseWith } from './answers.ts';
 import { type Decider, serveQuestion } from './authorize.ts';
 import { type CallRecord, fieldsOf, type GateLog } from './call-log.ts';
@@ -9,7 +8,7 @@ import type { Cuts } from './forward.ts';
 import { type Gate, newRecord, serve, targetOf } from './gate.ts';
 import type { Metrics } from './metrics.ts';
 import type { Address } from './settings.ts';
-import { serveUpgrade } from './upgrade.ts';
+import { type Switching, serveUpgrades } from './upgrade.ts';
 
 /** Longer than load balancers keep theirs, so that none sends into a connection that is closing. */
 const KEEP_ALIVE_MS = 75_000;
@@ -25,9 +24,10 @@ const DRAIN_POLL_MS = 50;
 /** How long calls that are cut off may take to write what became of them. */
 const CUT_MS = 2000;
 
+/** Later errors are of single connections, like one that was not accepted for want of a file. */
 const listen = (server: Server, { host, port }: Address): Promise<number> =>
   new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.on('error', reject);
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 
@@ -64,9 +64,18 @@ const serveOne = (
   gate: Gate | Decider,
   request: IncomingMessage,
   response: ServerResponse,
-  call: { record: CallRecord; cuts: Cuts; span: CallSpan },
+  call: { record: CallRecord; cuts: Cuts; span: CallSpan; switching: Switching | null },
 ): Promise<void> =>
   'upstream' in gate ? serve(gate, request, response, call) : serveQuestion(gate, request, response, call);
+
+/** Answers after a mistake of ours, unless the answer that has begun cannot be replaced. */
+const refuseOrEnd = (response: ServerResponse): void => {
+  try {
+    refuseWith(response, 503, 'internal');
+  } catch {
+    response.destroy();
+  }
+};
 
 /**
  * The listener of a gate.
@@ -76,42 +85,32 @@ export const createListener = (current: () => Gate | Decider, reports: Reports) 
   const { log } = reports;
   const calls = createCalls(reports);
   let isDraining = false;
-  const upgraded = new Set<Duplex>();
   const cuts: Cuts = new Set();
-
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handle = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    switching: Switching | null = null,
+  ): Promise<void> => {
     const { record, span, end } = calls.begin(request);
     if (isDraining) response.shouldKeepAlive = false;
     const closed = new Promise((resolve) => response.once('close', resolve));
     try {
-      await serveOne(current(), request, response, { record, cuts, span });
+      await serveOne(current(), request, response, { record, cuts, span, switching });
     } catch (error) {
       calls.fail(error, record);
-      refuseWith(response, 503, 'internal');
+      refuseOrEnd(response);
     }
     await closed;
     record.status = response.headersSent ? response.statusCode : null;
     end();
   };
 
-  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const { record, span, end } = calls.begin(request);
-    upgraded.add(socket);
-    socket.on('error', () => undefined).once('close', () => upgraded.delete(socket));
-    try {
-      const gate = current();
-      if ('upstream' in gate) await serveUpgrade(gate, request, { socket, head }, { record, span });
-      else socket.destroy();
-    } catch (error) {
-      calls.fail(error, record);
-      socket.destroy();
-    }
-    end();
-  };
-
   const server = http.createServer(OPTIONS, (request, response) => void handle(request, response));
+  server.on('error', (error) => log.error({ error: error.message }, 'a connection is not accepted'));
+  // The size of a head is limited. A limit of their number would cut the end of it off.
+  server.maxHeadersCount = 0;
   server.on('checkContinue', (request, response) => void handle(request, response));
-  server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head));
+  serveUpgrades(server, () => 'upstream' in current(), handle);
   server.setTimeout(current().settings.timeouts.idleMs);
 
   const waitForCalls = async (ms: number): Promise<void> => {
@@ -134,7 +133,6 @@ export const createListener = (current: () => Gate | Decider, reports: Reports) 
         log.warn({ open: calls.open() }, 'calls are cut off, because the time to drain is over');
       // Before the connections: a buyer who leaves would have to pay.
       const ended = Promise.allSettled([...cuts].map((cut) => cut()));
-      for (const socket of upgraded) socket.destroy();
       server.closeAllConnections();
       await Promise.all([closed, ended]);
       await waitForCalls(CUT_MS);

@@ -1,35 +1,92 @@
-import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { refuseWith } from './answers.ts';
-import type { CallRecord } from './call-log.ts';
-import type { CallSpan } from './call-span.ts';
-import type { FreeCall } from './free-calls.ts';
-import { type Delivery, find, type Gate, pass, upstreamHeaders } from './gate.ts';
-import { answerHeaders } from './headers.ts';
-import { chargeAtOnce } from './metered.ts';
 import { unreadBody } from './request-body.ts';
 
 /**
- * An upgraded connection (WebSocket). A price is for the connection, and it is delivered when the
- * upstream has switched protocols.
+ * Requests to upgrade. Only a WebSocket may switch the protocol: behind any other one, requests
+ * would pass that nobody has priced. Every other request is an ordinary one, as it is for a server
+ * that does not know what it asks for (RFC 9110, 7.8).
  */
 
-/** Answers on the connection of an upgrade, as on any other one. */
-const responseOn = (request: IncomingMessage, socket: Duplex): ServerResponse => {
+/** A connection that may be switched, and what the client has sent on it already. */
+export type Switching = { socket: Duplex; head: Buffer };
+/** The upstream's side of one. */
+export type Switched = { answer: IncomingMessage; socket: Duplex; head: Buffer };
+
+/** True for the handshake of a WebSocket (RFC 6455, 4.1). */
+const isHandshake = (request: IncomingMessage): boolean => {
+  const { method, headers } = request;
+  return (
+    method === 'GET' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['sec-websocket-key'] !== undefined &&
+    headers['sec-websocket-version'] !== undefined &&
+    unreadBody(request).rest === null
+  );
+};
+
+/** The headers of a handshake, and of the answer that accepts it. */
+export const SWITCH: readonly string[] = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
+
+/**
+ * Lets the server read a request again, without its header `Upgrade`. So its body, its answer and
+ * what follows on the connection are those of any request. Newer versions of Node can be told
+ * before (`shouldUpgradeCallback`); the oldest one that the gate runs on cannot.
+ */
+const readAgain = (server: Server, request: IncomingMessage, { socket, head }: Switching): void => {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+};
+
+/** The answer to a handshake. It ends the connection, unless the upstream switches it. */
+const responseOn = (request: IncomingMessage, socket: Socket): ServerResponse => {
   const response = new http.ServerResponse(request);
   response.shouldKeepAlive = false;
-  response.assignSocket(socket as never);
-  response.once('finish', () => {
-    response.detachSocket(socket as never);
-    socket.end();
-  });
+  response.assignSocket(socket);
+  response.once('finish', () => socket.destroySoon());
   return response;
 };
 
-/** Both directions, each with its own end, until both have ended or one breaks. */
-const join = (one: Duplex, other: Duplex): Promise<number> =>
+type Serve = (request: IncomingMessage, response: ServerResponse, switching: Switching) => Promise<void>;
+
+/**
+ * Serves requests to upgrade, each after the answers to earlier requests of its connection.
+ * @param maySwitch false: no connection is switched now
+ * @param serve serves a handshake
+ */
+export const serveUpgrades = (server: Server, maySwitch: () => boolean, serve: Serve): void => {
+  /** By connection: the end of the latest answer on it. */
+  const answers = new WeakMap<Duplex, Promise<unknown>>();
+  const remember = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    answers.set(socket, new Promise((resolve) => response.once('close', resolve)));
+  };
+  const ignore = () => undefined;
+  const upgrade = async (request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> => {
+    socket.on('error', ignore);
+    await answers.get(socket);
+    if (socket.destroyed) return;
+    if (isHandshake(request) && maySwitch())
+      return serve(request, responseOn(request, socket), { socket, head });
+    socket.off('error', ignore);
+    readAgain(server, request, { socket, head });
+  };
+  server.on('request', remember).on('checkContinue', remember);
+  server.on('upgrade', (request, socket, head) => void upgrade(request, socket as Socket, head));
+};
+
+/**
+ * Joins both sides of a switched connection until both have ended or one breaks.
+ * @returns the bytes that the client got
+ */
+export const joinSides = (client: Switching, upstream: Switched): Promise<number> =>
   new Promise((resolve) => {
-    let bytes = 0;
+    const [one, other] = [client.socket, upstream.socket];
+    let bytes = upstream.head.length;
     other.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
     });
@@ -38,6 +95,9 @@ const join = (one: Duplex, other: Duplex): Promise<number> =>
       other.destroy();
       resolve(bytes);
     };
+    if (one.destroyed || other.destroyed) return end();
+    if (upstream.head.length > 0) one.write(upstream.head);
+    if (client.head.length > 0) other.write(client.head);
     for (const [from, to] of [
       [one, other],
       [other, one],
@@ -46,98 +106,3 @@ const join = (one: Duplex, other: Duplex): Promise<number> =>
       from.pipe(to);
     }
   });
-
-type Switched = { kind: 'switched'; answer: IncomingMessage; socket: Duplex; head: Buffer };
-type Asked = Switched | { kind: 'answered'; answer: IncomingMessage } | { kind: 'failed' };
-
-const ask = (asked: ClientRequest, answerMs: number): Promise<Asked> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(() => asked.destroy(new Error('the upstream did not answer')), answerMs);
-    const end = (result: Asked) => {
-      clearTimeout(timer);
-      resolve(result);
-    };
-    asked.once('upgrade', (answer, socket, head) => end({ kind: 'switched', answer, socket, head }));
-    asked.once('response', (answer) => end({ kind: 'answered', answer }));
-    asked.on('error', () => end({ kind: 'failed' }));
-    asked.end();
-  });
-
-/** The first lines of a switched connection, as the upstream sent them. */
-const headOf = (
-  { statusCode, statusMessage, rawHeaders }: IncomingMessage,
-  more: Record<string, string>,
-): string => {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
-  for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
-  for (const [name, value] of Object.entries(more)) lines.push(`${name}: ${value}`);
-  return `${lines.join('\r\n')}\r\n\r\n`;
-};
-
-/** An answer that switches nothing ends the connection, and the delivery like any answer. */
-const passAnswer = async (
-  answer: IncomingMessage,
-  response: ServerResponse,
-  delivery: Delivery | null,
-  freeCall: FreeCall | null,
-): Promise<void> => {
-  await delivery?.finish('failed');
-  freeCall?.giveBack();
-  response.writeHead(
-    answer.statusCode!,
-    answer.statusMessage ?? '',
-    answerHeaders(answer.rawHeaders, delivery !== null || freeCall !== null),
-  );
-  answer.pipe(response);
-  answer.once('error', () => response.destroy());
-  await new Promise((resolve) => response.once('close', resolve).once('finish', resolve));
-};
-
-/** Serves a request to upgrade. */
-export const serveUpgrade = async (
-  gate: Gate,
-  request: IncomingMessage,
-  { socket, head }: { socket: Duplex; head: Buffer },
-  { record, span }: { record: CallRecord; span: CallSpan },
-): Promise<void> => {
-  const response = responseOn(request, socket);
-  response.once('finish', () => {
-    record.status = response.statusCode;
-  });
-  const found = find(gate, request, response, record);
-  if (found === null) return;
-  const passed = await pass(gate, found, { request, response, record, span }, async () =>
-    unreadBody(request),
-  );
-  if (passed === null) return;
-  const { delivery, freeCall } = passed;
-  const passedOn = upstreamHeaders(gate, request, found.target, delivery);
-  passedOn.push('Connection', 'Upgrade', 'Upgrade', request.headers.upgrade!);
-  const { headers, end } = span.upstream(gate.settings.upstream!, request.method!, found.path, passedOn);
-  const options = { method: request.method!, path: found.target, headers };
-  const asked = await ask(gate.upstream.sendAlone(options), gate.settings.timeouts.answerMs);
-  end(
-    asked.kind === 'failed' ? null : asked.answer.statusCode!,
-    asked.kind === 'failed' ? 'upstream_unreachable' : null,
-  );
-  if (asked.kind === 'failed') {
-    gate.upstream.failed();
-    record.reason = 'upstream_unreachable';
-    await delivery?.finish('failed');
-    freeCall?.giveBack();
-    return refuseWith(response, 502, 'upstream_unreachable');
-  }
-  record.upstream_status = asked.answer.statusCode!;
-  if (asked.kind === 'answered') return passAnswer(asked.answer, response, delivery, freeCall);
-  if (delivery !== null) {
-    chargeAtOnce(delivery, found.route?.answerPrice ?? null, asked.answer);
-    await delivery.finish(null);
-    if (delivery.metering !== null) record.amount = String(delivery.metering.meter.charged);
-  }
-  record.status = 101;
-  response.detachSocket(socket as never);
-  socket.write(headOf(asked.answer, delivery?.headers ?? {}));
-  if (asked.head.length > 0) socket.write(asked.head);
-  if (head.length > 0) asked.socket.write(head);
-  record.bytes = await join(socket, asked.socket);
-};

@@ -56,6 +56,8 @@ export type Metering = {
   usage: () => string;
   /** What the call did not use of what it had taken. */
   unused: () => bigint;
+  /** Reports a mistake of the vendor. */
+  fault: (error: unknown) => void;
 };
 
 export type MeteringInput = {
@@ -177,5 +179,6 @@ export const createMetering = (input: MeteringInput): Metering => {
       return parts.join(', ');
     },
     unused: cost.left,
+    fault: onFault,
   };
 };

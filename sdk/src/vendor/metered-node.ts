@@ -77,6 +77,17 @@ const endWith = (
   );
 };
 
+/** Sends nothing and charges nothing, because the head of the answer cannot be sent. */
+const giveUp = (
+  error: unknown,
+  { destroy }: ReturnType<typeof innerOf>['original'],
+  { metering, finish }: MeteredAdmitted,
+): void => {
+  metering.fault(error);
+  void finish('failed');
+  destroy();
+};
+
 /** As `captureNode`, for a metered route: also the price, its header, and the end of a stream. */
 export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, limit: number): void => {
   const { metering, finish, isRepeatable } = admitted;
@@ -96,10 +107,10 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
       original.end(...args);
       return;
     }
-    metering.begin();
     const chunks = copy.tooLong() ? null : copy.chunks;
     await metering.conclude(resultOf(head.status(), head.header, copy.bytes(), chunks));
     head.send();
+    metering.begin();
     const comment = lastComment(head.header, metering);
     const outcome = isRepeatable ? null : answerOf(head, metering);
     endWith(original, comment, args);
@@ -128,7 +139,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     if (isBroken || isEnded) return response;
     isEnded = true;
     if (needsCopy) head.keep(typeof args[0] === 'function' ? undefined : args[0], args[1]);
-    void conclude(args);
+    conclude(args).catch((error) => giveUp(error, original, admitted));
     return response;
   };
   inner.destroy = (...args) => {
