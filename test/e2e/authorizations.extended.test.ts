@@ -100,6 +100,8 @@ test('a tab is raised, used beyond its first ceiling, and paid by one transfer',
   await waitFor(
     () => must(api<{ status: string }>(`GET /v1/quotes/${more.quote_id}`, { token: seller.apiKey }), 'quote'),
     ({ status }) => status === 'settled',
+    // The quote service asks for the end of the authorization once a minute.
+    120_000,
   );
   const receipt = await must(
     api<{ receipt: string }>(`GET /v1/settlements/${tab.settlement_id}/receipt`, { token: payer.token }),

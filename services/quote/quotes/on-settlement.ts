@@ -18,11 +18,14 @@ export const onSettlementAccepted = (event: z.infer<Events['accepted']>) => tran
 export const onSettlementAuthorized = (event: z.infer<Events['authorized']>) =>
   transitionOf(event, 'accepted');
 
-/** An extension is final from its first moment, and no other payment may take its quote. */
+/**
+ * An extension pays its quote until the authorization that it raised has ended. How that ended is
+ * asked (query-settlement.ts), because the events of an authorization name its own quote only.
+ */
 export const onSettlementExtended = ({
   extension_quote_id: quote_id,
   extension_id: settlement_id,
-}: z.infer<Events['extended']>) => transitionOf({ quote_id, settlement_id }, 'issued');
+}: z.infer<Events['extended']>) => transitionOf({ quote_id, settlement_id }, 'accepted');
 
 export const onSettlementIssued = (event: z.infer<Events['issued']>) => transitionOf(event, 'issued');
 

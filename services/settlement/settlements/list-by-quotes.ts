@@ -12,10 +12,9 @@ const LAST_EVENT = {
   issued: 'issued',
   redeemed: 'issued',
   expired: 'issued',
-  merged: 'issued',
   voided: 'failed',
   failed: 'failed',
-} as const satisfies Record<Status, string>;
+} as const satisfies Record<Exclude<Status, 'merged'>, string>;
 
 /** int.settlement.listByQuotes. */
 export const listByQuotes =

@@ -26,8 +26,10 @@ import {
   untilChainStatus,
 } from '../../../test/support/settlement.ts';
 import { consumer, lostCaptures, snapshots } from '../../../test/support/settlement-peers.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 import { recordApproval } from '../approvals/record-approval.ts';
 import { endDueAuthorizations } from './end-due-authorizations.ts';
+import { listByQuotes } from './list-by-quotes.ts';
 import { watchAuthorizations } from './watch-authorizations.ts';
 
 beforeAll(startFixture, 180_000);
@@ -319,4 +321,32 @@ test('rule 21: a capture beyond the ceiling, whose extension a restore has lost,
   await publishProgress(one.id, 'confirmed');
   expect(await capture(one)).toMatchObject({ status: 'confirmed', captured_amount: '700000' });
   expect(await held(one.payer)).toBe(0n);
+});
+
+test('the quote of an extension follows its authorization: it is not paid if that ends void or fails', async () => {
+  const [voided, failed, paid] = [await authorize(), await authorize(), await authorize()];
+  const quotes: string[] = [];
+  for (const one of [voided, failed, paid]) {
+    const extension = extensionOf(one, ADDED);
+    await pay(one.payer, extension, newId('evt'));
+    quotes.push(extension.quote_id);
+  }
+  const lastEvents = async () => {
+    const input = { quotes: quotes.map((quote_id) => ({ quote_id, settlement_id: null })) };
+    const answers = await listByQuotes(deps)(input);
+    return quotes.map((id) => answers.find(({ quote_id }) => quote_id === id)?.last_event);
+  };
+  expect(await lastEvents()).toEqual(['accepted', 'accepted', 'accepted']);
+  await voidIt(voided);
+  for (const one of [failed, paid]) {
+    await use(one, { usage_id: 'a', amount: '100000' });
+    void outcome(capture(one));
+    await waitUntil(async () => (await record(one.id)).status === 'capturing');
+  }
+  const failure = { code: 'payment_failed' as const, message: 'it can no longer be included' };
+  await publishProgress(failed.id, 'failed', { tx_hash: null, slot: null, failure });
+  await publishProgress(paid.id, 'confirmed');
+  await untilChainStatus(failed.id, 'failed');
+  await untilChainStatus(paid.id, 'confirmed');
+  expect(await lastEvents()).toEqual(['failed', 'failed', 'issued']);
 });

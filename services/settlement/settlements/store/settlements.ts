@@ -263,12 +263,12 @@ export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof A
 const OfQuote = z.object({
   quote_id: z.string(),
   settlement_id: z.string(),
-  status: z.enum(statuses.states),
+  status: z.enum(statuses.states).exclude(['merged']),
 });
 
 /**
  * The settlement of each quote that did not fail and is not void (rule 2: at most one), or else the
- * one of the given id.
+ * one of the given id. An extension has the status of the authorization that it raised.
  */
 export const listLatestByQuotes = (
   db: Db,
@@ -278,7 +278,9 @@ export const listLatestByQuotes = (
     select quote_id, found.settlement_id, found.status
     from jsonb_to_recordset(${JSON.stringify(quotes)}::jsonb) as input(quote_id text, settlement_id text)
     cross join lateral (
-      select settlement_id, status from settlements s where s.paying_quote_id = input.quote_id
+      select s.settlement_id, coalesce(raised.status, s.status) as status
+      from settlements s left join settlements raised on raised.settlement_id = s.extends
+      where s.paying_quote_id = input.quote_id
       union all
       select settlement_id, status from settlements s
       where s.settlement_id = input.settlement_id and s.quote_id = input.quote_id and s.status in ('failed', 'voided')
