@@ -239,6 +239,30 @@ export const addPayments = (program: Command, io: Io): void => {
         ],
       });
     });
+  addClose(payments, io);
+};
+
+/** Ends an authorization of the caller. */
+const addClose = (payments: Command, io: Io): void => {
+  payments
+    .command('close')
+    .argument('<settlement-id>', 'the authorization')
+    .description(
+      'Ends an authorization of yours: nothing more can be used of it. What the vendor has reported as used is paid, ' +
+        'and the rest is released.',
+    )
+    .action(async (settlement_id: string, _options, command: Command) => {
+      const context = contextOf(io, command);
+      const closed = await (await context.payer()).settlement.close({ settlement_id });
+      print(context, closed, () =>
+        properties([
+          ['Settlement', closed.settlement_id],
+          ['Status', closed.status],
+          ['Authorized', displayUsdc(closed.max_amount)],
+          ['Used', displayUsdc(closed.used)],
+        ]),
+      );
+    });
 };
 
 export const addDeclines = (program: Command, io: Io): void => {

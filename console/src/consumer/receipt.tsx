@@ -26,6 +26,7 @@ import { Timeline } from '../vendor/settlement-timeline.tsx';
 import '../ui/print.css';
 import './receipt.css';
 import './approval.css';
+import { CloseAuthorization } from './close-authorization.tsx';
 import { DeclinesOf } from './declines.tsx';
 import { ReceiptTokens } from './receipt-tokens.tsx';
 
@@ -235,6 +236,9 @@ const Names = ({ payment }: { payment: Payment }) => (
 const ReceiptActions = ({ payment }: { payment: Payment }) => {
   const { refunded } = useRefundsOf(payment);
   const receipt = useReceipt(payment, refunded);
+  const { status, authorization, settlement_id, payment_attempt_id } = payment;
+  if (status === 'authorized' && authorization !== undefined && payment_attempt_id !== undefined)
+    return <CloseAuthorization settlementId={settlement_id} used={authorization.used} />;
   return receipt === undefined ? null : <CopyReceiptLink url={receipt.receipt_url} />;
 };
 
