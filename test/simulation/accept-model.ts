@@ -6,6 +6,8 @@ import { extensionModel } from './extension-model.ts';
 import type { Harness } from './harness.ts';
 import {
   type Delegate,
+  extensionsOf,
+  hasHistory,
   isPayingQuote,
   leftOfCaps,
   limitsOf,
@@ -39,12 +41,17 @@ type Values = {
   capture_threshold?: string | null;
   settlement_token?: string;
   ends_at?: number;
+  new_payer_cap?: string;
 };
+
+/** How long another statement may hold the row of a payer. */
+const LOCK_WAIT_MS = 2000;
 
 /** The columns of a payment that is made at once, or holds nothing. */
 const NOTHING_AUTHORIZED = {
   ...{ max_amount: null, capture_mode: null, unit_price: null },
   ...{ capture_threshold: null, settlement_token: null, redeem_expires_at: null, capture_due_at: null },
+  ...{ capture_retry_at: null },
   ...{ at_risk_at: null, voided_at: null, usable: false },
 } as const;
 
@@ -107,6 +114,29 @@ export const acceptModels = (
     insertedAt.get(row.settlement_id)! <= snapshot;
   const snapshotNow = (): number => now() - random.between(0, 30);
 
+  /** When a transaction has locked the accounts between whom something is authorized. */
+  let lockedAt = -1;
+  /**
+   * What is authorized by an account, as a statement reads it: after the lock of its transaction
+   * nobody adds to it.
+   */
+  const openOf = ({ account_id }: Values, snapshot: number): bigint => {
+    // A statement that waits for a row of the payer reads what was open before.
+    const isBefore = off === 'authorized: summed after the lock';
+    const moment = lockedAt === now() && !isBefore ? now() : snapshot - (isBefore ? LOCK_WAIT_MS : 0);
+    return [...settlements.values()]
+      .filter((row) => row.account_id === account_id && row.status === 'authorized')
+      .reduce((sum, row) => sum + ceilingAt(row, moment), 0n);
+  };
+  /** The ceiling of an open authorization at a moment: extensions may have raised it since then. */
+  const ceilingAt = (row: Settlement, moment: number): bigint => {
+    if (!isVisible(row, moment)) return 0n;
+    const later = extensionsOf(settlements, row).filter((one) => !isVisible(one, moment));
+    return later.reduce((ceiling, { quote_amount }) => ceiling - quote_amount, row.quote_amount);
+  };
+  const exceedsNewPayer = ({ account_id, new_payer_cap: cap, quote_amount }: Values, open: bigint): boolean =>
+    cap !== undefined && !hasHistory(settlements, account_id) && open + quote_amount > BigInt(cap);
+
   /** @param first the refusals that have precedence over those of a settle */
   const evaluate = (values: Values, snapshot: number, first = (): string | null => null): string => {
     const seen = [...settlements.values()].filter((row) => isVisible(row, snapshot));
@@ -127,6 +157,7 @@ export const acceptModels = (
     if (payer === undefined || delegate === undefined) return 'payer_unknown';
     const short = WALLET_LIMITS.find((name) => payer[name] - heldOf(payer) < values.quote_amount);
     if (short !== undefined) return `${short}_short`;
+    if (exceedsNewPayer(values, openOf(values, snapshot))) return 'over_tab_new_payer';
     if (approvals.isLacking(values, snapshot)) return 'approval_required';
     return isExisting ? 'existing' : 'accepted';
   };
@@ -182,6 +213,10 @@ export const acceptModels = (
       const payer = payers.get(values.wallet_id)!;
       const sum = (taken.get(values.wallet_id) ?? 0n) + values.quote_amount;
       taken.set(values.wallet_id, sum);
+      const ofAccount = `authorized ${values.account_id}`;
+      const open = taken.get(ofAccount) ?? openOf(values, snapshot);
+      if (values.max_amount !== undefined) taken.set(ofAccount, open + values.quote_amount);
+      if (exceedsNewPayer(values, open)) return { values, decision: 'deferred' };
       const least = payer.balance < payer.allowance ? payer.balance : payer.allowance;
       if (least - heldOf(payer) < sum || exceedsCap(values)) return { values, decision: 'deferred' };
       return { values, decision: 'accepted' };
@@ -248,6 +283,10 @@ export const acceptModels = (
   };
 
   return [
+    model(/^insert into authorization_locks/, '_', () => {
+      lockedAt = now();
+      return [];
+    }),
     model<{ input: string; messages: string }>(
       /existing\.found as is_existing, settled\.found.*queued as \(/s,
       'input messages',

@@ -50,11 +50,33 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
       Object.assign(row, {
         quote_amount: BigInt(one.amount),
         fee_amount: BigInt(one.fee),
-        capture_due_at: null,
+        ...{ capture_due_at: null, capture_retry_at: null },
       });
       const own = jobs.filter(({ payload }) => payload.settlement_id === row.settlement_id);
       return [{ ...row, outbox: tables.insertOutbox(JSON.stringify(own)) }];
     });
+  };
+
+  const isDue = ({ capture_due_at: due, capture_retry_at: retry }: Settlement): boolean =>
+    due !== null && due <= appNow() && (retry ?? 0) <= appNow();
+
+  const postpone = ({ seconds, id }: { seconds: number; id: string }): unknown[] => {
+    const row = settlements.get(id)!;
+    if (row.status !== 'authorized') return [];
+    harness.trace('settlements', `${id} is captured later`);
+    row.capture_retry_at = off === 'capture over a cap: decided again' ? Infinity : appNow() + seconds * 1000;
+    if (off === 'capture over a cap: its ceiling stays held') release(row, row.quote_amount);
+    return [];
+  };
+
+  /** The payer ends one. */
+  const close = ({ account, id }: { account: string; id: string }): unknown[] => {
+    const row = settlements.get(id);
+    if (row?.account_id !== account || row.status !== 'authorized') return [];
+    harness.trace('settlements', `${id} is closed by its payer`);
+    if (off !== 'closing: nothing is used afterwards')
+      row.capture_due_at = Math.min(row.capture_due_at!, appNow());
+    return [{ id }];
   };
 
   type Ending = { given: string; subject: string; prefix: string };
@@ -80,10 +102,15 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
       },
     ),
     model<{ limit: number }>(/from settlements where capture_due_at <= app_now\(\)/, 'limit', ({ limit }) =>
-      [...settlements.values()]
-        .filter(({ capture_due_at }) => capture_due_at !== null && capture_due_at <= appNow())
-        .slice(0, limit)
-        .flatMap(withPayer),
+      [...settlements.values()].filter(isDue).slice(0, limit).flatMap(withPayer),
+    ),
+    // No database of settlement is restored in the simulation.
+    model(/from settlements where capture_due_at > app_now\(\)/, '_', () => []),
+    model<{ seconds: number; id: string }>(/set capture_retry_at = app_now\(\) \+/, 'seconds id', postpone),
+    model<{ account: string; id: string }>(
+      /update settlements set capture_due_at = least/,
+      'account id',
+      close,
     ),
     model(/set status = 'capturing'/, 'given messages', capture),
     model(/set status = 'voided'/, 'given subject prefix', end),

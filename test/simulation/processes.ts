@@ -32,6 +32,8 @@ import {
   publishAccepted,
 } from '../../services/settlement/settlements/accepted-events.ts';
 import { capture } from '../../services/settlement/settlements/capture.ts';
+import { close } from '../../services/settlement/settlements/close.ts';
+import { createCloseAuthorizations } from '../../services/settlement/settlements/close-authorizations.ts';
 import { consume } from '../../services/settlement/settlements/consume.ts';
 import { createEndAuthorization } from '../../services/settlement/settlements/end-authorization.ts';
 import { endDueAuthorizations } from '../../services/settlement/settlements/end-due-authorizations.ts';
@@ -46,6 +48,7 @@ import { usage } from '../../services/settlement/settlements/usage.ts';
 import { voidAuthorization } from '../../services/settlement/settlements/void.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import type { HourlyCaps } from '../../shared/db/hourly-caps.ts';
 import { actors } from './actors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
@@ -63,6 +66,7 @@ import { startWatching } from './watching.ts';
 const POLL_MS = 400;
 const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
+const CAP_REACHED = 0.2;
 /** A cache allocates its size when it is made, and a run makes many: each process that starts. */
 const CACHED = 100;
 
@@ -224,15 +228,15 @@ export const startSettlement = (
     outbox,
     waiting,
     submitters,
-    watches,
+    choices: { hasExtensions, newPayerMicro },
   }: {
     process: Process;
     database: Database;
     outbox: Outbox;
     waiting: Waiting;
     submitters: () => readonly Submitter[];
-    /** It looks at the wallets of open authorizations, if the run has any. */
-    watches: boolean;
+    /** It looks at the wallets of open authorizations, if the run has any that are raised. */
+    choices: { hasExtensions: boolean; newPayerMicro: bigint };
   },
 ) => {
   const records = {
@@ -240,10 +244,26 @@ export const startSettlement = (
     clock: () => EPOCH + harness.now() + process.skewMs,
     relay: createRelay(harness, { bus, outbox, process }),
   };
+  const caps: HourlyCaps = {
+    counts: 'paid',
+    reserve: async () => ({ release: () => {} }),
+    refillsInSeconds: () => 3600,
+    limits: { walletMicro: 0n, environmentMicro: 0n, ofWallet: new Map() },
+  };
+  /** Some captures meet a reached cap, which refills soon. */
+  const capsOfCaptures: HourlyCaps = {
+    ...caps,
+    reserve: async (payer, amount, at) =>
+      hasExtensions && harness.random.chance(CAP_REACHED)
+        ? { reached: 'environment', capMicro: amount }
+        : caps.reserve(payer, amount, at),
+    refillsInSeconds: () => 5,
+  };
   const deps: Parameters<typeof settle>[0] &
     Parameters<typeof redeem>[0] &
     Parameters<typeof onSettleProgressed>[0] &
     Parameters<typeof usage>[0] &
+    Parameters<typeof capture>[0] &
     Parameters<typeof voidAuthorization>[0] = {
     ...records,
     logger: loggerOf(harness, process),
@@ -264,19 +284,16 @@ export const startSettlement = (
     waiting,
     terms: createTermsCache(),
     recordUses: createRecordUses(records),
-    endAuthorization: createEndAuthorization(records),
+    endAuthorization: createEndAuthorization({ ...records, caps: capsOfCaptures }),
     // No authorization is older than a restore of its database here.
     recordLostCapture: async () => false,
     accepted: createAcceptedEvents(),
     // A decline is no record of money, and no other statement reads it.
     recordDecline: async () => {},
-    // No run authorizes as much.
-    tabCaps: { amountMicro: 10n ** 12n, newPayerMicro: 10n ** 12n, vendorMicro: 10n ** 12n },
-    caps: {
-      reserve: async () => ({ release: () => {} }),
-      refillsInSeconds: () => 3600,
-      limits: { walletMicro: 0n, environmentMicro: 0n, ofWallet: new Map() },
-    },
+    // No run authorizes as much but for a new payer.
+    tabCaps: { amountMicro: 10n ** 12n, newPayerMicro, vendorMicro: 10n ** 12n },
+    caps,
+    authorizedCaps: caps,
     findWallet: async (accountId) => actors.payers.find(({ account_id }) => account_id === accountId) ?? null,
     observeWallet: async (owner) => {
       const able = submitters().filter((one) => one.process.alive);
@@ -290,9 +307,10 @@ export const startSettlement = (
     },
   };
   every(harness, process, 2 * SECOND_MS, expireSettlements(deps));
-  const endDue = endDueAuthorizations(deps);
+  const endDue = endDueAuthorizations({ ...deps, caps: capsOfCaptures });
+  const closeAuthorizations = createCloseAuthorizations({ pool: records.pool, endDue });
   every(harness, process, SECOND_MS, endDue);
-  if (watches) startWatching(harness, { ...records, endDue }, { process, submitters });
+  if (hasExtensions) startWatching(harness, { ...records, endDue }, { process, submitters });
   every(harness, process, SECOND_MS, publishAccepted(deps));
   every(harness, process, 2 * SECOND_MS, resumeSettlements(deps));
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': onSettleProgressed(deps) });
@@ -305,6 +323,7 @@ export const startSettlement = (
     usage: usage(deps),
     capture: capture(deps),
     void: voidAuthorization(deps),
+    close: close({ ...records, closeAuthorizations }),
     recordApproval: recordApproval(deps),
     denyApproval: denyApproval(deps),
     reserveRefund: reserveRefund(deps),

@@ -17,6 +17,8 @@ export type Settlement = SettlementRow & {
   refund_reserved: bigint;
   capture_threshold: bigint | null;
   capture_due_at: number | null;
+  /** When its capture is decided again that an hourly cap has refused; null: at once. */
+  capture_retry_at: number | null;
   /** How many quotes have raised its ceiling; null: none. */
   extensions: number | null;
 };
@@ -30,6 +32,9 @@ export const acceptedMicro = ({ max_amount, quote_amount, quote_token }: Settlem
 /** The extensions that have raised the ceiling of an authorization. */
 export const extensionsOf = (settlements: Map<string, Settlement>, { settlement_id }: Settlement) =>
   [...settlements.values()].filter((row) => row.extends === settlement_id);
+/** Whether a payment of the account is final, so that the cap of new payers does not bind it. */
+export const hasHistory = (settlements: Map<string, Settlement>, accountId: string): boolean =>
+  [...settlements.values()].some((row) => row.account_id === accountId && row.chain_status === 'finalized');
 /** The column `extension_tokens` of services/settlement/settlements/store/stalled.ts. */
 export const extensionTokens = (settlements: Map<string, Settlement>, row: Settlement) =>
   row.extensions === null ? null : extensionsOf(settlements, row).map(({ quote_token }) => quote_token);

@@ -134,7 +134,7 @@ export const simulate = async (
       const waiting = waiters(process);
       const started = startSettlement(
         { harness, bus },
-        { process, database, outbox, waiting, submitters: () => submitters, watches: choices.hasExtensions },
+        { process, database, outbox, waiting, submitters: () => submitters, choices },
       );
       replicas.push(started);
       incoming.onSettlement(started);

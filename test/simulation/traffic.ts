@@ -5,6 +5,7 @@ import type { Bus } from './bus.ts';
 import type { Chain } from './chain.ts';
 import { addDelegate, addLimits, SHARED_DELEGATE } from './choose-by.ts';
 import type { Attempt, Clients } from './clients.ts';
+import { checkOpen, createClosing } from './closing.ts';
 import { checkConsumed, createConsumers } from './consume.ts';
 import { checkExtended, checkExtensions, createExtending } from './extensions.ts';
 import { createForger } from './forger.ts';
@@ -23,12 +24,16 @@ const TRAFFIC = 0x51ed270b;
 const OUTGOING = 0x2545f491;
 const LIMITS = 0x3c6ef372;
 const CEILINGS = 0x1b873593;
+const NEW_PAYERS = 0x2c1b3c6d;
+/** Two ceilings, or one that is raised a little. */
+const NEW_PAYER_MICRO = 5_000_000n;
 /** Numbers of the delegates that pay vendors of others only, one for each payer. */
 const SMALL_DELEGATE = 60;
 const OUTGOING_WITHIN_MS = 30_000;
 /** The rules that only this traffic needs. */
-const OF_TRAFFIC = /approval|consume|outgoing|newest use|ceiling|extension/;
+const OF_TRAFFIC = /approval|consume|outgoing|newest use|ceiling|extension|authorized|over a cap|closing/;
 
+const OF_CAPS = /^authorized/;
 const OF_ACCOUNTS: Rule = 'limits of an account';
 
 /** The lower limits of accounts for what a sign-in pays, in some runs. */
@@ -58,7 +63,7 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
   const hasApprovals = chosen(0.3, /approval/);
   const hasUnits = chosen(0.25, /consume/);
   const hasOutgoing = chosen(0.25, /outgoing|approval of its amount/, ofOutgoing);
-  const hasCeilings = chosen(0.25, /newest use|ceiling|extension/, ofCeilings);
+  const hasCeilings = chosen(0.25, /newest use|ceiling|extension|authorized|over a cap|closing/, ofCeilings);
   const hasExtensions = hasCeilings && (off === null || OF_TRAFFIC.test(off));
   return {
     approvalAbove: createApprovalAmounts(random, hasApprovals),
@@ -72,6 +77,11 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
      */
     hasExtensions,
     ofCeilings,
+    /** What a payer without a final payment may have open, in micro-units. */
+    newPayerMicro:
+      hasExtensions && createRandom(seed ^ NEW_PAYERS).chance(OF_CAPS.test(off ?? '') ? 1 : 0.5)
+        ? NEW_PAYER_MICRO
+        : 10n ** 12n,
     /** Null: each account has the limits that it begins with, which no payment of a run reaches. */
     accountLimits: createAccountLimits(createRandom(seed ^ LIMITS), off),
     /** How many payments go to vendors of others. */
@@ -109,6 +119,7 @@ export const createTraffic = (
     replicas,
     onEnding: choices.hasExtensions ? extending.onEnding : null,
   });
+  const closing = createClosing(harness, { replicas, settlement, random: ofCeilings });
   const forger = createForger(harness, { bus, random: ofCeilings });
   const outgoing = createOutgoing(harness, { replicas, chain, salt: String(random.next()) });
   const ofOutgoing = createOutgoingInvariants({ chain, settlement, submitter, outgoing });
@@ -147,6 +158,7 @@ export const createTraffic = (
       else if (hasCeiling) metering.open(paid, grossMicro);
       if (hasCeiling && extended === null && choices.hasExtensions) {
         extending.open(paid, attempt);
+        closing.open(paid, attempt);
         forger.forge(attempt.quote);
       }
       if (units !== null) consumers.deliver(paid, units);
@@ -156,7 +168,8 @@ export const createTraffic = (
       ofOutgoing.onLost(lost);
       if (harness.random.chance(0.8)) outgoing.repeat(lost);
     },
-    isIdle: () => [owners, consumers, metering, extending, outgoing].every((programs) => programs.isIdle()),
+    isIdle: () =>
+      [owners, consumers, metering, extending, closing, outgoing].every((programs) => programs.isIdle()),
     /** The settlements that the chain has paid to vendors of others. */
     paidOut: () => ofOutgoing.paid(),
     /** After every event. */
@@ -165,6 +178,8 @@ export const createTraffic = (
       checkConsumed(settlement);
       checkAuthorizations(settlement, metering);
       checkExtensions({ settlement, submitter, chain, clients: clients() });
+      closing.check();
+      checkOpen(settlement, choices.newPayerMicro);
       forger.check(chain);
       ofOutgoing.checkStep();
     },
