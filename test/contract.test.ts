@@ -227,7 +227,7 @@ test('exactly the calls of the list need a recent sign-in', () => {
 /** POSTs whose repeat is harmless, for the reasons of docs/adr/0017-idempotency-keys.md. */
 const HARMLESS = new Set([
   ...['settlement.settle', 'settlement.redeem', 'settlement.consume', 'settlement.verify'],
-  ...['settlement.usage', 'settlement.capture', 'settlement.void'],
+  ...['settlement.usage', 'settlement.capture', 'settlement.void', 'settlement.close'],
   // The signed message identifies the payment, and a fee quote that is not paid costs nothing.
   ...['settlement.x402Verify', 'settlement.x402Settle', 'settlement.acceptForeign'],
   ...['settlement.reissueForeign', 'settlement.createFeeQuote'],

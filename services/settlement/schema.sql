@@ -28,6 +28,11 @@ CREATE INDEX approvals_by_account ON approvals USING btree (account_id, approval
 CREATE UNIQUE INDEX approvals_by_attempt ON approvals USING btree (account_id, payment_attempt_id);
 CREATE INDEX approvals_by_delegate ON approvals USING btree (delegate_id, expires_at);
 
+create table authorization_locks (
+  account_id text collate "C" not null,
+  constraint authorization_locks_pkey PRIMARY KEY (account_id)
+);
+
 create table consumptions (
   settlement_id text collate "C" not null,
   request_id text collate "C" not null,
@@ -253,11 +258,14 @@ create table settlements (
   unit_price bigint,
   capture_threshold bigint,
   capture_due_at timestamp with time zone,
+  capture_retry_at timestamp with time zone,
+  capture_sought_at timestamp with time zone,
   at_risk_at timestamp with time zone,
   capturing_at timestamp with time zone,
   voided_at timestamp with time zone,
   extends text collate "C",
   extensions smallint,
+  session_id text collate "C",
   refund_reserved bigint default 0 not null,
   status text default 'pending'::text not null,
   chain_status text default 'pending'::text not null,
@@ -327,7 +335,7 @@ END) stored,
   constraint settlements_accrued_fee_check CHECK (accrued_fee >= 0),
   constraint settlements_authorization CHECK (
 CASE
-    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at, voided_at, extensions) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = 'merged'::text)
+    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, capture_retry_at, capture_sought_at, at_risk_at, capturing_at, voided_at, extensions, session_id) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = 'merged'::text)
     ELSE rail = 'quittance'::text AND num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 AND units_total IS NULL AND (status = 'authorized'::text) = (capture_due_at IS NOT NULL) AND (status = 'voided'::text) = (voided_at IS NOT NULL) AND (capturing_at IS NULL) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND quote_amount <= max_amount AND LEAST(unit_price, capture_threshold, 1::bigint) > 0
 END),
   constraint settlements_capture_mode_check CHECK (capture_mode = ANY (ARRAY['manual'::text, 'usage'::text])),

@@ -13,12 +13,15 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { accountLimitOperations } from './account-limits/operations.ts';
 import { accountErased } from './accounts/on-identity-account-erased.ts';
+import { accountFrozen } from './accounts/on-identity-account-frozen.ts';
+import { sessionRevoked } from './accounts/on-identity-session-revoked.ts';
 import { approvalOperations } from './approvals/operations.ts';
 import { type ApprovalRequest, requestApproval } from './approvals/request-approval.ts';
 import type { Config } from './config.ts';
 import { declineOperations } from './declines/operations.ts';
 import { purgeOldDeclines } from './declines/purge.ts';
 import { createRecordDecline } from './declines/record-decline.ts';
+import { delegateChanged } from './delegates/on-identity-delegate-changed.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import { feeAccountOperations } from './fee-accounts/operations.ts';
 import { createIncomingGroupCommit } from './incoming/group-commit.ts';
@@ -36,6 +39,7 @@ import type { Peers } from './peers.ts';
 import { receiptOperations } from './receipts/operations.ts';
 import { refundOperations } from './refunds/operations.ts';
 import { createAcceptedEvents, publishAccepted } from './settlements/accepted-events.ts';
+import { createCloseAuthorizations } from './settlements/close-authorizations.ts';
 import { createEndAuthorization } from './settlements/end-authorization.ts';
 import { endDueAuthorizations } from './settlements/end-due-authorizations.ts';
 import { expireSettlements } from './settlements/expire-settlements.ts';
@@ -120,7 +124,9 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
   const terms = termsOf(config);
   const { isPaused, lostSince } = createReads(pool, changed.readMaxAgeMs ?? TIMING.readMaxAgeMs);
   const capLimits = changed.capLimits ?? hourlyLimits(config);
-  const endAuthorization = createEndAuthorization(records);
+  const budgets = createBudgets(pool, records.clock);
+  const caps = createHourlyCaps(budgets, capLimits);
+  const endAuthorization = createEndAuthorization({ ...records, caps });
   const deps = {
     ...records,
     waiting,
@@ -133,9 +139,10 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
     accepted: createAcceptedEvents(),
     recordUses: createRecordUses(records),
     endAuthorization,
-    recordLostCapture: createRecordLostCapture({ ...peers, endAuthorization }),
+    recordLostCapture: createRecordLostCapture({ ...peers, pool, endAuthorization }),
     recordDecline: createRecordDecline(records),
-    caps: createHourlyCaps(createBudgets(pool, records.clock), capLimits),
+    caps,
+    authorizedCaps: createHourlyCaps(budgets, capLimits, 'authorized'),
     group: createIncomingGroupCommit(pool, terms.credit, terms.openLimits),
   };
   const endDue = endDueAuthorizations(deps);
@@ -143,6 +150,7 @@ const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Ch
     ...deps,
     endDue,
     closeIfShort: createCloseIfShort({ ...records, endDue }),
+    closeAuthorizations: createCloseAuthorizations({ pool, endDue }),
     applyProgress: onSettleProgressed(deps),
     requestApproval: (request: ApprovalRequest) => requestApproval(deps, request),
   };
@@ -205,6 +213,9 @@ export const createService = (
     subscribe(bus, chainSubmitter, { settleProgressed: deps.applyProgress }, quarantine),
     subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
     subscribe(bus, identity, { accountErased: accountErased(deps) }, quarantine),
+    subscribe(bus, identity, { accountFrozen: accountFrozen(deps) }, quarantine),
+    subscribe(bus, identity, { sessionRevoked: sessionRevoked(deps) }, quarantine),
+    subscribe(bus, identity, { delegateChanged: delegateChanged(deps) }, quarantine),
   ];
   const operating = operatorHandlers({
     pool,

@@ -11,7 +11,7 @@ const operations = contractList.flatMap(({ name: service, operations: own }) =>
 /** The writes of docs/adr/0046. A new one is a decision about a phished code. */
 const WRITES = [
   ...['identity.createDelegate', 'identity.updateDelegate', 'identity.deleteDelegate', 'identity.logout'],
-  ...['settlement.settle', 'settlement.payExternal', 'settlement.reportExternal'],
+  ...['settlement.settle', 'settlement.close', 'settlement.payExternal', 'settlement.reportExternal'],
   ...['settlement.denyApproval', 'settlement.createFeeQuote', 'webhook.testEndpoint'],
   ...['identity.noteExport'],
 ];

@@ -81,6 +81,7 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
   'identity.sessionRevoked': ['session_id'],
   'identity.delegateChanged': ['change_id'],
   'identity.keyChanged': ['change_id'],
+  'identity.accountFrozen': ['account_id', 'at'],
   'identity.accountClosed': ['account_id'],
   'identity.accountErased': ['account_id'],
   'webhook.endpointDisabled': ['endpoint_id', 'at'],

@@ -23,7 +23,14 @@ export const settlement = service({
   internal,
   events,
   jobs: {},
-  consumes: ['chain-submitter.settleProgressed', 'wallet.delegationChanged', 'identity.accountErased'],
+  consumes: [
+    'chain-submitter.settleProgressed',
+    'wallet.delegationChanged',
+    'identity.accountFrozen',
+    'identity.accountErased',
+    'identity.delegateChanged',
+    'identity.sessionRevoked',
+  ],
   handedOver: ['chain-submitter.settleProgressed'],
   hasLanes: true,
 });

@@ -54,6 +54,7 @@ export const TAGS: readonly Tag[] = [
       'same `payment_attempt_id`: it never charges twice.',
     operations: [
       'settlement.settle',
+      'settlement.close',
       'quote.openPaymentLink',
       'settlement.payLink',
       'quote.describePhonePayment',

@@ -60,10 +60,21 @@ export type ReachedCap = { reached: (typeof HOURLY_CAPS)[number]; capMicro: bigi
 export type CappedPayer = { wallet: string; accountId: string };
 
 /**
- * The amounts that a wallet, an account with all its wallets, and the whole environment may pay in
- * a UTC hour.
+ * What hourly caps count: payments, or what is authorized. The ceiling of an authorization may
+ * never be paid, so it uses nothing of the caps of payments. Its capture counts there
+ * (docs/adr/0039).
+ */
+export type Counted = 'paid' | 'authorized';
+
+/** What the scopes of caps begin with. */
+export const scopePrefix = (counts: Counted): string => (counts === 'paid' ? '' : `${counts}/`);
+
+/**
+ * The amounts that a wallet, an account with all its wallets, and the whole environment may pay, or
+ * authorize, in a UTC hour.
  */
 export type HourlyCaps = {
+  counts: Counted;
   /**
    * Reserves all three or none. The cap of the environment is reserved last, so a payer over its
    * own cap uses nothing of it.
@@ -161,13 +172,19 @@ export const releaseCapped = sql.fragment`locked as (
   )`;
 
 /** Creates the hourly caps on top of the budgets of a service. */
-export const createHourlyCaps = (budgets: Budgets, limits: HourlyLimits): HourlyCaps => ({
+export const createHourlyCaps = (
+  budgets: Budgets,
+  limits: HourlyLimits,
+  counts: Counted = 'paid',
+): HourlyCaps => ({
+  counts,
   reserve: ({ wallet, accountId }, amountMicro, at) => {
+    const prefix = scopePrefix(counts);
     const own = [
-      hourlyCap('wallet', `wallet/${wallet}`, capOfWallet(limits, wallet)),
-      hourlyCap('account', `account/${accountId}`, accountCapMicro(limits)),
+      hourlyCap('wallet', `${prefix}wallet/${wallet}`, capOfWallet(limits, wallet)),
+      hourlyCap('account', `${prefix}account/${accountId}`, accountCapMicro(limits)),
     ];
-    const all = hourlyCap('environment', 'environment', limits.environmentMicro);
+    const all = hourlyCap('environment', `${prefix}environment`, limits.environmentMicro);
     return reserveWithin(budgets, { own, all }, amountMicro, at);
   },
   refillsInSeconds: () => budgets.refillsInSeconds('hour'),

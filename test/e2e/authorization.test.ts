@@ -80,7 +80,7 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.redeem': presented({}),
   'settlement.consume': presented({ units: 1, request_id: 'r-1' }),
   'settlement.usage': presented({ usage_id: 'u-1', amount: '1' }),
-  ...Object.fromEntries(['capture', 'void'].map((name) => [`settlement.${name}`, {}])),
+  ...Object.fromEntries(['capture', 'void', 'close'].map((name) => [`settlement.${name}`, {}])),
   'settlement.list': { foreign: 'hidden' },
   'settlement.listApprovals': { foreign: 'hidden' },
   // A stranger who tried to pay Ada’s quote sees the refusal of it, which names the quote.

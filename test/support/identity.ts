@@ -116,7 +116,7 @@ const peersOf = (settlementPool: Pool) => {
     },
     hasWallet: async (accountId, walletId) => wallets.has(`${accountId}/${walletId}`),
     // The real handlers of settlement, on the same database.
-    upsertDelegate: upsertDelegate({ pool: settlementPool }),
+    upsertDelegate: upsertDelegate({ pool: settlementPool, closeAuthorizations: async () => {} }),
     listDelegateSpending: (account_id, delegate_ids) => listSpending({ account_id, delegate_ids }),
     findApproval: (account_id, approval_id) => approvalOf({ account_id, approval_id }),
     // The events of settlement are published by the test.

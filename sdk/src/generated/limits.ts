@@ -46,6 +46,7 @@ export const DECLINE_BADGES: Readonly<Record<string, string>> = {
   "authorization_closed": "tab closed",
   "tab_amount": "ceiling too high",
   "tab_new_payer": "too much authorized by a new payer",
+  "tab_share": "too much authorized by one payer",
   "tab_vendor": "too much authorized for this vendor"
 };
 

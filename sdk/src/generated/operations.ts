@@ -56,6 +56,8 @@ export interface Operations {
     capture(input: Input<'settlement.capture'>, options?: CallOptions): Answer<'settlement.capture'>;
     /** Void an authorization. Ends it without a payment and releases what it holds. Refused if use was reported, unless `discard_usage` is true. A repeat returns the same answer. `POST /v1/settlements/:settlement_id/void`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     void(input: Input<'settlement.void'>, options?: CallOptions): Answer<'settlement.void'>;
+    /** Close an authorization. For the payer: a sign-in of the account, or the delegate key that opened it. No further use is accepted, and the rest is released. What was reported as used is captured; nothing more, whatever the mode of its quote. A repeat returns what has become of it. `POST /v1/settlements/:settlement_id/close`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    close(input: Input<'settlement.close'>, options?: CallOptions): Answer<'settlement.close'>;
     /** List approvals. A delegate key lists those of its own payments. `GET /v1/approvals`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listApprovals(input?: Input<'settlement.listApprovals'>, options?: CallOptions): Listing<'settlement.listApprovals'>;
     /** Get an approval `GET /v1/approvals/:approval_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -236,7 +238,7 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     getDelegate(input: Input<'identity.getDelegate'>, options?: CallOptions): Answer<'identity.getDelegate'>;
     /** Change a delegate. Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment. `PATCH /v1/delegates/:delegate_id`. Errors: not_found, conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateDelegate(input: Input<'identity.updateDelegate'>, options?: CallOptions): Answer<'identity.updateDelegate'>;
-    /** Delete a delegate and revoke its keys immediately. Its past payments remain. A payment that was accepted before is still carried out. `DELETE /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Delete a delegate and revoke its keys immediately. Its past payments remain. A payment that was accepted before is still carried out. Its authorizations are closed: what was used of them is paid. `DELETE /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteDelegate(input: Input<'identity.deleteDelegate'>, options?: CallOptions): Answer<'identity.deleteDelegate'>;
     /** Rotate the key. Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one. `POST /v1/delegates/:delegate_id/key/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     rotateDelegateKey(input: Input<'identity.rotateDelegateKey'>, options?: CallOptions): Answer<'identity.rotateDelegateKey'>;
@@ -301,6 +303,7 @@ export const OPERATIONS = {
     usage: {"method":"POST","path":"/v1/settlements/:settlement_id/usage","body":true,"repeatable":true},
     capture: {"method":"POST","path":"/v1/settlements/:settlement_id/capture","body":true,"repeatable":true,"timeoutSeconds":20},
     void: {"method":"POST","path":"/v1/settlements/:settlement_id/void","body":true,"repeatable":true},
+    close: {"method":"POST","path":"/v1/settlements/:settlement_id/close","repeatable":true},
     listApprovals: {"method":"GET","path":"/v1/approvals","query":["cursor","limit","status"],"list":true},
     getApproval: {"method":"GET","path":"/v1/approvals/:approval_id"},
     denyApproval: {"method":"POST","path":"/v1/approvals/:approval_id/deny","repeatable":true},
@@ -432,6 +435,7 @@ export type {
   CaptureTerms,
   ChainStatus,
   ClosedAccount,
+  ClosedAuthorization,
   CompactToken,
   ConfirmedCapture,
   ConfirmedIncomingPayment,

@@ -148,6 +148,12 @@ export interface operations {
     input: SettleRequest;
     output: ConfirmedSettlement | AuthorizedSettlement | PendingSettlement;
   };
+  'settlement.close': {
+    input: {
+      settlement_id: SettlementId;
+    };
+    output: ClosedAuthorization;
+  };
   'quote.openPaymentLink': {
     input: {
       payment_link_id: PaymentLinkId;
@@ -1132,6 +1138,21 @@ export type ClosedAccount = {
     /** @description When its personal data are erased */
     erase_at: Timestamp;
 };
+export type ClosedAuthorization = {
+    settlement_id: SettlementId;
+    /** @description `voided`: nothing is paid. `capturing` or `redeemed`: what was used is paid. `authorized`: it is closed, and captured as soon as possible */
+    status: SettlementStatus;
+    /**
+     * @description The ceiling that the payer authorized. In USDC micro-units
+     * @example 500000
+     */
+    max_amount: MicroUsdc;
+    /**
+     * @description What was reported as used until it was closed. In USDC micro-units
+     * @example 480000
+     */
+    used: MicroUsdcOrZero;
+};
 /**
  * @description base64url(payload).base64url(signature), Ed25519
  * @example eyJ2IjoxfQ.c2lnbmF0dXJl
@@ -1472,10 +1493,10 @@ export type DeclinePage = {
     next_cursor: NextCursor;
 };
 /**
- * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment. tab_amount, tab_new_payer, tab_vendor: the ceiling of a quote with `capture` exceeds what may be authorized by one quote, by a payer without a final payment, or for one vendor
+ * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment. tab_amount, tab_new_payer, tab_share, tab_vendor: the ceiling of a quote with `capture` exceeds what may be authorized by one quote, by a payer without a final payment, or for one vendor
  * @enum {string}
  */
-export type DeclineReason = "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "authorization_closed" | "approval_denied" | "approval_expired" | "tab_amount" | "tab_new_payer" | "tab_vendor" | "payments_paused" | "hourly_cap" | "fee_budget";
+export type DeclineReason = "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "authorization_closed" | "approval_denied" | "approval_expired" | "tab_amount" | "tab_new_payer" | "tab_share" | "tab_vendor" | "payments_paused" | "hourly_cap" | "fee_budget";
 /** @description A key with spending limits */
 export type Delegate = {
     delegate_id: DelegateId;
@@ -3662,7 +3683,7 @@ export type UpdateDelegateRequest = {
     /** @example 2099-12-31T00:00:00.000Z */
     expires_at?: Moment | null;
     /**
-     * @description true: its new payments are refused until it is false again. Accepted ones continue
+     * @description true: its new payments are refused until it is false again. Accepted ones continue, and authorizations are closed: what was used of them is paid
      * @example false
      */
     paused?: boolean;

@@ -11,7 +11,7 @@ import type { Blockhashes } from '../chain/blockhashes.ts';
 import { currentEvent, progressEvent } from '../ledger/events.ts';
 import type { GroupCommit } from '../ledger/group-commit.ts';
 import { intents } from '../ledger/model/state.ts';
-import { quoteHashOf } from '../ledger/store/final-request.ts';
+import { captureAmountOf, quoteHashOf } from '../ledger/store/final-request.ts';
 import {
   type ClaimedIntent,
   findIntent,
@@ -62,6 +62,26 @@ const answerConflictingJob = async (
 };
 
 /**
+ * Whether a job captures another amount than the intent of its attempt: settlement's database was
+ * restored from a backup, and it decided the capture again. Nothing is paid for it, and no progress
+ * is published, which would be about the other amount. An operator has to decide.
+ */
+const isOfAnotherAmount = (
+  { logger }: AcceptDeps,
+  existing: IntentRow,
+  { object_id, request }: NewIntent,
+): boolean => {
+  const [recorded, ordered] = [captureAmountOf(existing.request), captureAmountOf(request)];
+  if (recorded === ordered) return false;
+  count('quittance_anomalies_total', 1, { kind: 'work_of_another_amount' });
+  logger.error(
+    { intent: existing.intent_id, object_id, recorded, ordered },
+    'job captures another amount than its intent',
+  );
+  return true;
+};
+
+/**
  * Whether a job is most likely new, so that its payment can be recorded with its bytes. The
  * statement that commits them decides by the clock of the database.
  */
@@ -90,6 +110,7 @@ export const acceptJob = async (deps: AcceptDeps, job: NewIntent): Promise<void>
   const existing = await findIntent(pool, job.intent_id);
   if (existing === null) throw new Error('The intent was not inserted and does not exist.');
   if (existing.object_id !== job.object_id) return answerConflictingJob(deps, existing, job);
+  if (isOfAnotherAmount(deps, existing, job)) return;
   // The requesting service records no event of an older generation than it knows, which may come
   // from a lost record.
   const generation = Math.max(existing.generation, intent.generation);

@@ -3,6 +3,8 @@ import { createTransferCheckedInstruction } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import type { ServiceProcess } from '../../../test/support/service-process.ts';
 import { captureTerms } from '../../../test/support/settlement-quotes.ts';
 import {
   keypairOf,
@@ -17,17 +19,24 @@ import { referenceOf } from '../ledger/reference.ts';
 
 const HAS = 5_000_000n;
 let fixture: SubmitterFixture;
+let service: ServiceProcess;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
-  await fixture.start();
+  service = await fixture.start();
 }, 60_000);
 afterAll(() => fixture.stop());
 
-const find = async ({ quote_token }: { quote_token: string }, { owner }: Payer) =>
+const find = async (
+  { quote_token }: { quote_token: string },
+  { owner }: Payer,
+  { account_id, payment_attempt_id } = { account_id: newId('acct'), payment_attempt_id: newId('evt') },
+) =>
   (
     await call(fixture.settlementBus, chainSubmitter, 'findCapture', {
       quote_token,
       owner: owner.publicKey.toBase58(),
+      account_id,
+      payment_attempt_id,
     })
   ).amount;
 const ceiling = () => fixture.quote({ capture: captureTerms() });
@@ -81,4 +90,26 @@ test('a transaction of the payer under the reference is no capture', async () =>
 test('a quote without a ceiling is refused', async () => {
   const payer = await fixture.payer(1n);
   await expect(find(fixture.quote(), payer)).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('a capture that this service carries out is found before the chain has it, and another amount is not paid', async () => {
+  const payer = await fixture.payer(HAS);
+  const [quote, other] = [ceiling(), ceiling()];
+  await fixture.chain.call('chain_clock', { paused: true });
+  try {
+    const job = await fixture.settle(payer, quote, { capture_amount: '120000' });
+    await waitUntil(async () => (await find(quote, payer, job)) === '120000');
+    // The attempt is known, and its quote is another one.
+    expect(await find(other, payer, job)).toBeNull();
+    const before = fixture.events.of(job.settlement_id).length;
+    await fixture.send(fixture.settlementBus, 'settle', { ...job, capture_amount: '130000' });
+    await waitUntil(async () => service.output().includes('captures another amount'));
+    expect(fixture.events.of(job.settlement_id).length).toBe(before);
+    await fixture.chain.call('chain_clock', { paused: false });
+    await fixture.events.wait(job.settlement_id, 'finalized');
+    expect(await find(quote, payer, job)).toBe('120000');
+    expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(HAS - 120_000n);
+  } finally {
+    await fixture.chain.call('chain_clock', { paused: false });
+  }
 });

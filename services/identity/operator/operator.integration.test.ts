@@ -60,6 +60,7 @@ test('a frozen account may still call the operations that deliver, refund, cance
     'identity.noteExport',
     'settlement.acceptForeign',
     'settlement.capture',
+    'settlement.close',
     'settlement.consume',
     'settlement.denyApproval',
     'settlement.payExternal',
@@ -94,6 +95,11 @@ describe('a frozen account', () => {
       key: { kind: 'service_key', account_id: accountId, frozen: true },
       session: { open: true, frozen: true },
     });
+    // What it has authorized ends with this event.
+    const events = running.published.filter(({ subject }) => subject === 'evt.identity.accountFrozen');
+    expect(events.map(({ payload }) => payload)).toContainEqual(
+      expect.objectContaining({ account_id: accountId }),
+    );
     // The session stays open, because a frozen account may read.
     expect(await running.isOpen(session)).toBe(true);
     await freeze(accountId, false);

@@ -45,3 +45,6 @@ export const resetOf = (name: LimitName, now: number): number | null => {
  * what a stolen session costs. A payment of an API fits in them (docs/adr/0063).
  */
 export const DEFAULT_ACCOUNT_LIMITS = { perPaymentMicro: 10_000_000n, dailyMicro: 25_000_000n } as const;
+
+/** Closes what a delegate has authorized (../settlements/close-authorizations.ts). */
+export type CloseAuthorizations = (delegate: { account_id: string; delegate_id: string }) => Promise<void>;

@@ -111,6 +111,12 @@ export const upsertCaps = (
         returning ${columns}`);
 };
 
+/** Pauses a delegate for good that identity has deleted. */
+export const pauseDelegate = (db: Db, accountId: string, delegateId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update delegates set paused = true
+    where delegate_id = ${delegateId} and account_id = ${accountId} and not paused`);
+
 /** The delegates of these ids that belong to the account. */
 export const listDelegates = (
   db: Db,

@@ -3,6 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { CloseAuthorizations } from './model.ts';
 import { upsertCaps } from './store.ts';
 import { showDelegate } from './view.ts';
 
@@ -10,9 +11,16 @@ const capOf = (digits: string | null): bigint | null => (digits === null ? null 
 
 /**
  * int.settlement.upsertDelegate: sets the caps of a delegate that still has the expected version.
+ * What a paused one has authorized is closed. A repeat closes it, too.
  */
 export const upsertDelegate =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.upsertDelegate> =>
+  ({
+    pool,
+    closeAuthorizations,
+  }: {
+    pool: Pool;
+    closeAuthorizations: CloseAuthorizations;
+  }): Handler<typeof settlement.internal.upsertDelegate> =>
   async ({
     account_id,
     delegate_id,
@@ -34,5 +42,7 @@ export const upsertDelegate =
       paused,
     };
     const row = await upsertCaps(pool, account_id, caps, expected_version);
-    return row === null ? null : showDelegate(row);
+    if (row === null) return null;
+    if (paused) await closeAuthorizations({ account_id, delegate_id });
+    return showDelegate(row);
   };

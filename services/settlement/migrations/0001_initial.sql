@@ -56,6 +56,10 @@ create table settlements (
   -- When it ends by itself: with its window, or at once after the threshold is reached or the
   -- wallet no longer covers it. No use is recorded later. Null: it is captured or voided.
   capture_due_at timestamptz,
+  -- An hourly cap was reached when it was due: when its capture is decided again.
+  capture_retry_at timestamptz,
+  -- When the chain was asked last for a capture of it that a restore may have lost, and had none.
+  capture_sought_at timestamptz,
   -- When the wallet was seen not to cover it, when its capture was decided, when it was voided.
   at_risk_at timestamptz,
   capturing_at timestamptz,
@@ -64,6 +68,8 @@ create table settlements (
   extends text collate "C" references settlements,
   -- Of an authorization: how many extensions have raised it. Null: none.
   extensions smallint check (extensions > 0),
+  -- Of an authorization by a sign-in: which one it was, because its end ends the authorization.
+  session_id text collate "C",
   -- The part of the net that refunds have reserved, under way or done. Only a released reservation
   -- lowers it.
   refund_reserved bigint not null default 0
@@ -103,7 +109,8 @@ create table settlements (
   -- Of an outgoing payment: what its vendor asked for as it was given, and the version of x402.
   requirement json,
   x402_version smallint,
-  -- The moment in whose hour the caps count it. They get the amount back when it fails.
+  -- The moment in whose hour the caps count an outgoing payment or an open authorization. They get
+  -- the amount back when the one fails or the other ends.
   capped_at timestamptz,
   -- The payment-identifier of x402.
   external_id text collate "C",
@@ -162,8 +169,8 @@ create table settlements (
   constraint settlements_delegate_day check (delegate_day is null or account_id is not null),
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, max_amount, 0)),
   constraint settlements_authorization check (case when max_amount is null
-    then num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, at_risk_at, capturing_at,
-      voided_at, extensions) = 0 and not status in ('authorized', 'capturing', 'voided') and (chain_status = 'none') = (status = 'merged')
+    then num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, capture_retry_at, capture_sought_at, at_risk_at,
+      capturing_at, voided_at, extensions, session_id) = 0 and not status in ('authorized', 'capturing', 'voided') and (chain_status = 'none') = (status = 'merged')
     else rail = 'quittance' and num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 and units_total is null
       and (status = 'authorized') = (capture_due_at is not null) and (status = 'voided') = (voided_at is not null)
       and (capturing_at is null) = (status in ('authorized', 'voided'))
@@ -256,6 +263,12 @@ create table fee_accounts (
   accrued bigint not null default 0 check (accrued >= 0),
   -- Paid by settlements of the platform's own service, whose quotes name the account.
   paid bigint not null default 0 check (paid >= 0)
+);
+
+-- An account that has authorized something, or was authorized something. Whoever adds to what is
+-- open locks the rows of payer and vendor first, so that the sums are read after the locks.
+create table authorization_locks (
+  account_id text collate "C" primary key
 );
 
 -- One row per refund of the funding service, never deleted: the key makes its calls repeatable.

@@ -1,5 +1,6 @@
 import type { Records } from '../../../shared/boot.ts';
 import { batched } from '../../../shared/db/batched.ts';
+import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import type { Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
@@ -14,6 +15,7 @@ import { QUITTANCE } from './quittance-rail.ts';
 import {
   type Attempt,
   acceptAttempts,
+  acceptAuthorizations,
   type Candidate,
   type Decision,
   type NewAuthorization,
@@ -26,8 +28,10 @@ import {
 } from './store/accept-extension.ts';
 import type { ComparedLimit } from './store/limits.ts';
 
-export type AcceptDeps = HoldingDeps &
-  Pick<Records, 'pool' | 'relay'> &
+export type AcceptDeps = HoldingDeps & {
+  /** The caps of what is authorized, which may never be paid. */
+  authorizedCaps: HourlyCaps;
+} & Pick<Records, 'pool' | 'relay'> &
   Pick<ServiceTerms, 'environment' | 'signingKey' | 'tabCaps'> & { accepted: AcceptedEvents };
 
 const jobOf = (attempt: Attempt, payer: Payer, now: number): Message => {
@@ -110,13 +114,17 @@ const extensionOf = (
   return { attempt, extended, terms, caps };
 };
 
-/** Accepts an extension, by a statement of its own: it locks the authorization first. */
+/** The caps that count an attempt. */
+const withCapsOf = (deps: AcceptDeps, { claims }: Attempt): AcceptDeps =>
+  claims.capture === undefined ? deps : { ...deps, caps: deps.authorizedCaps };
+
+/** Accepts an extension, by a statement of its own: it locks the authorization. */
 const acceptRaising = async (
   deps: AcceptDeps,
   extension: Omit<Extension, 'isOverCap'>,
   holding: Holding,
 ): Promise<Accepted> => {
-  const evaluation = await acceptHolding(deps, holding, ({ isOverCap }) =>
+  const evaluation = await acceptHolding(withCapsOf(deps, extension.attempt), holding, ({ isOverCap }) =>
     acceptExtension(deps.pool, { ...extension, isOverCap }, activeTraceparent()),
   );
   if (evaluation === null) return { decision: 'conflict', compared: null };
@@ -127,15 +135,22 @@ const acceptRaising = async (
   return evaluation;
 };
 
-/** Accepts attempts to pay a quote. Those of the same moment share a statement. */
+/**
+ * Accepts attempts to pay a quote. Those of the same moment share a statement. Authorizations have
+ * one of their own, so that a payment never waits for the lock of a vendor.
+ */
 export const createAccept = (deps: AcceptDeps): Accept => {
-  const evaluate = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
+  const pay = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
+  const authorize = batched((candidates: readonly Candidate[]) =>
+    acceptAuthorizations(deps.pool, candidates),
+  );
   return async (attempt, options) => {
     const holding = { ...options, amountMicro: parseMicro(attempt.claims.quote_amount) };
     const extended = extensionOf(deps, attempt);
     if (extended !== null) return acceptRaising(deps, extended, holding);
-    const evaluation = await acceptHolding(deps, holding, async (evaluated) => {
+    const evaluation = await acceptHolding(withCapsOf(deps, attempt), holding, async (evaluated) => {
       const candidate = candidateOf(deps, attempt, evaluated);
+      const evaluate = candidate.authorization === null ? pay : authorize;
       return { ...(await evaluate(candidate)), authorization: candidate.authorization };
     });
     if (evaluation === null) return { decision: 'conflict', compared: null };

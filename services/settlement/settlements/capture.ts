@@ -2,26 +2,33 @@ import type { z } from 'zod';
 import type { Records } from '../../../shared/boot.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
+import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import type { Peers } from '../peers.ts';
 import type { ServiceTerms } from '../terms.ts';
 import { justChanged } from './consume.ts';
 import { captureTermsOf, type EndAuthorization, stateOf } from './end-authorization.ts';
+import { captureOverCap } from './hourly-caps.ts';
 import type { RecordLostCapture } from './lost-capture.ts';
-import { amountsToCapture, closedError } from './model/authorization.ts';
+import { amountsToCapture, closedError, frozenError } from './model/authorization.ts';
 import { failedError } from './model/refusal.ts';
 import { checkToken } from './settlement-token.ts';
 import { type AuthorizationRow, findAuthorization } from './store/authorizations.ts';
 import { waitForEnd } from './wait.ts';
 
 type Deps = Pick<Records, 'pool'> &
+  Pick<Peers, 'isFrozen'> &
   Pick<ServiceTerms, 'environment' | 'publicKeys' | 'settleWaitMs'> & {
     waiting: Waiting;
+    caps: HourlyCaps;
     endAuthorization: EndAuthorization;
     recordLostCapture: RecordLostCapture;
   };
+type Caller = PrincipalOf<readonly ['service_key']>;
 type Input = z.infer<typeof settlement.operations.capture.input>;
 type Answer = z.infer<typeof settlement.operations.capture.output>;
 
@@ -39,7 +46,11 @@ const find = async ({ pool }: Deps, settlement_id: string, service_id: string): 
  * Decides a capture, unless it was decided before.
  * @returns the row after it
  */
-const decide = async (deps: Deps, input: Input, service_id: string): Promise<AuthorizationRow> => {
+const decide = async (
+  deps: Deps,
+  input: Input,
+  { service_id, frozen }: Caller,
+): Promise<AuthorizationRow> => {
   const { settlement_id, amount, settlement_token } = input;
   const asked = amount === undefined ? null : parseMicro(amount);
   for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
@@ -58,12 +69,17 @@ const decide = async (deps: Deps, input: Input, service_id: string): Promise<Aut
     }
     if (await deps.recordLostCapture(row)) continue;
     const amounts = amountsToCapture(stateOf(row), captureTermsOf(row), asked);
-    if (amounts.amountMicro > row.units_consumed && settlement_token === undefined)
-      throw invalid(
-        'settlement_token',
-        'is required for an amount beyond what was reported as used: it proves that the buyer gave it to you',
-      );
-    if (await deps.endAuthorization.capture(row, amounts)) return find(deps, settlement_id, service_id);
+    if (amounts.amountMicro > row.units_consumed) {
+      if (settlement_token === undefined)
+        throw invalid(
+          'settlement_token',
+          'is required for an amount beyond what was reported as used: it proves that the buyer gave it to you',
+        );
+      if (frozen || (await deps.isFrozen(row.account_id))) throw frozenError();
+    }
+    const captured = await deps.endAuthorization.capture(row, amounts);
+    if (captured === true) return find(deps, settlement_id, service_id);
+    if (captured !== false) throw captureOverCap(deps.caps, captured, settlement_id);
   }
   throw justChanged();
 };
@@ -85,11 +101,11 @@ const show = (row: AuthorizationRow): Answer => {
 /** POST /v1/settlements/:settlement_id/capture: pays what was used, once. */
 export const capture =
   (deps: Deps): Handler<typeof settlement.operations.capture> =>
-  async (input, { service_id }) => {
+  async (input, caller) => {
     const until = performance.now() + deps.settleWaitMs;
-    const row = await decide(deps, input, service_id);
+    const row = await decide(deps, input, caller);
     if (row.status !== 'capturing') return show(row);
-    const read = () => find(deps, input.settlement_id, service_id);
+    const read = () => find(deps, input.settlement_id, caller.service_id);
     return show(await waitForEnd(deps, input.settlement_id, { read, until, isEnd: isCaptured }));
   };
 

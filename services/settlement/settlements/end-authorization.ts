@@ -1,11 +1,13 @@
 import type { Records } from '../../../shared/boot.ts';
 import { batched } from '../../../shared/db/batched.ts';
+import type { HourlyCaps, ReachedCap } from '../../../shared/db/hourly-caps.ts';
 import type { Message } from '../../../shared/events/event.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { firstSettleJob } from './events.ts';
+import { captureWithinCaps } from './hourly-caps.ts';
 import type { Authorization, CaptureAmounts } from './model/authorization.ts';
 import {
   type AuthorizationRow,
@@ -40,8 +42,10 @@ const jobOf = (row: AuthorizationRow, amountMicro: bigint, acceptedAt: number): 
     { traceparent: activeTraceparent() },
   );
 
+type Deps = Pick<Records, 'pool' | 'relay' | 'clock'> & { caps: HourlyCaps };
+
 /** Ends authorizations. Those of the same moment share a statement. */
-export const createEndAuthorization = ({ pool, relay, clock }: Pick<Records, 'pool' | 'relay' | 'clock'>) => {
+export const createEndAuthorization = ({ pool, relay, clock, caps }: Deps) => {
   const keysOf = ({ settlement_id }: { settlement_id: string }) => [settlement_id];
   const captureOne = batched(
     (captures: readonly { capture: NewCapture; job: Message }[]) => recordCaptures(pool, captures),
@@ -71,13 +75,20 @@ export const createEndAuthorization = ({ pool, relay, clock }: Pick<Records, 'po
     return true;
   };
   return {
-    /** @returns false if it has ended meanwhile, or more was used than the row shows */
-    capture: (row: AuthorizationRow, amounts: CaptureAmounts): Promise<boolean> =>
-      record(row, amounts, {
-        beyond_use: amounts.amountMicro > row.units_consumed,
-        found: false,
-        acceptedAt: clock(),
-      }),
+    /**
+     * Captures it, in the hour in which it is decided.
+     * @returns false if it has ended meanwhile, or more was used than the row shows; the hourly cap
+     * that has no room for it
+     */
+    capture: (row: AuthorizationRow, amounts: CaptureAmounts): Promise<boolean | ReachedCap> => {
+      const { amountMicro } = amounts;
+      const acceptedAt = clock();
+      const beyond_use = amountMicro > row.units_consumed;
+      const payer = { wallet: row.owner, accountId: row.account_id };
+      return captureWithinCaps(caps, { payer, amountMicro, at: acceptedAt }, () =>
+        record(row, amounts, { beyond_use, found: false, acceptedAt }),
+      );
+    },
     /**
      * Records a capture that the chain has, whatever was used or is due.
      * @returns as `capture`

@@ -1,15 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { authorize, CEILING, capture, record, use, voidIt } from '../../../test/support/authorizations.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import {
+  authorize,
+  CEILING,
+  capture,
+  extensionOf,
+  record,
+  use,
+  voidIt,
+} from '../../../test/support/authorizations.ts';
 import {
   admin,
   deps,
   held,
   outcome,
+  pay,
   publishProgress,
   startFixture,
   stopFixture,
 } from '../../../test/support/settlement.ts';
 import { lostCaptures } from '../../../test/support/settlement-peers.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 /** A restore has lost captures. The rows of their authorizations are as before them. */
 beforeAll(startFixture, 180_000);
@@ -129,4 +140,47 @@ test('those that wait for the chain keep no other authorization waiting', async 
   await deps.endDue();
   expect(await record(other.id)).toMatchObject({ status: 'voided' });
   expect(await record(waiting[0]!.id)).toMatchObject({ status: 'authorized' });
+});
+
+test('after a restore nothing is used before the chain was asked, and a capture that it has is recorded', async () => {
+  const [open, captured, unanswered] = [
+    await afterRestore('none', '50000'),
+    await afterRestore(CAPTURED, '50000'),
+    await afterRestore(null, '50000'),
+  ];
+  const all = [open, captured, unanswered];
+  const lateUse = (one: (typeof all)[number]) => outcome(use(one, { usage_id: 'late', amount: '1' }));
+  for (const one of all) expect(await lateUse(one)).toBe('authorization_closed');
+  await deps.endDue();
+  expect(await lateUse(open)).toBe('ok');
+  expect(await amountOf(captured.id)).toEqual(['capturing', CAPTURED]);
+  expect(await lateUse(unanswered)).toBe('authorization_closed');
+  lostCaptures.delete(unanswered.q.quote_token);
+  await deps.endDue();
+  expect(await lateUse(unanswered)).toBe('ok');
+  // Another restore may have lost a capture, too.
+  await restore();
+  expect(await outcome(use(open, { usage_id: 'later', amount: '1' }))).toBe('authorization_closed');
+});
+
+test('a payment of an authorization that is void, or of an extension, is quarantined and changes nothing', async () => {
+  const [one, raised] = [await authorize(), await authorize()];
+  const extension = extensionOf(raised, 100_000n);
+  const { extension_id } = (await pay(raised.payer, extension, newId('evt'))) as unknown as {
+    extension_id: string;
+  };
+  await voidIt(one);
+  const quarantined = async () =>
+    (await admin.query<{ reason: string }>('select reason from quarantine order by quarantine_id')).rows;
+  for (const id of [one.id, extension_id]) await publishProgress(id, 'finalized');
+  await waitUntil(async () => (await quarantined()).length === 2);
+  expect((await quarantined()).map(({ reason }) => reason)).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/voided.*finalized/),
+      expect.stringMatching(/merged.*finalized/),
+    ]),
+  );
+  expect(await record(one.id)).toMatchObject({ status: 'voided' });
+  expect(await record(extension_id)).toMatchObject({ status: 'merged' });
+  await admin.query('delete from quarantine');
 });

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Peers } from '../peers.ts';
 import { captureTermsOf, type EndAuthorization } from './end-authorization.ts';
 import { captureAmounts } from './model/authorization.ts';
-import type { AuthorizationRow } from './store/authorizations.ts';
+import { type AuthorizationRow, recordSought } from './store/authorizations.ts';
 
-type Deps = Pick<Peers, 'findCapture'> & { endAuthorization: EndAuthorization };
+type Deps = Pick<Peers, 'findCapture'> & { pool: Pool; endAuthorization: EndAuthorization };
 
 const RETRY_SECONDS = 30;
 
@@ -25,14 +26,18 @@ const mayBeCaptured = (settlementId: string): ServiceError =>
  * @throws ServiceError service_unavailable while the chain cannot be asked
  */
 export const createRecordLostCapture =
-  ({ findCapture, endAuthorization }: Deps) =>
+  ({ pool, findCapture, endAuthorization }: Deps) =>
   async (row: AuthorizationRow): Promise<boolean> => {
     if (!row.may_be_captured || row.status !== 'authorized') return false;
-    const { quote_token, owner } = row;
-    const { amount } = await findCapture({ quote_token, owner }).catch((error: unknown) => {
+    const { quote_token, owner, account_id, payment_attempt_id } = row;
+    const sought = { quote_token, owner, account_id, payment_attempt_id };
+    const { amount } = await findCapture(sought).catch((error: unknown) => {
       throw error instanceof ServiceError ? mayBeCaptured(row.settlement_id) : error;
     });
-    if (amount === null) return false;
+    if (amount === null) {
+      await recordSought(pool, row.settlement_id);
+      return false;
+    }
     const amounts = captureAmounts(parseMicro(amount), captureTermsOf(row));
     if (amounts === null) throw new TypeError('A capture exceeds its fee.');
     await endAuthorization.recordFound(row, amounts);

@@ -28,7 +28,7 @@ import {
   recordSigned,
 } from './store/record-progress.ts';
 import { recordRedeems } from './store/redeem.ts';
-import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
+import { findSettlement, listTerms, type SettlementRow, type Terms } from './store/settlements.ts';
 import { deleteUnsent } from './store/signs-last.ts';
 import type { TermsCache } from './terms-cache.ts';
 
@@ -82,31 +82,40 @@ const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): 
   logger.error({ settlement_id: settlementId }, 'event dropped: its settlement is not in this database');
 };
 
+/** Whether an event says the opposite of what is recorded of its payment. */
+const contradicts = (
+  { status, chain_status }: Pick<SettlementRow, 'status' | 'chain_status'>,
+  event: Progress['status'],
+): boolean => {
+  if (event === 'failed') return chain_status === 'finalized';
+  return chain_status === 'failed' || status === 'voided' || status === 'merged';
+};
+
 /**
- * Handles an event that changed nothing because the record has the opposite end: failed although it
- * was included, or final although it failed. The proofs exclude both, so an operator has to decide.
- * The record stays as callers were answered: a failure stays with its id (docs/spec/decisions.md,
- * Settle), and another attempt may have paid the quote since. A `confirmed` that is true becomes
- * final within seconds, and is quarantined then.
+ * Handles an event that changed nothing because the record has the opposite end: failed, void or
+ * part of another payment although it was included, or final although it failed. The proofs exclude
+ * both, so an operator has to decide. The record stays as callers were answered: a failure stays
+ * with its id (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since.
+ * A `confirmed` that is true becomes final within seconds, and is quarantined then.
  */
 const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
   const { pool, logger, quarantine } = deps;
   const { object_id: settlementId, status, tx_hash: signature } = progress;
   const row = await findSettlement(pool, settlementId);
   if (row === null) return reportUnknown(deps, settlementId);
-  if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
+  if (!contradicts(row, status)) return;
   // The confirmation from before the fork of a reversed settlement may be delivered once more.
   if (status === 'confirmed' && row.issued_at !== null) return;
   count('quittance_anomalies_total', 1, { kind: 'contradicted_record' });
   logger.error(
-    { settlement_id: settlementId, recorded: row.chain_status, status, signature },
+    { settlement_id: settlementId, recorded: `${row.status}, ${row.chain_status}`, status, signature },
     'event contradicts the record of its payment',
   );
   if (status === 'confirmed') return;
   await quarantine({
     subject: eventSubject('chain-submitter.settleProgressed'),
     body: encode(progress),
-    reason: `the settlement is recorded as ${row.chain_status}, the event says ${status}`,
+    reason: `the settlement is recorded as ${row.status} (${row.chain_status}), the event says ${status}`,
   });
 };
 

@@ -1,5 +1,7 @@
 import type { ServiceTerms } from '../terms.ts';
 import { capture } from './capture.ts';
+import { close } from './close.ts';
+import type { CloseAuthorizations } from './close-authorizations.ts';
 import { consume } from './consume.ts';
 import type { EndAuthorization } from './end-authorization.ts';
 import { get } from './get.ts';
@@ -25,6 +27,7 @@ export const settlementOperations = (
       recordUses: RecordUses;
       endAuthorization: EndAuthorization;
       recordLostCapture: RecordLostCapture;
+      closeAuthorizations: CloseAuthorizations;
     },
 ) => ({
   settle: settle(deps),
@@ -33,6 +36,7 @@ export const settlementOperations = (
   usage: usage(deps),
   capture: capture(deps),
   void: voidAuthorization(deps),
+  close: close(deps),
   verify: verify(deps),
   list: list(deps),
   get: get(deps),

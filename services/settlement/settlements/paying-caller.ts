@@ -17,6 +17,7 @@ export const partyOf = (caller: PayingCaller, now: number) => ({
   accountId: caller.account_id,
   delegateId: delegateIdOf(caller),
   isFresh: caller.kind === 'jwt' && isFresh(caller, now),
+  sessionId: caller.kind === 'jwt' ? caller.session_id : null,
 });
 
 /** The part of an approval that says whose payment it is. A sign-in needs no approval. */

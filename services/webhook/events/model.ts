@@ -273,6 +273,8 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   // The gateway's caches are invalidated by these. They hold hashes and sessions.
   'identity.keysRevoked': null,
   'identity.sessionRevoked': null,
+  // An operator tells the owner.
+  'identity.accountFrozen': null,
   // The endpoints of the account are deleted with it.
   'identity.accountClosed': null,
   'identity.accountErased': null,

@@ -168,9 +168,15 @@ export const internal = {
   }),
   findCapture: internalOperation({
     summary:
-      'What the chain has captured of a quote with a ceiling, by a query to every provider. For lost records.',
+      'What was captured of a quote with a ceiling, by the payment of its attempt and by a query to every provider. ' +
+      'For lost records.',
     callers: ['settlement'],
-    input: z.strictObject({ quote_token: CompactToken, owner: SolanaAddress }),
+    input: z.strictObject({
+      quote_token: CompactToken,
+      owner: SolanaAddress,
+      account_id: AccountId,
+      payment_attempt_id: PaymentAttemptId,
+    }),
     output: z.strictObject({
       /** Null: it was not captured from the wallet of the owner. */
       amount: MicroUsdc.nullable(),

@@ -211,7 +211,9 @@ export const delegateOperations = {
         approval_above: approvalAbove,
         expires_at: requestedExpiry.nullable().meta({ examples: [FAR] }),
         paused: z.boolean().meta({
-          description: 'true: its new payments are refused until it is false again. Accepted ones continue',
+          description:
+            'true: its new payments are refused until it is false again. Accepted ones continue, and authorizations are ' +
+            'closed: what was used of them is paid',
           examples: [false],
         }),
       })
@@ -230,7 +232,9 @@ export const delegateOperations = {
   }),
   deleteDelegate: operation({
     summary: 'Delete a delegate and revoke its keys immediately',
-    description: 'Its past payments remain. A payment that was accepted before is still carried out.',
+    description:
+      'Its past payments remain. A payment that was accepted before is still carried out. Its authorizations are closed: ' +
+      'what was used of them is paid.',
     http: { method: 'DELETE', path: '/v1/delegates/:delegate_id', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',

@@ -28,6 +28,8 @@ export const events = {
     delegate_id: DelegateId.nullable(),
     previous_key_expires_at: Timestamp.nullable(),
   }),
+  /** An operator has frozen the account. */
+  accountFrozen: z.strictObject({ account_id: AccountId, at: Timestamp }),
   /** The owner has closed the account. Nothing of it works any more. */
   accountClosed: z.strictObject({ account_id: AccountId, at: Timestamp }),
   /** The personal data of a closed account are erased. Each service erases its own. */

@@ -13,6 +13,7 @@ import {
 } from '../primitives.ts';
 import { unitPrice } from '../quote/capture.ts';
 import { operation } from '../service.ts';
+import { SettlementStatus } from './status.ts';
 
 /** The most uses of one call. */
 const MAX_USAGES = 100;
@@ -114,7 +115,7 @@ const served = {
   params,
 } as const;
 
-/** Use, capture and void of authorizations. */
+/** Use, capture and void of authorizations by their vendor, and their end by the payer. */
 export const authorizationOperations = {
   usage: operation({
     summary: 'Report what was used of an authorization',
@@ -225,6 +226,32 @@ export const authorizationOperations = {
         used: used.describe('What was reported as used and is not paid'),
       })
       .meta({ id: 'VoidedSettlement' }),
+    errors: ['not_found', 'conflict'],
+  }),
+  close: operation({
+    summary: 'Close an authorization',
+    description:
+      'For the payer: a sign-in of the account, or the delegate key that opened it. No further use is accepted, and the ' +
+      'rest is released. What was reported as used is captured; nothing more, whatever the mode of its quote. A repeat ' +
+      'returns what has become of it.',
+    http: { method: 'POST', path: '/v1/settlements/:settlement_id/close', status: 200 },
+    access: ['jwt', 'delegate_key'],
+    authorisedBy: 'nothing',
+    fromDevice: 'served',
+    whenFrozen: 'served',
+    params,
+    repeatable: true,
+    output: z
+      .strictObject({
+        settlement_id: SettlementId,
+        status: SettlementStatus.describe(
+          '`voided`: nothing is paid. `capturing` or `redeemed`: what was used is paid. `authorized`: it is closed, and ' +
+            'captured as soon as possible',
+        ),
+        max_amount: maxAmount,
+        used: used.describe('What was reported as used until it was closed'),
+      })
+      .meta({ id: 'ClosedAuthorization' }),
     errors: ['not_found', 'conflict'],
   }),
 };

@@ -63,6 +63,7 @@ const REFUSED = {
   approval_expired: { code: 'approval_expired' },
   tab_amount: { code: 'conflict', badge: 'ceiling too high' },
   tab_new_payer: { code: 'conflict', badge: 'too much authorized by a new payer' },
+  tab_share: { code: 'conflict', badge: 'too much authorized by one payer' },
   tab_vendor: { code: 'conflict', badge: 'too much authorized for this vendor' },
   payments_paused: { code: 'service_unavailable' },
   hourly_cap: { code: 'service_unavailable' },
@@ -85,7 +86,7 @@ const Reason = z.enum(DECLINE_REASONS).meta({
     `${CAPS.join(', ')}: the limit of the delegate. ${ACCOUNT_LIMITS.join(', ')}: the limit of the account for a sign-in. ` +
     `${WALLET_LIMITS.join(', ')}: of the wallet, less what other payments hold. ` +
     'hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the ' +
-    'moment. tab_amount, tab_new_payer, tab_vendor: the ceiling of a quote with `capture` exceeds what may be ' +
+    'moment. tab_amount, tab_new_payer, tab_share, tab_vendor: the ceiling of a quote with `capture` exceeds what may be ' +
     'authorized by one quote, by a payer without a final payment, or for one vendor',
 });
 

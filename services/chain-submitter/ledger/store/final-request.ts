@@ -25,6 +25,10 @@ export const quoteHashOf = (request: unknown): string | undefined => {
   return quote_token === undefined ? quote_hash : createHash('sha256').update(quote_token).digest('base64');
 };
 
+/** What a settle captures; undefined for a request that captures no part of its quote. */
+export const captureAmountOf = (request: unknown): string | undefined =>
+  (request as { capture_amount?: string }).capture_amount;
+
 /**
  * A settle's intent with its whole request, whose quote token the caller knows.
  * @returns null when the intent is of another quote

@@ -29,8 +29,14 @@ export const closedError = ({ status, usable, isAtRisk }: Authorization): Servic
   if (status !== 'authorized') return closed('the authorization is captured');
   if (isAtRisk)
     return closed('the wallet of the buyer no longer covers the authorization; what was used is captured');
-  return usable ? null : closed('the authorization has reached its threshold or the end of its window');
+  return usable
+    ? null
+    : closed('the authorization was closed, or has reached its threshold or the end of its window');
 };
+
+/** Of a capture beyond what was used, while an operator has frozen the payer or the vendor. */
+export const frozenError = (): ServiceError =>
+  closed('an account of the authorization is frozen, so only what was reported as used is captured');
 
 /**
  * Why a use cannot be recorded, or null when it can. The statement has the same guards

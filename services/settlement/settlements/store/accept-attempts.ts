@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CaptureTerms } from '../../../../shared/contract/quote/capture.ts';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
-import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import {
   insertedColumn,
@@ -15,6 +15,7 @@ import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
+import { lockAuthorizing } from './authorization-locks.ts';
 import {
   type ComparedLimit,
   capsOf,
@@ -25,6 +26,8 @@ import {
   leastLeftOfCaps,
 } from './limits.ts';
 import { firstOf, isPayerUnknown, namesOf, type Refusal, SETTLE_REFUSALS } from './refusals.ts';
+
+type Fragment = ReturnType<typeof sql.fragment>;
 
 export type Attempt = {
   settlementId: string;
@@ -40,6 +43,8 @@ export type Attempt = {
   isPaid?: boolean;
   /** A sign-in of the last minutes by a person, which the limits of the account do not bind. */
   isFresh?: boolean;
+  /** The sign-in that makes it; null: a delegate. */
+  sessionId?: string | null;
 };
 
 /**
@@ -75,6 +80,11 @@ export type NewAuthorization = {
   settlementToken: string;
   caps: TabCaps;
 };
+
+/**
+ * The payer's share of what may be open for a vendor: no payer keeps the others from a tab there.
+ */
+const PAYER_SHARE = 10n;
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
 export type Candidate = {
@@ -129,12 +139,27 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
   return candidates.map(({ attempt }) => evaluations.get(attempt.settlementId)!);
 };
 
+/**
+ * Accepts attempts whose quotes have a ceiling, as `acceptAttempts` does. What is open of their
+ * payers and for their vendors is read after these are locked.
+ */
+export const acceptAuthorizations = (pool: Pool, candidates: readonly Candidate[]): Promise<Evaluation[]> =>
+  pool.transaction(async (tx) => {
+    await lockAuthorizing(tx, partiesOf(candidates.map(({ attempt }) => attempt)));
+    return acceptAttempts(tx, candidates);
+  });
+
+/** The accounts between whom attempts authorize something. */
+export const partiesOf = (attempts: readonly Attempt[]): string[] =>
+  attempts.flatMap(({ accountId, claims }) => [accountId, claims.vendor_account_id]);
+
 /** The columns of `input` with what is authorized and its bounds. */
 export const cappedOf = (maxAmount: string, caps: TabCaps) => ({
   max_amount: maxAmount,
   amount_cap: caps.amountMicro.toString(),
   new_payer_cap: caps.newPayerMicro.toString(),
   vendor_cap: caps.vendorMicro.toString(),
+  share_cap: (caps.vendorMicro / PAYER_SHARE).toString(),
 });
 
 /** The columns of `input` that only an authorization has. */
@@ -178,6 +203,7 @@ export const inputOf = (
   is_paid: attempt.isPaid ?? false,
   is_fresh: attempt.isFresh ?? false,
   is_over_cap: isOverCap,
+  session_id: authorization === null ? null : (attempt.sessionId ?? null),
   ...(authorization !== null && authorizationOf(claims.quote_amount, authorization)),
 });
 
@@ -189,7 +215,7 @@ export const inputRows = (rows: readonly object[]) => sql.fragment`
     redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
     is_over_cap boolean, max_amount bigint, capture_mode text, unit_price bigint, capture_threshold bigint,
     settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8, amount_cap bigint,
-    new_payer_cap bigint, vendor_cap bigint)`;
+    new_payer_cap bigint, vendor_cap bigint, share_cap bigint, session_id text)`;
 
 /**
  * CTE `candidate`: the input with what the snapshot has of attempt and quote. The rows are found
@@ -199,12 +225,17 @@ export const inputRows = (rows: readonly object[]) => sql.fragment`
 export const candidatesWithRecords = sql.fragment`
   select input.*, existing.found as is_existing, settled.found as is_settled,
     coalesce(of_payer.micro, 0) as open_of_payer, coalesce(of_vendor.micro, 0) as open_of_vendor,
+    coalesce(of_share.micro, 0) as open_of_share,
     input.max_amount is not null and exists (
       select from settlements as s where s.account_id = input.account_id and s.chain_status = 'finalized'
     ) as has_history
   from input
-  left join open_tabs as of_payer on of_payer.payer = input.account_id and input.max_amount is not null
-  left join open_tabs as of_vendor on of_vendor.vendor = input.vendor_account_id and input.max_amount is not null
+  left join open_tabs as of_payer on of_payer.payer = input.account_id and of_payer.vendor is null
+    and input.max_amount is not null
+  left join open_tabs as of_vendor on of_vendor.vendor = input.vendor_account_id and of_vendor.payer is null
+    and input.max_amount is not null
+  left join open_tabs as of_share on of_share.payer = input.account_id and of_share.vendor = input.vendor_account_id
+    and input.max_amount is not null
   left join lateral (
     select true as found from settlements as s
     where s.account_id = input.account_id and s.payment_attempt_id = input.payment_attempt_id limit 1
@@ -214,20 +245,31 @@ export const candidatesWithRecords = sql.fragment`
   ) as settled on true`;
 
 /**
- * CTE `open_tabs`: what is authorized and not paid of the payers and for the vendors of the input.
- * Only authorizations have rows here. The sums are those of the snapshot, so what other replicas
- * accept at the same moment is not part of them; payers and vendors of one replica share a batch.
+ * CTE `open_tabs`: what is authorized and not paid of the payers of the input, in all and for each
+ * vendor, and for its vendors. The sums are those of the snapshot, so an earlier statement of the
+ * transaction has locked payers and vendors (`lockAuthorizing`).
  */
 export const openTabs = sql.fragment`
-  select account_id as payer, null as vendor, sum(quote_amount) as micro from settlements
+  select account_id as payer, vendor_account_id as vendor, sum(quote_amount) as micro from settlements
   where capture_due_at is not null
     and account_id = any(array(select account_id from input where max_amount is not null))
-  group by account_id
+  group by grouping sets ((account_id), (account_id, vendor_account_id))
   union all
   select null, vendor_account_id, sum(quote_amount) from settlements
   where capture_due_at is not null
     and vendor_account_id = any(array(select vendor_account_id from input where max_amount is not null))
   group by vendor_account_id`;
+
+/**
+ * The columns `open_micro` and `cap_micro` of an acceptance: what is open where that is the reason,
+ * and its cap.
+ * @param ceiling that the authorization has already
+ */
+export const tabFigures = (decision: Fragment, ceiling = sql.fragment`null`): Fragment => sql.fragment`
+  case ${decision} when 'over_tab_amount' then ${ceiling} when 'over_tab_new_payer' then open_of_payer
+    when 'over_tab_share' then open_of_share when 'over_tab_vendor' then open_of_vendor end::bigint as open_micro,
+  case ${decision} when 'over_tab_amount' then amount_cap when 'over_tab_new_payer' then new_payer_cap
+    when 'over_tab_share' then share_cap when 'over_tab_vendor' then vendor_cap end as cap_micro`;
 
 /** CTE `approval`: an approval is for one quote, and the quote fixes the rest. */
 export const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`);
@@ -254,6 +296,7 @@ const queue = sql.fragment`
   select evaluated.*,
     open_of_payer + sum(max_amount) over (partition by account_id, own_decision order by ord) as tabs_of_payer,
     open_of_vendor + sum(max_amount) over (partition by vendor_account_id, own_decision order by ord) as tabs_of_vendor,
+    open_of_share + sum(max_amount) over (partition by account_id, vendor_account_id, own_decision order by ord) as tabs_of_share,
     sum(quote_amount) over (partition by wallet_id, own_decision order by ord) as of_wallet,
     sum(quote_amount) over (partition by ${limitsOf('evaluated')}, own_decision order by ord) as of_delegate
   from evaluated`;
@@ -265,7 +308,8 @@ const decide = sql.fragment`
       when own_decision <> 'accepted' or is_paid then own_decision
       when least(balance_left, allowance_left) < of_wallet then 'deferred'
       when ${leastLeftOfCaps} < of_delegate then 'deferred'
-      when not has_history and tabs_of_payer > new_payer_cap or tabs_of_vendor > vendor_cap then 'deferred'
+      when not has_history and tabs_of_payer > new_payer_cap or tabs_of_vendor > vendor_cap
+        or tabs_of_share > share_cap then 'deferred'
       else 'accepted'
     end as decision
   from queued`;
@@ -274,13 +318,13 @@ const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
     quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total,
     ${countedIn}, status, chain_status, max_amount, capture_mode, unit_price, capture_threshold, settlement_token,
-    settlement_token_hash, redeem_expires_at, capture_due_at, capped_at)
+    settlement_token_hash, redeem_expires_at, capture_due_at, capped_at, session_id)
   select settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token, scope,
     vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, ${countedIn},
     case when max_amount is null then 'pending' else 'authorized' end,
     case when max_amount is null then 'pending' else 'none' end, max_amount, capture_mode, unit_price,
     capture_threshold, settlement_token, settlement_token_hash, to_timestamp(ends_at / 1000),
-    to_timestamp(ends_at / 1000), to_timestamp(capped_at / 1000)
+    to_timestamp(ends_at / 1000), to_timestamp(capped_at / 1000), session_id
   from decided where decision = 'accepted'
   order by quote_id
   on conflict do nothing
@@ -319,10 +363,7 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     select decided.settlement_id, coalesce(published.outbox, '[]'::jsonb) as outbox,
       case when decided.decision = 'accepted' and inserted.settlement_id is null then 'conflict' else decided.decision end
         as decision,
-      case decided.decision when 'over_tab_new_payer' then open_of_payer when 'over_tab_vendor' then open_of_vendor
-        end::bigint as open_micro,
-      case decided.decision when 'over_tab_amount' then amount_cap when 'over_tab_new_payer' then new_payer_cap
-        when 'over_tab_vendor' then vendor_cap end as cap_micro,
+      ${tabFigures(sql.fragment`decided.decision`)},
       ${comparedWith(sql.fragment`decided.decision`)}
     from decided
     left join inserted on inserted.settlement_id = decided.settlement_id

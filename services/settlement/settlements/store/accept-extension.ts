@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_EXTENSIONS } from '../../../../shared/contract/chain-submitter.ts';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
-import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
 import { insertEvents, outboxColumn } from '../../../../shared/events/outbox.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
 import { packedToken } from '../../../../shared/lib/packed-token.ts';
@@ -17,8 +17,11 @@ import {
   inputRows,
   lockApprovalsOfQuotes,
   openTabs,
+  partiesOf,
   type TabCaps,
+  tabFigures,
 } from './accept-attempts.ts';
+import { lockAuthorizing } from './authorization-locks.ts';
 import { allows, isUsable } from './conditions.ts';
 import { about } from './end-events.ts';
 import { type ComparedLimit, comparedOf, comparedShape, comparedWith } from './limits.ts';
@@ -117,10 +120,21 @@ const extendedEvents = (traceparent: string | null) =>
 
 /**
  * Accepts an extension: checks in rank order, and for an accepted one its row, the higher ceiling,
- * the holds and the event in one commit (rules 24 and 25). The authorization is locked first, then
- * delegate and payer, as where it is captured.
+ * the holds and the event in one commit (rules 24 and 25). What is open is read after payer and
+ * vendor are locked, by a statement that locks the authorization, then delegate and payer's wallet,
+ * as where it is captured.
  */
-export const acceptExtension = async (
+export const acceptExtension = (
+  pool: Pool,
+  extension: Extension,
+  traceparent: string | null,
+): Promise<Evaluation> =>
+  pool.transaction(async (tx) => {
+    await lockAuthorizing(tx, partiesOf([extension.attempt]));
+    return evaluate(tx, extension, traceparent);
+  });
+
+const evaluate = async (
   db: Db,
   { attempt, extended, terms, caps, isOverCap }: Extension,
   traceparent: string | null,
@@ -137,10 +151,7 @@ export const acceptExtension = async (
     payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}), published as (${extendedEvents(traceparent)})
     select coalesce((select jsonb_agg(to_jsonb(published)) from published), '[]'::jsonb) as outbox,
       case when own_decision = 'accepted' and changed.settlement_id is null then 'conflict' else own_decision end as decision,
-      case own_decision when 'over_tab_amount' then ceiling when 'over_tab_new_payer' then open_of_payer
-        when 'over_tab_vendor' then open_of_vendor end::bigint as open_micro,
-      case own_decision when 'over_tab_amount' then amount_cap when 'over_tab_new_payer' then new_payer_cap
-        when 'over_tab_vendor' then vendor_cap end as cap_micro,
+      ${tabFigures(sql.fragment`own_decision`, sql.fragment`ceiling`)},
       changed.settlement_id as raised_id, changed.settlement_token as raised_token,
       changed.max_amount as raised_ceiling, changed.redeem_expires_at as raised_ends_at,
       ${comparedWith(sql.fragment`own_decision`)}

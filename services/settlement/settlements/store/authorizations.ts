@@ -14,7 +14,7 @@ import {
 import { packedToken } from '../../../../shared/lib/packed-token.ts';
 import { countedIn, updateDelegateCounters } from '../../delegates/store.ts';
 import { releasePayers } from '../../payers/store.ts';
-import { allows, chainState, state } from './conditions.ts';
+import { allows, chainState, isCaptureUnknown, isOlderThanRestore, state } from './conditions.ts';
 import { about, endColumns } from './end-events.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
 import { columns, Row } from './settlements.ts';
@@ -47,7 +47,7 @@ const withPayer = sql.fragment`
   select ${columns}, dispatch_count, generation, ${extensionTokens('settlements')},
     (select owner from payers where payers.wallet_id = settlements.wallet_id) as owner,
     (select authority from payers where payers.wallet_id = settlements.wallet_id) as authority,
-    exists (select from restores where restored_at >= created_at) as may_be_captured
+    ${isOlderThanRestore(sql.fragment`created_at`)} as may_be_captured
   from settlements`;
 
 /** The authorization of a service. Null: it has no settlement of this id with a ceiling. */
@@ -64,7 +64,61 @@ export const findAuthorization = (
  */
 export const listDue = (db: Db, limit: number): Promise<readonly AuthorizationRow[]> =>
   db.any(sql.type(Authorization)`
-    ${withPayer} where capture_due_at <= app_now() order by may_be_captured, capture_due_at limit ${limit}`);
+    ${withPayer} where capture_due_at <= app_now() and coalesce(capture_retry_at <= app_now(), true)
+    order by may_be_captured, capture_due_at limit ${limit}`);
+
+/**
+ * Open authorizations whose capture a restore may have lost, and for which the chain was not asked.
+ */
+export const listUnknown = (db: Db, limit: number): Promise<readonly AuthorizationRow[]> =>
+  db.any(sql.type(Authorization)`
+    ${withPayer} where capture_due_at > app_now() and ${isCaptureUnknown} order by capture_due_at limit ${limit}`);
+
+/** The chain has no capture of an authorization. */
+export const recordSought = (db: Db, settlementId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update settlements set capture_sought_at = app_now()
+    where settlement_id = ${settlementId} and ${state.is('authorized')}`);
+
+/** Which authorizations are closed: one, or those of a delegate, of a sign-in, of an account. */
+export type Closing = { account_id: string } & (
+  | { settlement_id: string }
+  | { delegate_id: string }
+  | { session_id: string }
+  | { as: 'payer or vendor' }
+);
+
+const isClosedBy = (closing: Closing) => {
+  const isOfPayer = sql.fragment`account_id = ${closing.account_id}`;
+  if ('settlement_id' in closing)
+    return sql.fragment`${isOfPayer} and settlement_id = ${closing.settlement_id}`;
+  if ('delegate_id' in closing) return sql.fragment`${isOfPayer} and delegate_id = ${closing.delegate_id}`;
+  if ('session_id' in closing) return sql.fragment`${isOfPayer} and session_id = ${closing.session_id}`;
+  return sql.fragment`(${isOfPayer} or vendor_account_id = ${closing.account_id})`;
+};
+
+/**
+ * Makes authorizations due now: no use is recorded any more, and what was used is captured. It
+ * locks them in the order of their ids.
+ * @returns their ids
+ */
+export const recordClosed = (db: Db, closing: Closing): Promise<readonly string[]> =>
+  db.anyFirst(sql.typeAlias('id')`
+    update settlements set capture_due_at = least(capture_due_at, app_now())
+    where settlement_id in (
+      select settlement_id from settlements
+      where capture_due_at is not null and ${state.is('authorized')} and ${isClosedBy(closing)}
+      order by settlement_id for update)
+    returning settlement_id as id`);
+
+/**
+ * The hourly caps leave no room for the capture of an authorization. It is decided again when they
+ * refill, and holds its ceiling until then.
+ */
+export const postponeCapture = (db: Db, settlementId: string, seconds: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update settlements set capture_retry_at = app_now() + ${seconds}::float8 * interval '1 second'
+    where settlement_id = ${settlementId} and ${state.is('authorized')}`);
 
 const Watched = z.object({
   wallet_id: z.string(),
@@ -124,13 +178,21 @@ export const recordAtRisk = (db: Db, observed: readonly Observed[]): Promise<rea
     )
     ${atRiskEvents}`);
 
-/** The amounts that leave the holds are those of CTE `changed`. */
+/**
+ * The amounts that leave the holds are those of CTE `changed`. The caps of authorizations get back
+ * the whole ceiling: what is captured counts in those of payments.
+ */
 const release = sql.fragment`
   delegated as (${updateDelegateCounters({ held: sql.fragment`-1`, spent: sql.fragment`0` })}),
-  released as (${releasePayers}), ${releaseHourlyCaps}`;
-/** What `release` reads of the settlement `s`, besides the amount. */
+  released as (${releasePayers}), ${releaseHourlyCaps('authorized', sql.fragment`changed.ceiling`)}`;
+/** CTE `before`: the authorizations that an event may end, locked in the order of their ids. */
+const lockEnding = (event: 'capture' | 'void') => sql.fragment`
+  select s.settlement_id, s.quote_amount as ceiling, s.capped_at as authorized_at from settlements as s
+  where s.settlement_id = any(array(select settlement_id from input)) and ${allows(event)}
+  order by s.settlement_id for update`;
+/** What `release` reads of the settlement `s` and of CTE `before`, besides the amount. */
 const releasedColumns = sql.fragment`s.settlement_id, s.wallet_id, s.account_id, s.delegate_id,
-  s.${countedIn}, s.capped_at, true as was_holding, null::bigint as slot`;
+  s.${countedIn}, before.ceiling, before.authorized_at as capped_at, true as was_holding, null::bigint as slot`;
 
 /** A capture that was decided on the use that was read. */
 export type NewCapture = {
@@ -162,19 +224,15 @@ export const recordCaptures = async (
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
         as input(settlement_id text, amount bigint, fee bigint, used bigint, beyond_use boolean, found boolean)
-    ), before as (
-      select s.settlement_id, s.quote_amount as held from settlements as s
-      where s.settlement_id = any(array(select settlement_id from input)) and ${allows('capture')}
-      order by s.settlement_id for update
-    ), changed as (
+    ), before as (${lockEnding('capture')}), changed as (
       update settlements as s set status = ${state.after('capture')}, chain_status = ${chainState.after('capture')},
         quote_amount = input.amount, fee_amount = input.fee, capturing_at = app_now(), progressed_at = app_now(),
-        capture_due_at = null,
+        capture_due_at = null, capture_retry_at = null, capped_at = null,
         max_amount = case when input.found then greatest(s.max_amount, input.amount) else s.max_amount end
       from before join input using (settlement_id)
       where s.settlement_id = before.settlement_id and ${allows('capture')} and s.units_consumed = input.used
         and (s.capture_due_at > app_now() or not input.beyond_use)
-      returning ${releasedColumns}, before.held - input.amount as quote_amount
+      returning ${releasedColumns}, before.ceiling - input.amount as quote_amount
     ), ${release}, ${publishMatching(
       messages,
       'settlement_id',
@@ -225,18 +283,14 @@ export const recordVoids = async (db: Db, voids: readonly NewVoid[]): Promise<(V
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(voids)}::jsonb)
         as input(settlement_id text, used bigint, traceparent text)
-    ), before as (
-      select s.settlement_id from settlements as s
-      where s.settlement_id = any(array(select settlement_id from input)) and ${allows('void')}
-      order by s.settlement_id for update
-    ), changed as (
+    ), before as (${lockEnding('void')}), changed as (
       update settlements as s set status = ${state.after('void')}, chain_status = ${chainState.after('void')},
-        holding = false, voided_at = app_now(), capture_due_at = null
+        holding = false, voided_at = app_now(), capture_due_at = null, capture_retry_at = null
       from before join input using (settlement_id)
       where s.settlement_id = before.settlement_id and ${allows('void')}
         and s.units_consumed = coalesce(input.used, s.units_consumed)
-      returning ${endColumns('s')}, s.${countedIn}, s.capped_at, true as was_holding, null::bigint as slot,
-        s.voided_at, s.units_consumed as used, input.traceparent
+      returning ${endColumns('s')}, s.${countedIn}, before.ceiling, s.capped_at, true as was_holding,
+        null::bigint as slot, s.voided_at, s.units_consumed as used, input.traceparent
     ), ${release}, published as (${voidedEvents})
     select settlement_id, voided_at, used,
       (select jsonb_agg(to_jsonb(published)) from published where payload ->> 'settlement_id' = settlement_id) as events

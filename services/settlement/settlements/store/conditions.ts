@@ -44,10 +44,20 @@ export const isOpenSale = sql.fragment`(${state.is('authorized')} or ${state.is(
   or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${isConsumable})`;
 
 /**
- * Whether use can be reported of an authorization. It is due with its window, once its threshold is
- * reached, or once the wallet no longer covers it.
+ * Whether a restore since then may have lost the capture of an authorization.
+ * @param since when it was made, or when the chain was asked for its capture last
  */
-export const isUsable = sql.fragment`coalesce(capture_due_at > app_now(), false)`;
+export const isOlderThanRestore = (since: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`exists (select from restores where restored_at >= ${since})`;
+/** The same, and the chain was not asked since that restore. */
+export const isCaptureUnknown = isOlderThanRestore(sql.fragment`greatest(created_at, capture_sought_at)`);
+
+/**
+ * Whether use can be reported of an authorization. It is due with its window, once its threshold is
+ * reached, once the wallet no longer covers it, or once its payer has closed it. After a restore it
+ * may be captured already, so nothing is used before the chain was asked.
+ */
+export const isUsable = sql.fragment`(coalesce(capture_due_at > app_now(), false) and not ${isCaptureUnknown})`;
 
 /** Whether the chain may still change a payment, as the index of the resume jobs has it. */
 export const isUnderWay = sql.fragment`under_way_since is not null`;

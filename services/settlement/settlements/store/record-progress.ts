@@ -248,7 +248,7 @@ export const recordFailed = (
       returning s.wallet_id, s.quote_amount, s.delegate_id, ${countedIn}, s.status, before.was, before.was_holding,
         null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.scope, before.returned_fee, s.capped_at
     ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees}),
-    unpaid as (${subtractPaidFees}), ${releaseHourlyCaps}
+    unpaid as (${subtractPaidFees}), ${releaseHourlyCaps('paid', sql.fragment`changed.quote_amount`)}
     ${insertMessages(sql.fragment`
       select subject, msg_id, payload, traceparent from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
       union all

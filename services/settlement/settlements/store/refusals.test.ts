@@ -5,7 +5,7 @@ import { firstOf, namesOf, SETTLE_REFUSALS } from './refusals.ts';
 
 const CAPS = ['over_per_payment', 'over_daily', 'over_monthly', 'over_total'];
 const WALLET = ['payer_unknown', 'balance_short', 'allowance_short'];
-const TABS = ['over_tab_amount', 'over_tab_new_payer', 'over_tab_vendor'];
+const TABS = ['over_tab_amount', 'over_tab_new_payer', 'over_tab_share', 'over_tab_vendor'];
 const LAST = ['approval_required', 'over_hourly_cap'];
 
 test('the rank of the refusals of a settle', () => {

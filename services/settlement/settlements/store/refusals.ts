@@ -80,7 +80,7 @@ export const OF_WALLET = {
 } satisfies Record<string, Refusal>;
 
 const tabRefusal =
-  (reason: 'tab_amount' | 'tab_new_payer' | 'tab_vendor', bound: string) =>
+  (reason: 'tab_amount' | 'tab_new_payer' | 'tab_share' | 'tab_vendor', bound: string) =>
   ({ open_micro, cap_micro }: Evaluated): ServiceError =>
     declined(
       reason,
@@ -97,6 +97,10 @@ const OF_TABS = {
   over_tab_new_payer: {
     when: sql.fragment`not candidate.has_history and candidate.open_of_payer + candidate.max_amount > candidate.new_payer_cap`,
     error: tabRefusal('tab_new_payer', 'by a payer without a final payment'),
+  },
+  over_tab_share: {
+    when: sql.fragment`candidate.open_of_share + candidate.max_amount > candidate.share_cap`,
+    error: tabRefusal('tab_share', 'by one payer for one vendor'),
   },
   over_tab_vendor: {
     when: sql.fragment`candidate.open_of_vendor + candidate.max_amount > candidate.vendor_cap`,
