@@ -117,7 +117,10 @@ const createOffered = (quotes: Quotes, onError: (error: unknown) => void) => {
     try {
       return await quotes.offer({ ...bill, raises: { quoteId, ceiling } }, null);
     } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'authorization_closed')) onError(error);
+      // The buyer may repeat the call, so its tab is not captured for that, which costs a fee.
+      const { status, reason } = refusalOf(error);
+      if (status === 503) throw error;
+      if (reason !== 'authorization_closed') onError(error);
       end();
       return null;
     }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Scripted } from '../../../test/support/scripted-server.ts';
 import { at, PUBLIC_URL, startVendorApi, type VendorApi } from '../../../test/support/vendor-api.ts';
 import { type Held, raise } from '../../../test/support/vendor-authorizations.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
@@ -178,6 +179,35 @@ test('an extension that the API refuses to create ends the tab, and the next one
   expect(body.extends).toBeUndefined();
   await waitUntil(() => held.status === 'captured');
 });
+
+test.each<[string, Scripted]>([
+  ['is limited', { status: 429, body: { error: { code: 'rate_limited', message: 'wait' } }, retryAfter: 1 }],
+  ['is unavailable', { status: 503, body: { error: { code: 'service_unavailable', message: 'later' } } }],
+  ['does not answer', 'lost'],
+  [
+    'does not know the key any more',
+    { status: 401, body: { error: { code: 'unauthorized', message: 'no' } } },
+  ],
+])(
+  'while the API %s, a tab that is used up stays open, and its buyer may repeat the call',
+  async (_, said) => {
+    const { ask, useUp } = sell();
+    const { headers, held } = open();
+    await useUp(headers);
+    let isFaulty = true;
+    api.faults.push(({ call }) => (call === 'POST /v1/quote' && isFaulty ? said : null));
+    const refused = await ask(headers);
+    expect([refused.status, refused.body]).toEqual([
+      503,
+      { error: 'service_unavailable', details: { reason: 'no_quote' } },
+    ]);
+    isFaulty = false;
+    await waitUntil(async () => (await ask(headers)).body.extends === held.quote_id);
+    expect([held.status, api.calls().filter((call) => call === 'capture')]).toEqual(['authorized', []]);
+    pay(held);
+    expect((await ask(headers)).status).toBe(200);
+  },
+);
 
 test('after twenty extensions the tab is captured, and the next one is offered', async () => {
   const { ask, useUp } = sell();
