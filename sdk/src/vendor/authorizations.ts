@@ -52,13 +52,13 @@ const REFUSALS = {
 
 /** Calls that one process serves on an authorization. */
 const createCalls = () => {
-  const running = new Map<symbol, { stop: (reason: StopReason) => void; since: number }>();
+  const running = new Map<symbol, (reason: StopReason) => void>();
   let waiting: (() => void)[] = [];
   return {
     /** @returns ends the call */
     enter: (stop: (reason: StopReason) => void): (() => void) => {
       const id = Symbol();
-      running.set(id, { stop, since: Date.now() });
+      running.set(id, stop);
       return () => {
         if (!running.delete(id)) return;
         const woken = waiting;
@@ -67,11 +67,9 @@ const createCalls = () => {
       };
     },
     stopAll: (reason: StopReason): void => {
-      for (const { stop } of running.values()) stop(reason);
+      for (const stop of running.values()) stop(reason);
     },
     count: (): number => running.size,
-    /** Since when the oldest of them runs. Null: there is none. */
-    oldest: (): number | null => running.values().next().value?.since ?? null,
     /** Resolves when a call ends, at once if there is none. */
     next: (): Promise<void> =>
       running.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
@@ -96,12 +94,30 @@ type Api = ReturnType<typeof createApi>;
 
 const codeOf = (error: unknown): string | null => (error instanceof ApiError ? error.code : null);
 
+/** What other processes have to do with an authorization that ends. */
+type Ending = {
+  /** Keeps them from beginning calls on it. */
+  before?: () => Promise<void>;
+  /** Waits for their calls and reports. */
+  others?: () => Promise<void>;
+  /** False: one of them may have use that it has not reported. */
+  isAllReported?: () => Promise<boolean>;
+};
+
+/** What was used of an authorization that ends. */
+type Use = Pick<Required<Ending>, 'isAllReported'> & {
+  /** What the API has last said, in micro-units. */
+  used: () => bigint;
+  /** Reads what all processes have reported. */
+  refresh: () => Promise<void>;
+};
+
 /**
  * Captures what was reported, or releases what is held if that is nothing or below the fee.
- * @param isUnused nothing was used, as far as this process knows
+ * Nothing is released while another process may have use to report: the window's end decides then.
  */
-const endOnce = async (api: Api, id: string, isUnused: boolean): Promise<void> => {
-  if (isUnused) {
+const endOnce = async (api: Api, id: string, { used, refresh, isAllReported }: Use): Promise<void> => {
+  if (used() === 0n && (await isAllReported())) {
     try {
       await api.void(id, false);
       return;
@@ -117,15 +133,16 @@ const endOnce = async (api: Api, id: string, isUnused: boolean): Promise<void> =
     if (codeOf(error) === 'authorization_closed') return;
     // Nobody gets what does not exceed the fee, so the buyer's money need not wait for the window.
     if (codeOf(error) !== 'capture_below_fee') throw error;
-    await api.void(id, true);
+    if (!(await isAllReported())) await refresh();
+    if (await isAllReported()) await api.void(id, true);
   }
 };
 
 /** Repeats `endOnce` until the API has decided, or its own job ends the authorization. */
-const end = async (api: Api, id: string, isUnused: boolean, endsAt: number): Promise<void> => {
+const end = async (api: Api, id: string, use: Use, endsAt: number): Promise<void> => {
   for (let tries = 0; ; tries += 1) {
     try {
-      return await endOnce(api, id, isUnused);
+      return await endOnce(api, id, use);
     } catch (error) {
       const isTemporary = error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
       const waitMs = (isTemporary && error.retryAfterMs) || PAUSE_MS * 2 ** Math.min(tries, 6);
@@ -139,13 +156,6 @@ const end = async (api: Api, id: string, isUnused: boolean, endsAt: number): Pro
 const ofMoment = <T>(value: T): (() => T | null) => {
   const readAt = Date.now();
   return () => (Date.now() - readAt < FRESH_MS ? value : null);
-};
-
-type Ending = {
-  /** Keeps other processes from beginning calls on it. */
-  before?: () => Promise<void>;
-  /** Waits for calls of other processes. */
-  others?: () => Promise<void>;
 };
 
 /** Repeats a step until it succeeds or the window has ended. */
@@ -174,13 +184,23 @@ const isAtRisk = async (api: Api, id: string): Promise<boolean> => {
 };
 
 /** What is used of an authorization, and its ceiling, as the API has last said. */
-const createFigures = ({ used, max_amount }: { used: string; max_amount: string }) => {
+const createFigures = (
+  api: Api,
+  id: string,
+  { used, max_amount }: Pick<NonNullable<Verified['authorization']>, 'used' | 'max_amount'>,
+) => {
   let [usedMicro, ceiling] = [BigInt(used), BigInt(max_amount)];
+  const reported = (now: { used: string; max_amount: string }): void => {
+    [usedMicro, ceiling] = [BigInt(now.used), BigInt(now.max_amount)];
+  };
   return {
     used: (): bigint => usedMicro,
     ceiling: (): bigint => ceiling,
-    reported: (now: { used: string; max_amount: string }): void => {
-      [usedMicro, ceiling] = [BigInt(now.used), BigInt(now.max_amount)];
+    reported,
+    /** Reads what all processes have reported. */
+    refresh: async (): Promise<void> => {
+      const { authorization } = await api.verify(id);
+      if (authorization !== undefined) reported(authorization);
     },
     /** Its buyer has raised it. */
     raisedTo: (now: bigint): void => {
@@ -196,18 +216,18 @@ const createAuthorization = (
 ) => {
   const endsAt = Date.parse(authorization.capture_ends_at);
   const [servesUntil, calls] = [endsAt - marginOf(endsAt - Date.now()), createCalls()];
-  const { reported, ...figures } = createFigures(authorization);
+  const { reported, ...figures } = createFigures(api, settlement_id, authorization);
   let stopped: StopReason | null = null;
   let ending: Promise<void> | null = null;
   const retire = (): void => {
     stopped ??= 'closed';
   };
-  const finish = async ({ before = async () => {}, others }: Ending): Promise<void> => {
-    await until(endsAt, before, onError);
+  const finish = async ({ before, others, isAllReported = async () => true }: Ending): Promise<void> => {
+    if (before !== undefined) await until(endsAt, before, onError);
     while (calls.count() > 0) await calls.next();
-    await others?.();
     while (!(await reports.flush())) await pause(PAUSE_MS);
-    await end(api, settlement_id, figures.used() === 0n, endsAt);
+    if (others !== undefined) await until(endsAt, others, onError);
+    await end(api, settlement_id, { ...figures, isAllReported }, endsAt);
   };
 
   /** Stops its calls, with the reason that only a read of it shows. */
@@ -239,6 +259,8 @@ const createAuthorization = (
       reports.add(amountMicro);
     },
     calls,
+    /** True while a call runs, or has use that is not reported yet. */
+    isBusy: (): boolean => calls.count() > 0 || !reports.isEmpty(),
     /** No further call begins on it. Those under way go on. */
     retire,
     /** Why it serves no further request, or null. */

@@ -53,6 +53,10 @@ const createQueue = () => {
     remove: (batch: readonly Usage[]): void => {
       queue.splice(0, batch.length);
     },
+    clear: (): void => {
+      queue.length = 0;
+      pending = { amountMicro: 0n, charges: 0 };
+    },
     isEmpty: (): boolean => queue.length === 0 && pending.amountMicro === 0n,
   };
 };
@@ -64,14 +68,14 @@ const createQueue = () => {
 export const createUsageReports = ({ report, onReported, onRefused, onError }: UsageReportsDeps) => {
   const queue = createQueue();
   let sending: Promise<void> | null = null;
-  let isDue = false;
-  let isRefused = false;
+  let [isDue, isRefused] = [false, false];
   let [failures, unansweredSince]: [number, number | null] = [0, null];
 
   /** @returns the pause before a repeat. Null: it is not repeated */
   const failed = (error: unknown): number | null => {
     if (isOver(error)) {
       isRefused = true;
+      queue.clear();
       onRefused(error);
       return null;
     }
@@ -98,16 +102,14 @@ export const createUsageReports = ({ report, onReported, onRefused, onError }: U
   /** One report at a time. */
   const send = (): Promise<void> => {
     sending ??= sendOnce()
-      .then((pauseMs) => {
-        if (pauseMs !== null) schedule(pauseMs);
-      })
+      .then(schedule)
       .finally(() => {
         sending = null;
       });
     return sending;
   };
-  const schedule = (ms: number): void => {
-    if (isDue || isRefused) return;
+  const schedule = (ms: number | null): void => {
+    if (ms === null || isDue || isRefused) return;
     isDue = true;
     later(ms, () => {
       isDue = false;
@@ -124,9 +126,10 @@ export const createUsageReports = ({ report, onReported, onRefused, onError }: U
     /** Reports at once. @returns true if nothing is unreported */
     flush: async (): Promise<boolean> => {
       if (sending !== null) await sending;
-      if (!isRefused) await send();
-      return isRefused || queue.isEmpty();
+      await send();
+      return queue.isEmpty();
     },
+    isEmpty: queue.isEmpty,
     /** The API has not answered for so long that no further call should be served. */
     isStale: (): boolean => unansweredSince !== null && Date.now() - unansweredSince > STALE_MS,
   };
