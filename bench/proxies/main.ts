@@ -56,6 +56,7 @@ switch (job.kind) {
         timeouts: { connectMs: 5000, answerMs: 60_000, idleMs: 300_000, drainMs: 1000 },
         hashBytes: 1_048_576,
         storedBytes: 65_536,
+        readsBodies: true,
       },
       pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines),
     );

@@ -77,10 +77,20 @@ test.each([
   ['/authorize', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/Report/' }, 400],
   ['/authorize', { 'x-forwarded-method': 'PUT', 'x-forwarded-uri': '/report' }, 405],
   ['/authorize', { 'x-forwarded-method': 'OPTIONS', 'x-forwarded-uri': '/report' }, 405],
-  ['/authorize', { 'x-forwarded-method': 'OPTIONS', 'x-forwarded-uri': '/report', ...PREFLIGHT }, 200],
+  ['/authorize', { 'x-forwarded-method': 'OPTIONS', 'x-forwarded-uri': '/report', ...PREFLIGHT }, 405],
+  ['/authorize', { 'x-forwarded-method': 'OPTIONS', 'x-forwarded-uri': '/free', ...PREFLIGHT }, 200],
 ])('%s with %j is %d', async (path, headers, status) => {
   await start();
   expect((await at(path, headers as Record<string, string>)).status).toBe(status);
+});
+
+test('a preflight of a path that is for sale passes if a route frees it', async () => {
+  const routes = [
+    { match: 'GET /report', paid: { price: '50000' } },
+    { match: 'OPTIONS /**', paid: null },
+  ];
+  await start({ routes });
+  expect((await at('/authorize', question('OPTIONS', '/report', PREFLIGHT))).status).toBe(200);
 });
 
 test.each([

@@ -109,7 +109,9 @@ export const serveQuestion = async (
   const as401 = query === 'refuse=401';
   const [path] = target.split('?', 1) as [string];
   const wanted = { method, path, isPreflight: isPreflight(method, request) };
-  const found = faultOfQuestion(decider, request) ?? decider.router(wanted);
+  const decided = faultOfQuestion(decider, request) ?? decider.router(wanted);
+  // The gate does not see the answer, which could be what is for sale.
+  const found = decided.kind === 'preflight' ? decided.otherwise : decided;
   record.route = found.route?.match ?? null;
   if (found.kind === 'refused') {
     Object.assign(record, { outcome: 'refused', reason: found.reason });

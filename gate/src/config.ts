@@ -99,6 +99,12 @@ export const GateFile = z
     hash_bytes: whole(0, 104_857_600)
       .optional()
       .describe('How much of a body identifies a paid request. Longer bodies are streamed. Default 1 MiB'),
+    reads_bodies: z
+      .enum(['true', 'false'])
+      .optional()
+      .describe(
+        'true: the upstream reads every body to its end, so its connections are used again after one',
+      ),
     stored_bytes: whole(0, 16_777_216)
       .optional()
       .describe('The longest answer that is stored for a repeat. Default 64 KiB'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import http from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ask, type GateWorld, sendRaw, startGateWorld, textOf } from '../../test/support/gate.ts';
@@ -29,6 +29,40 @@ describe('requests', () => {
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'api.example',
     });
+  });
+
+  /** Never reads a body, so it is the next request, whose answer waits for the one after. */
+  const startCareless = async () => {
+    const server = createServer((socket) => {
+      let held = '';
+      socket
+        .on('error', () => undefined)
+        .on('data', (chunk) => {
+          for (const head of String(chunk).split('\r\n\r\n').slice(0, -1)) {
+            const [line] = head.split('\r\n') as [string];
+            held += `HTTP/1.1 200 OK\r\nContent-Length: ${line.length}\r\n\r\n${line}`;
+            if (line.includes('/report')) continue;
+            socket.write(held);
+            held = '';
+          }
+        });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    return { url: new URL(`http://127.0.0.1:${port}`), stop: () => server.close() };
+  };
+
+  test('what an upstream leaves of a body is not the next request, unless it is said to read all', async () => {
+    const careless = await startCareless();
+    const next = [];
+    for (const readsBodies of [false, true]) {
+      await world?.stop();
+      const { url } = await start(() => undefined, { upstream: careless.url, readsBodies });
+      await ask(`${url}/one`, { method: 'POST' }, (request) => request.end('GET /report HTTP/1.1\r\n\r\n'));
+      next.push((await ask(`${url}/two`)).text);
+    }
+    careless.stop();
+    expect(next).toEqual(['GET /two HTTP/1.1', 'GET /report HTTP/1.1']);
   });
 
   test('an upload of 20 MB arrives whole, with its length and in chunks, with its trailers', async () => {

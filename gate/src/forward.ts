@@ -5,7 +5,7 @@ import { type Cost, createCost, type Priced } from './cost.ts';
 import { passHints } from './early-hints.ts';
 import { answerHeaders, requestTrailers } from './headers.ts';
 import { passAnswer } from './pass-answer.ts';
-import type { RequestBody } from './request-body.ts';
+import { hasBody, type RequestBody } from './request-body.ts';
 import { joinSides, SWITCH, type Switched, type Switching } from './upgrade.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -21,6 +21,8 @@ type Forwarding = {
   upstream: Upstream;
   timeouts: { connectMs: number; answerMs: number; idleMs: number };
   storedBytes: number;
+  /** Whether the upstream reads every body to its end. */
+  readsBodies: boolean;
 };
 type Call = Priced & {
   response: ServerResponse;
@@ -29,6 +31,8 @@ type Call = Priced & {
   body: RequestBody;
   /** The connection of a handshake, which the upstream may switch. Null: the request is none. */
   switching: Switching | null;
+  /** One of a path that is for sale. */
+  isPreflight: boolean;
 };
 
 /** How a forwarded request has ended, for log and metrics. */
@@ -116,13 +120,15 @@ type Answered = { answer: IncomingMessage; switched: Switched | null };
  * @throws the fault
  */
 const ask = (
-  { upstream, timeouts }: Forwarding,
+  { upstream, timeouts, readsBodies }: Forwarding,
   call: Call,
   onAsked: (asked: ClientRequest) => void,
 ): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const { request, response, target: path, headers, body, switching } = call;
-    const send = switching === null ? upstream.send : upstream.sendAlone;
+    // What an upstream leaves of a body would be the next request on its connection.
+    const isAlone = switching !== null || (hasBody(request) && !readsBodies);
+    const send = isAlone ? upstream.sendAlone : upstream.send;
     const asked = send({ method: request.method!, path, headers });
     onAsked(asked);
     const deadline = createDeadline(() => asked.destroy(new UpstreamFault('upstream_timeout')));
@@ -132,7 +138,7 @@ const ask = (
       socket.once('connect', deadline.clear);
     });
     // The agent sets it for its own connections: no byte has come or gone for a while.
-    if (switching !== null) asked.setTimeout(timeouts.idleMs);
+    if (isAlone) asked.setTimeout(timeouts.idleMs);
     asked.once('timeout', () => asked.destroy(new UpstreamFault('upstream_timeout')));
     asked.once('finish', () => deadline.set(timeouts.answerMs));
     asked.on('information', (information) => passHints(response, information));
@@ -195,8 +201,8 @@ const beginDelivery = (
 /** Statuses whose answers have no body, and so no trailers. */
 const BODILESS = new Set([204, 304]);
 
-const withoutTrailer = (headers: readonly string[]): string[] =>
-  headers.filter((_, at) => headers[at - (at % 2)]!.toLowerCase() !== 'trailer');
+const without = (name: string, headers: readonly string[]): string[] =>
+  headers.filter((_, at) => headers[at - (at % 2)]!.toLowerCase() !== name);
 
 /** The text of a status, as it may be sent (RFC 9112, 4). */
 const TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -207,15 +213,31 @@ const writeHead = (answer: IncomingMessage, call: Call, more: readonly string[] 
   const status = answer.statusCode!;
   const headers = answerHeaders(answer.rawHeaders, delivery !== null || freeCall !== null);
   const hasTrailers =
+    !call.isPreflight &&
     answer.headers['transfer-encoding'] !== undefined &&
     request.httpVersionMinor > 0 &&
     request.method !== 'HEAD' &&
     !BODILESS.has(status);
   // Node refuses to announce trailers that cannot follow.
-  const passed = hasTrailers ? headers : withoutTrailer(headers);
+  const passed = hasTrailers ? headers : without('trailer', headers);
   response.sendDate = answer.headers.date === undefined;
   const text = answer.statusMessage ?? '';
-  response.writeHead(status, TEXT.test(text) ? text : '', [...passed, ...more]);
+  const sent = call.isPreflight ? without('content-length', passed) : passed;
+  response.writeHead(status, TEXT.test(text) ? text : '', [...sent, ...more]);
+};
+
+/**
+ * Answers a preflight with the headers of the upstream's answer. A browser reads no more, and an
+ * API that ignores methods answers with what is for sale.
+ */
+const passPreflight = (answer: IncomingMessage, call: Call): void => {
+  const isEmpty = answer.headers['content-length'] === '0' || BODILESS.has(answer.statusCode!);
+  writeHead(answer, call);
+  call.response.end();
+  // Its body may have no end.
+  answer.on('error', () => undefined);
+  if (isEmpty) answer.resume();
+  else answer.destroy();
 };
 
 /** Switches the connection of the client. It is delivered before the client learns of it. */
@@ -268,6 +290,10 @@ const forwardOpen = async (
   cost.answered(answer);
   if (switched !== null)
     return { upstreamStatus, bytes: await switchOver(switched, call, cost), fault: null };
+  if (call.isPreflight) {
+    passPreflight(answer, call);
+    return { upstreamStatus, bytes: 0, fault: null };
+  }
   writeHead(answer, call);
   const { bytes, end } = await passAnswer(answer, call, cost, storedBytes);
   if (end === 'broken') upstream.failed();

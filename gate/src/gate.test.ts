@@ -168,8 +168,11 @@ describe('a priced route', () => {
     await waitUntil(() => lines.filter(({ reason }) => reason === 'path').length === 6);
   });
 
-  test('another method of a path that is for sale is refused, and a preflight passes', async () => {
-    const { url, upstream } = await start((_request, response) => response.end('ok'));
+  test('another method of a path that is for sale is refused, and a preflight passes without a body', async () => {
+    const { url, upstream } = await start((_request, response) => {
+      response.setHeader('access-control-allow-origin', '*');
+      response.end('ok');
+    });
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']) {
       const { answer, text } = await ask(`${url}/report`, { method });
       expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 405, 'GET, HEAD, POST']);
@@ -177,7 +180,10 @@ describe('a priced route', () => {
     }
     expect(upstream.seen).toEqual([]);
     const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
-    expect((await ask(`${url}/report`, { method: 'OPTIONS', headers })).text).toBe('ok');
+    const { answer, text } = await ask(`${url}/report`, { method: 'OPTIONS', headers });
+    expect([answer.statusCode, answer.headers['access-control-allow-origin'], text]).toEqual([200, '*', '']);
+    expect(upstream.seen).toHaveLength(1);
+    expect((await ask(`${url}/other`, { method: 'OPTIONS', headers })).text).toBe('ok');
     expect((await ask(`${url}/other`, { method: 'PUT' })).text).toBe('ok');
   });
 

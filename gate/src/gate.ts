@@ -46,7 +46,7 @@ export const targetOf = ({ url }: IncomingMessage): { target: string; path: stri
 };
 
 /** Path and query, and the route. */
-type Found = { target: string; path: string; route: Route | null };
+type Found = { target: string; path: string; route: Route | null; isPreflight: boolean };
 
 /** What identifies a paid request besides method and target: the asked part of it, and its body. */
 export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: RequestBody): Uint8Array => {
@@ -173,7 +173,8 @@ const find = (
   const wanted = { method, path: at?.path ?? '', isPreflight: isPreflight(method, request) };
   const found = faultOf(request, gate.settings.hosts) ?? gate.router(wanted);
   record.route = found.route?.match ?? null;
-  if (found.kind === 'found') return { ...at!, route: found.route };
+  if (found.kind !== 'refused')
+    return { ...at!, route: found.route, isPreflight: found.kind === 'preflight' };
   Object.assign(record, { outcome: 'refused', reason: found.reason });
   refuseRoute(response, found);
   return null;
@@ -253,8 +254,10 @@ export const serve = async (
     freeCall,
     answerPrice,
     switching,
+    isPreflight: found.isPreflight,
   };
-  const forwarding = { cuts, upstream, timeouts: settings.timeouts, storedBytes: settings.storedBytes };
+  const { timeouts, storedBytes, readsBodies } = settings;
+  const forwarding = { cuts, upstream, timeouts, storedBytes, readsBodies };
   const ended = await forward(forwarding, call);
   end(ended.upstreamStatus, ended.fault);
   Object.assign(record, { upstream_status: ended.upstreamStatus, bytes: ended.bytes, reason: ended.fault });

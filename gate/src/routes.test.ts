@@ -20,6 +20,7 @@ const routerOf = (routes: RouteSettings[], passesUnmatched = true) => {
   return (method: string, path: string, isPreflight = false): string => {
     const found = router({ method, path, isPreflight });
     if (found.kind === 'refused') return `${found.status} ${found.reason}`;
+    if (found.kind === 'preflight') return `preflight, or ${found.otherwise.status}`;
     const { route } = found;
     return route === null ? 'none' : `${route.match} ${route.paid === null ? 'free' : 'paid'}`;
   };
@@ -227,9 +228,48 @@ describe('other methods of a path that is for sale', () => {
     expect([below('POST', '/a/sample'), below('POST', '/a/x')]).toEqual(['none', '405 method']);
   });
 
-  test.each(['/report', '/api/a', '/projects/a%2Fb'])('a preflight of %s passes', (path) => {
-    expect(at('OPTIONS', path, true)).toBe('none');
-    expect(routerOf(ROUTES, false)('OPTIONS', path, true)).toBe('none');
+  test.each(['/report', '/api/a', '/projects/a%2Fb'])('a preflight of %s passes as such', (path) => {
+    expect(at('OPTIONS', path, true)).toBe('preflight, or 405');
+    expect(routerOf(ROUTES, false)('OPTIONS', path, true)).toBe('preflight, or 405');
+  });
+
+  test('`*` of the same path names the other methods', () => {
+    const router = routerOf([
+      { match: 'GET /v1/**', paid },
+      { match: '* /v1/**', paid: dear },
+    ]);
+    expect(router('POST', '/v1/x')).toBe('* /v1/** paid');
+  });
+
+  test('a preflight of a path that is free passes like any request', () => {
+    expect(routerOf(ROUTES, false)('OPTIONS', '/open/x', true)).toBe('none');
+  });
+
+  test.each([
+    ['a price for all that follows', { match: '* /v1/**', paid }],
+    ['a free rest', { match: '* /**', paid: null }],
+  ])('%s names no method of a path that an earlier route sells', (_, rest) => {
+    const sold = [
+      { match: 'GET /v1/report', paid: dear },
+      { match: 'PUT /v1/report', paid },
+    ];
+    const router = routerOf([...sold, rest]);
+    for (const method of ['POST', 'DELETE', 'QUERY', 'OPTIONS'])
+      expect([method, router(method, '/v1/report'), router(method, '/v1/REPORT')]).toEqual([
+        method,
+        '405 method',
+        '405 method',
+      ]);
+    expect(router('GET', '/v1/report')).toBe('GET /v1/report paid');
+    expect(router('PUT', '/v1/report')).toBe('PUT /v1/report paid');
+    expect(router('POST', '/v1/other')).toMatch(/^\* /);
+    const found = createRouter(
+      [...sold, rest].map(routeOf),
+      true,
+    )({
+      ...{ method: 'POST', path: '/v1/report', isPreflight: false },
+    });
+    expect(found).toMatchObject({ status: 405, allow: 'GET, HEAD, PUT' });
   });
 
   test('a preflight of a path without a route passes as other requests do', () => {

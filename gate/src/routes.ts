@@ -113,11 +113,18 @@ const hasMethod = ({ methods }: Route, method: string): boolean => {
 /** The methods of a route with all of them, for the header Allow. */
 const ALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** What becomes of a request: its route, none (it passes unpaid), or a refusal. */
+type WrongMethod = { kind: 'refused'; status: 405; reason: 'method'; allow: string; route: null };
+
+/**
+ * What becomes of a request: its route, none (it passes unpaid), or a refusal. `preflight`: it is
+ * one of a path that is for sale, so its answer passes without a body, and where the gate does not
+ * see the answer, the request is refused.
+ */
 export type Found =
   | { kind: 'found'; route: Route | null }
+  | { kind: 'preflight'; otherwise: WrongMethod; route: null }
   | { kind: 'refused'; status: 400 | 404; reason: 'path' | 'no_route'; route: null }
-  | { kind: 'refused'; status: 405; reason: 'method'; allow: string; route: null };
+  | WrongMethod;
 
 const refused = (status: 400 | 404, reason: 'path' | 'no_route'): Found => ({
   kind: 'refused',
@@ -136,12 +143,27 @@ const matchesLoosely =
     route.loose.test(loose);
 
 /**
+ * The routes of a method for a path. `*` of a wider path names no method of one that a route before
+ * it sells by others: an API that ignores methods would sell it for the price of the rest.
+ */
+const routesOf = (routes: readonly Route[], method: string, path: Forms): readonly Route[] => {
+  const sold: Route[] = [];
+  return routes.filter((route) => {
+    if (!hasMethod(route, method)) {
+      if (route.methods !== null && route.paid !== null && matchesLoosely(path)(route)) sold.push(route);
+      return false;
+    }
+    return route.methods !== null || sold.every(({ loose }) => loose.source === route.loose.source);
+  });
+};
+
+/**
  * The first route of a path and a method. A server that distinguishes less than `strict` and more
  * than `loose` finds the same one as both, because what it matches lies between them.
  * @returns undefined if servers could find another one that has a price
  */
 const routeFor = (routes: readonly Route[], method: string, path: Forms): Route | null | undefined => {
-  const able = routes.filter((route) => hasMethod(route, method));
+  const able = routesOf(routes, method, path);
   const strict = able.find((route) => route.strict.test(path.strict)) ?? null;
   const loose = able.filter(matchesLoosely(path));
   return strict === (loose[0] ?? null) || loose.every(({ paid }) => paid === null) ? strict : undefined;
@@ -152,7 +174,7 @@ const methodsFor = (routes: readonly Route[], path: Forms): readonly string[] =>
   const named = routes
     .filter(matchesLoosely(path))
     .flatMap(({ methods }) => (methods === null ? ALL_METHODS : [...methods]));
-  return [...new Set(named)];
+  return [...new Set(named)].filter((method) => routeFor(routes, method, path) !== null);
 };
 
 const allowOf = (methods: readonly string[]): string =>
@@ -175,8 +197,16 @@ export const createRouter = (routes: readonly Route[], passesUnmatched: boolean)
       return route === undefined || (route !== null && route.paid !== null);
     });
     // An API that ignores methods would serve by another one what is for sale.
-    if (isForSale && !isPreflight)
-      return { kind: 'refused', status: 405, reason: 'method', allow: allowOf(methods), route: null };
+    if (isForSale) {
+      const wrong = {
+        kind: 'refused',
+        status: 405,
+        reason: 'method',
+        allow: allowOf(methods),
+        route: null,
+      } as const;
+      return isPreflight ? { kind: 'preflight', otherwise: wrong, route: null } : wrong;
+    }
     if (isPreflight && methods.length > 0) return { kind: 'found', route: null };
     // Only a route can say that the upstream reads an escaped slash as text.
     if (path.strict.includes(ESCAPED_SLASH)) return PATH;

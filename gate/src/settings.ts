@@ -37,6 +37,7 @@ export type Settings = {
   timeouts: { connectMs: number; answerMs: number; idleMs: number; drainMs: number };
   hashBytes: number;
   storedBytes: number;
+  readsBodies: boolean;
 };
 
 export const USAGE = `Usage: quittance-gate [gate.yaml] [options]
@@ -236,6 +237,7 @@ const settingsOf = (
     timeouts: { connectMs: connect, answerMs: answer, idleMs: idle, drainMs: drain },
     hashBytes: given.hash_bytes ?? 1_048_576,
     storedBytes: given.stored_bytes ?? 65_536,
+    readsBodies: given.reads_bodies === 'true',
   };
 };
 

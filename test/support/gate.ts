@@ -75,6 +75,7 @@ export const startGateWorld = async (
     timeouts: { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, drainMs: 5000 },
     hashBytes: 1000,
     storedBytes: 10_000,
+    readsBodies: false,
     ...changed,
   };
   const gate = await startGate(settings, log, tracing);
