@@ -14,6 +14,7 @@ import { extractPrometheus } from './setup/prometheus.mjs';
 import { ensureProxies } from './setup/proxies.mjs';
 import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
+import { ensureUpstreams } from './setup/upstreams.mjs';
 
 const say = (line) => console.log(`set-up: ${line}`);
 const given = (option) => process.argv.includes(option);
@@ -38,6 +39,7 @@ try {
   if (given('--softhsm')) ensureSofthsm(say);
   if (given('--proxies')) ensureProxies(say);
   if (given('--fastapi')) ensureFastapi(say);
+  if (given('--upstreams')) ensureUpstreams(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);
   process.exit(1);

@@ -41,6 +41,10 @@ const budgets: Readonly<Record<string, Budget>> = {
     seconds: 30,
     why: 'four proxies, and buyers of others, a process each',
   },
+  'test/interop/gate.servers.test.ts': {
+    seconds: 120,
+    why: '15 servers and 4 proxies, 800 forms each, and the price of each that has one',
+  },
   'test/interop/mcp.test.ts': { seconds: 40, why: 'the packages are installed and hosts started' },
   'test/interop/outgoing.mpp.test.ts': {
     seconds: 30,

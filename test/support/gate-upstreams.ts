@@ -17,27 +17,38 @@ import { inherited } from './inherited.ts';
  */
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const PYTHON_PACKAGES = path.join(unpackedDir, 'usr/lib/python3/dist-packages');
+export const PYTHON_PACKAGES = path.join(unpackedDir, 'usr/lib/python3/dist-packages');
 
 export type GateUpstream = { port: number; stop: () => Promise<void> };
 
-const untilItAnswers = async (port: number, child: ChildProcess, output: () => string): Promise<void> => {
+const answersHttp = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/free`).then(
+    () => true,
+    () => false,
+  );
+
+const untilItAnswers = async (
+  answers: () => Promise<boolean>,
+  child: ChildProcess,
+  output: () => string,
+): Promise<void> => {
   for (;;) {
-    const isUp = await fetch(`http://127.0.0.1:${port}/free`).then(
-      () => true,
-      () => false,
-    );
-    if (isUp) return;
+    if (await answers()) return;
     if (child.exitCode !== null) throw new Error(`the upstream did not start: ${output()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };
 
-/** Starts a program that serves a port. */
-const startProgram = async (
+type Program = { port: number; folder: string; env: Record<string, string>; answers?: typeof answersHttp };
+
+/**
+ * Starts a program that serves a port.
+ * @param answers tells that it does, by default an answer of HTTP
+ */
+export const startProgram = async (
   command: string,
   args: string[],
-  { port, folder, env }: { port: number; folder: string; env: Record<string, string> },
+  { port, folder, env, answers = answersHttp }: Program,
 ): Promise<GateUpstream> => {
   const child = spawn(command, args, { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -46,7 +57,11 @@ const startProgram = async (
       output += String(chunk);
     });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  await untilItAnswers(port, child, () => output);
+  await untilItAnswers(
+    () => answers(port),
+    child,
+    () => output,
+  );
   return {
     port,
     stop: async () => {
@@ -57,7 +72,7 @@ const startProgram = async (
   };
 };
 
-const newFolder = (): string => mkdtempSync(path.join(tmpdir(), 'quittance-upstream-'));
+export const newFolder = (): string => mkdtempSync(path.join(tmpdir(), 'quittance-upstream-'));
 
 /** What it was told of a payment. It fails if the token is not of this request. */
 const paymentOf = async ({ headers, method, originalUrl }: express.Request, secret: string) => {
