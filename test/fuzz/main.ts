@@ -26,7 +26,10 @@ const line = (text: string): void => {
 
 const withProgress = async (target: Target): Promise<Outcome> => {
   let done = 0;
-  const timer = setInterval(() => line(`  ${target.name}: ${done} of ${runs}`), PROGRESS_MS);
+  const timer = setInterval(
+    () => line(`  ${target.name}: ${done} of ${runs * (target.times ?? 1)}`),
+    PROGRESS_MS,
+  );
   try {
     return await runTarget(target, {
       runs,
@@ -45,11 +48,11 @@ const shownInput = (input: unknown): string => {
   return text.length <= 200 ? text : `${text.slice(0, 200)}… (${text.length} characters)`;
 };
 
-const report = ({ name }: Target, { failure, slowest }: Outcome): boolean => {
+const report = ({ name, times = 1 }: Target, { failure, slowest }: Outcome): boolean => {
   if (failure !== null) line(`FAILED  ${name}\n${failure}`);
   else
     line(
-      `${slowest.ms > limitMs ? 'SLOW' : 'ok'}  ${name}: ${runs} inputs, slowest ${slowest.ms.toFixed(1)} ms`,
+      `${slowest.ms > limitMs ? 'SLOW' : 'ok'}  ${name}: ${runs * times} inputs, slowest ${slowest.ms.toFixed(1)} ms`,
     );
   if (slowest.ms > limitMs) line(`  ${shownInput(slowest.input)}`);
   return failure === null && slowest.ms <= limitMs;

@@ -9,6 +9,8 @@ export type Target = {
    * Parses one input. It throws for a defect only: what the parser documents is caught here.
    */
   run: (input: unknown) => unknown;
+  /** How many inputs it gets where others get one, because each is small. Default 1. */
+  times?: number;
 };
 
 export const target = <T>(name: string, inputs: fc.Arbitrary<T>, run: (input: T) => unknown): Target => ({
@@ -89,7 +91,8 @@ export const runTarget = async (
         again.ms > slowest.ms ? again : slowest,
       );
   });
-  const details = await fc.check(property, { numRuns: runs, seed, verbose: false });
+  const numRuns = runs * (target.times ?? 1);
+  const details = await fc.check(property, { numRuns, seed, verbose: false });
   const failure = details.failed ? ((await fc.asyncDefaultReportMessage(details)) ?? 'failed') : null;
   return { runs: details.numRuns, failure, slowest };
 };

@@ -3,6 +3,7 @@ import { chainTargets } from './chain-bytes.ts';
 import { clientTargets } from './client-answers.ts';
 import { paywallTargets } from './paywall-headers.ts';
 import { webhookTargets } from './provider-webhooks.ts';
+import { routeTargets } from './route-paths.ts';
 import type { Target } from './target.ts';
 
 /** Every parser of foreign bytes. A new parser needs a target here. */
@@ -12,4 +13,5 @@ export const allTargets = async (): Promise<Target[]> => [
   ...clientTargets(),
   ...chainTargets(),
   ...webhookTargets(),
+  ...routeTargets(),
 ];
