@@ -8,7 +8,7 @@ import type { PaywallStore } from '../../sdk/src/vendor/store.ts';
 import { refuseRoute, refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
-import { askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
+import { addressOf, askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
 import { answered, type Delivery, identityOf, isPreflight, paidRecord } from './gate.ts';
 import { hasUnremovable } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
@@ -52,10 +52,12 @@ const end = async (store: PaywallStore, { payment, finish }: Delivery): Promise<
 
 type Question = { method: string; target: string; request: IncomingMessage };
 
-const incomingOf = ({ method, target, request }: Question): Incoming => ({
+const incomingOf = ({ method, target, request }: Question, proxies: number): Incoming => ({
   method,
   target,
   header: (name) => headerOf(request.headers, name),
+  // The peer is the proxy.
+  address: proxies === 0 ? null : addressOf(request, proxies),
   // Proxies ask without the body.
   body: async () => identityOf(request, unreadBody(request)),
 });
@@ -75,8 +77,8 @@ const send = async (response: ServerResponse, said: Response, as401: boolean): P
   return null;
 };
 
-const decide = ({ paywall }: Decider, question: Question, route: Route): Promise<Admission> =>
-  paywall.admit(incomingOf(question), question.request, route.paid!);
+const decide = ({ paywall, settings }: Decider, question: Question, route: Route): Promise<Admission> =>
+  paywall.admit(incomingOf(question, settings.proxies), question.request, route.paid!);
 
 /** The headers for the request and for its answer. */
 const allowedHeaders = (

@@ -37,20 +37,23 @@ export const windowAt = (per: FreeQuota['per'], now: Date): { name: string; left
 };
 
 /**
- * The address of the caller, an IPv6 one by its /64.
+ * The address of the caller.
  * @param proxies how many proxies before the gate add the address that they see
  * @returns null if there is none: fewer proxies have seen the request, or they name no address
  */
-const addressOf = ({ headers, socket }: IncomingMessage, proxies: number): string | null => {
+export const addressOf = ({ headers, socket }: IncomingMessage, proxies: number): string | null => {
   const chain = String(headers['x-forwarded-for'] ?? '').split(',');
   // What stands before the addresses of the proxies is what the caller says.
   const address = proxies === 0 ? socket.remoteAddress : chain.at(-proxies)?.trim();
-  return address === undefined || parseAddress(address) === null ? null : addressGroup(address);
+  return address === undefined ? null : parseAddress(address);
 };
 
 /** Who calls. Null: nobody who could have free calls. */
 const callerOf = (request: IncomingMessage, by: string | null, proxies: number): string | null => {
-  if (by === null) return addressOf(request, proxies);
+  if (by === null) {
+    const address = addressOf(request, proxies);
+    return address === null ? null : addressGroup(address);
+  }
   const [name, second] = request.headersDistinct[by] ?? [];
   // Of two names the upstream might check the other one.
   if (name === undefined || second !== undefined) return null;

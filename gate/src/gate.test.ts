@@ -6,7 +6,7 @@ import { ask, type GateWorld, startGateWorld, textOf } from '../../test/support/
 import { paymentOn, type Rail } from '../../test/support/incoming-buyers.ts';
 import { createImpatient, readWithPause } from '../../test/support/stalls.ts';
 import { PUBLIC_URL } from '../../test/support/vendor-api.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitFor, waitUntil } from '../../test/support/wait.ts';
 import type { Settings } from './settings.ts';
 
 /** What costs: admission, delivery, and who pays for a failure of the upstream. */
@@ -33,6 +33,16 @@ const get = async (url: string, headers: Record<string, string> = {}, init: Requ
       };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+};
+/** The API's limit of quotes. */
+const limitedQuotes = (limit: number) => {
+  const refused = { status: 429, body: { error: { code: 'rate_limited', message: '' } }, retryAfter: 60 };
+  let made = 0;
+  return ({ call }: { call: string }) => {
+    if (call !== 'POST /v1/quote') return null;
+    made += 1;
+    return made > limit ? refused : null;
+  };
 };
 const outcomes = () => world.lines.filter(({ message }) => message === 'call').map(({ outcome }) => outcome);
 
@@ -196,6 +206,24 @@ describe('a priced route', () => {
     expect((await ask(url, { path: '/other/a%2Fb' })).answer.statusCode).toBe(400);
   });
 
+  test('unpaid requests of one network for invented names do not close a route', async () => {
+    const named = { match: 'GET /forecast/:city', paid: { price: '50000' } };
+    const { url, api } = await start((_request, response) => response.end('ok'), {
+      routes: [{ match: 'GET /report', paid: { price: '50000' } }, named],
+      proxies: 1,
+    });
+    api.faults.push(limitedQuotes(30));
+    const from = async (path: string, address: string) =>
+      (await get(`${url}${path}`, { 'x-forwarded-for': address })).status;
+    for (let i = 0; i < 40; i += 1) {
+      await ask(url, { path: `/report;a=${i}`, headers: { 'x-forwarded-for': '198.51.100.1' } });
+      await from(`/forecast/x${i}`, `198.51.100.${i}`);
+    }
+    expect(await from('/forecast/another', '198.51.100.7')).toBe(503);
+    expect(await from('/forecast/Ulm', '203.0.113.1')).toBe(402);
+    expect(await from('/report', '198.51.100.1')).toBe(402);
+  });
+
   test('only listed routes exist if the rest is refused', async () => {
     const { url, upstream } = await start((_request, response) => response.end('ok'), {
       passesUnmatched: false,
@@ -259,6 +287,28 @@ describe('a failure of the upstream costs nothing', () => {
     expect(refused.headers.get('retry-after')).not.toBeNull();
     expect(api.calls()).not.toContain('redeem');
     expect([...api.settlements.values()].map(({ redeemed }) => redeemed)).toEqual([false]);
+  });
+
+  test('no price is named while the upstream accepts no connection', async () => {
+    const { url, upstream, api } = await start((_request, response) => response.end('ok'), {
+      dialects: ['x402', 'mpp'],
+      offerSecret: 'o'.repeat(32),
+    });
+    expect((await get(`${url}/report`)).status).toBe(402);
+    await upstream.stop();
+    const quotes = () => api.calls().filter((call) => call === 'quote').length;
+    const made = quotes();
+    const refused = await waitFor(
+      () => get(`${url}/report`),
+      ({ status }) => status !== 402,
+    );
+    expect([refused.status, refused.body]).toEqual([
+      503,
+      { error: 'service_unavailable', details: { reason: 'upstream_unreachable' } },
+    ]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('payment-required')).toBeNull();
+    expect(quotes()).toBe(made);
   });
 
   test('a buyer who disconnects gets the same answer afterwards, from one run', async () => {

@@ -8,7 +8,7 @@ import { refuseRoute, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
 import { type Cuts, forward } from './forward.ts';
-import { askFree, type FreeCall, type FreeCalls } from './free-calls.ts';
+import { addressOf, askFree, type FreeCall, type FreeCalls } from './free-calls.ts';
 import { presentsPayment, requestHeaders } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
@@ -70,6 +70,7 @@ const admit = async (
     method: request.method!,
     target,
     header: (name) => headerOf(request.headers, name),
+    address: addressOf(request, settings.proxies),
     body: async () => {
       // Nobody uploads a body to learn its price.
       if (!presentsPayment(request.headers)) return NO_BYTES;

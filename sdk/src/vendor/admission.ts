@@ -14,10 +14,18 @@ import {
 import { createAddressCheck } from './configuration.ts';
 import { type Begun, createDeliveries, type Finish } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
-import { ConsumedBodyError, type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
+import {
+  ConsumedBodyError,
+  type Incoming,
+  isNavigation,
+  requestHash,
+  requestIdOf,
+  resourceIn,
+} from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
 import type { Metering } from './meter.ts';
 import { createMetered } from './metered.ts';
+import { networkOf } from './networks.ts';
 import type { PaywallPayment } from './payment.ts';
 import { billOf, type PaidRoute } from './route.ts';
 import { isInMemory, type PaywallStore, UnsharedStoreError } from './store.ts';
@@ -52,6 +60,13 @@ const challengeOf = (offers: readonly Offer[], incoming: Incoming): Record<strin
   return texts.length === 0 ? {} : { 'www-authenticate': texts.join(', ') };
 };
 
+/** The refusal of a request whose price cannot be named, because of an error of a dialect. */
+const noQuote = (error: unknown): Refusal =>
+  unavailable(
+    'no_quote',
+    error instanceof ApiError || error instanceof NoAnswerError ? error.retryAfterMs : null,
+  );
+
 /** A payment that is refused. */
 type Failure = { dialect: Dialect; refusal: Refusal; about: Partial<PaywallEvent> };
 
@@ -67,18 +82,39 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
     return { kind: 'answer', response: refuse(refusal) };
   };
 
-  /** The 402, with the offers of all dialects, also after a payment that is refused. */
+  /**
+   * What the dialects offer. One that fails does not keep buyers from the others, and `Retry-After`
+   * says when it may have an offer.
+   * @throws what one has thrown, if no dialect has an offer
+   */
+  const offersOf = async (bill: Bill, incoming: Incoming, failure?: Failure): Promise<Offer[] | Refusal> => {
+    const ended = await Promise.allSettled(
+      dialects.map((dialect) =>
+        dialect.offer(bill, incoming, failure?.dialect === dialect ? failure.refusal : null),
+      ),
+    );
+    const offered = ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const errors = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    const refusal = offered.find(isRefusal);
+    if (refusal !== undefined) return refusal;
+    const offers = (offered as Offer[]).filter((offer) => Object.keys(offer).length > 0);
+    if (errors.length === 0) return offers;
+    // People pay a quote only, and get a page that waits for one.
+    if (offers.length === 0 || isNavigation(incoming)) throw errors[0];
+    for (const error of errors) logError(error, { resource: bill.resource });
+    const { retryAfterSeconds } = noQuote(errors[0]);
+    return [...offers, { headers: { 'retry-after': String(retryAfterSeconds) } }];
+  };
+
+  /**
+   * The 402, with the offers of all dialects, also after a payment that is refused. It has no price
+   * while nothing can be delivered, because the payment would have moved before that is known.
+   */
   const charge = async (bill: Bill, incoming: Incoming, failure?: Failure): Promise<Admission> => {
     const { resource } = bill;
     try {
-      const offered = await Promise.all(
-        dialects.map((dialect) =>
-          dialect.offer(bill, incoming, failure?.dialect === dialect ? failure.refusal : null),
-        ),
-      );
-      const refusal = offered.find(isRefusal);
-      if (refusal !== undefined) return refused(resource, refusal);
-      const offers = offered as Offer[];
+      const offers = (await incoming.ready?.()) ?? (await offersOf(bill, incoming, failure));
+      if ('status' in offers) return refused(resource, offers);
       const reason = failure?.refusal.reason;
       if (reason === undefined) log({ event: 'quoted', resource, status: 402 });
       else {
@@ -97,9 +133,8 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
       );
       return { kind: 'answer', response: answer(402, body, headers) };
     } catch (error) {
-      const waitMs = error instanceof ApiError || error instanceof NoAnswerError ? error.retryAfterMs : null;
       logError(error, { resource });
-      return refused(resource, unavailable('no_quote', waitMs));
+      return refused(resource, noQuote(error));
     }
   };
   /**
@@ -272,8 +307,9 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     const body = await bodyIn(incoming, maxBodyBytes);
     if ('status' in body) return refused(resource, body);
 
-    const bill = await billOf(resource, request, route);
-    if ('fault' in bill) return refused(resource, { ...unavailable(CONFIGURATION), cause: bill.fault });
+    const priced = await billOf(resource, request, route);
+    if ('fault' in priced) return refused(resource, { ...unavailable(CONFIGURATION), cause: priced.fault });
+    const bill: Bill = { ...priced, network: networkOf(incoming.address) };
     // Some bodies can be read only once.
     const read: Incoming = { ...incoming, body: async () => body };
     const presented = await presentedTo(dialects, read, bill);

@@ -23,6 +23,8 @@ export type Bill = {
   metered: MeteredBill | null;
   /** The same object for all requests of a route. */
   route: object;
+  /** The network of who asks. Null: unknown. */
+  network?: string | null;
   /** The tab whose ceiling it raises by its amount. Otherwise it is for a new payment. */
   raises?: Pick<RaisableTab, 'quoteId' | 'ceiling'>;
 };

@@ -18,6 +18,8 @@ export type ExpressRequest = {
   method: string;
   originalUrl: string;
   headers: NodeHeaders;
+  /** The peer, or what a proxy says if the setting `trust proxy` of the app allows it. */
+  ip?: string | undefined;
 } & NodeBody;
 export type ExpressResponse = NodeResponse & { appendHeader: (name: string, value: string) => unknown };
 
@@ -39,6 +41,7 @@ const incomingOf = (request: ExpressRequest & { body?: unknown }): Incoming => (
   method: request.method,
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),
+  address: request.ip,
   body: (limit) => bodyOf(request, limit),
   isParsed: () => isParsed(request.body),
 });

@@ -6,7 +6,13 @@ import type { Paywall } from './paywall.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
 
 /** The part of a Fastify 5 request and reply that the hook uses. */
-export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders };
+export type FastifyRequest = {
+  method: string;
+  originalUrl: string;
+  headers: NodeHeaders;
+  /** The peer, or what a proxy says if the option `trustProxy` allows it. */
+  ip?: string;
+};
 export type FastifyReply = {
   raw: NodeResponse;
   code: (status: number) => unknown;
@@ -18,6 +24,7 @@ const incomingOf = (request: FastifyRequest & { body?: unknown }): Incoming => (
   method: request.method,
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),
+  address: request.ip,
   // Fastify has parsed it within its own limit. A body that a handler reads itself (uploads) is not
   // hashed.
   body: () => Promise.resolve(parsedBytes(request.body)),

@@ -7,6 +7,7 @@ import { checkRoute, type PaidRoute } from './route.ts';
 /** The part of a Hono 4 context that the middleware uses. */
 export type HonoContext = {
   req: { raw: Request; arrayBuffer: () => Promise<ArrayBuffer> };
+  env?: unknown;
   res: Response;
 };
 
@@ -15,8 +16,12 @@ const refuseConsumed = (): never => {
   throw new ConsumedBodyError();
 };
 
-const incoming = ({ req }: HonoContext): Incoming => ({
+/** What Hono's server for Node adds. */
+type NodeBindings = { incoming?: { socket?: { remoteAddress?: string } } };
+
+const incoming = ({ req, env }: HonoContext): Incoming => ({
   ...incomingOf(req.raw),
+  address: (env as NodeBindings | undefined)?.incoming?.socket?.remoteAddress,
   // Hono caches a body that was read before, for instance by a validator.
   body: async (limit) =>
     req.raw.bodyUsed

@@ -10,6 +10,8 @@ export type Incoming = {
   /** Path and query as sent. */
   target: string;
   header: (name: string) => string | null;
+  /** The address of the caller, if the adapter knows it. Behind trusted proxies what they name. */
+  address?: string | null | undefined;
   /**
    * Reads the body for its hash, and leaves it readable. Null if it is too long.
    * @param limit in bytes
@@ -21,8 +23,8 @@ export type Incoming = {
    */
   isParsed?: () => boolean;
   /**
-   * Why nothing can be delivered now, or null. Asked before a payment is taken that has no record,
-   * so that it is not taken for a handler that cannot answer.
+   * Why nothing can be delivered now, or null. Asked before a price is named, and before a payment
+   * is taken that has no record, so that nobody pays for a handler that cannot answer.
    */
   ready?: () => Promise<Refusal | null>;
 };

@@ -10,6 +10,7 @@ import {
   startVendorApi,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
+import { unavailable } from './answers.ts';
 import { type Dialect, memoryStore } from './main.ts';
 
 let api: VendorApi;
@@ -185,6 +186,26 @@ describe('a payment that does not pay for the request', () => {
     const incoming = { method: 'GET', target, header: () => null, body: async () => new Uint8Array() };
     const admission = await api.paywall().admit(incoming, null, { price: '50000' });
     expect(admission).toMatchObject({ kind: 'answer', response: { status: 400 } });
+  });
+
+  test('no price is named while nothing can be delivered', async () => {
+    const refusal = unavailable('closed_today');
+    let asked = 0;
+    const incoming = {
+      method: 'GET',
+      target: '/report',
+      header: () => null,
+      body: async () => new Uint8Array(),
+      ready: async () => {
+        asked += 1;
+        return refusal;
+      },
+    };
+    const admission = await api.paywall().admit(incoming, null, { price: '50000' });
+    if (admission.kind !== 'answer') throw new Error('it was delivered');
+    expect(await reasonOf(Promise.resolve(admission.response))).toBe('503 service_unavailable closed_today');
+    expect(Number(admission.response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect([asked, api.calls()]).toEqual([1, []]);
   });
 
   test('a malformed request id gets 400, and no secret is logged', async () => {

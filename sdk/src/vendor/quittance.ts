@@ -83,10 +83,10 @@ const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettin
   const quoteCreates = createThrottle();
   /** @param isEarned true if it replaces a quote that is being paid */
   return async (bill: Bill, isEarned: boolean): Promise<SharedQuote> => {
-    const { resource, amount, route } = bill;
-    if (!isEarned && !shares.admits(route)) throw new WaitingError(SHARE_MS);
+    const { resource, amount } = bill;
+    if (!isEarned && !shares.admits(bill)) throw new WaitingError(SHARE_MS);
     const priced = { ...amountsOf(bill), expires_in_seconds: QUOTE_LIFE_SECONDS };
-    const end = shares.begin(route);
+    const end = shares.begin(bill);
     const quote = await quoteCreates(() => client.quote.create({ service_id: serviceId, ...priced })).catch(
       (error: unknown) => {
         end(false);
@@ -173,7 +173,7 @@ const authorizationOf = (
  * redeem or consume.
  */
 export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
-  const { client, serviceId, settleUrl, store, onError } = settings;
+  const { client, serviceId, settleUrl, store, shares, onError } = settings;
   const readSettlement = createReader(settings);
   const statusReads = createThrottle();
   const settlementOf = createSettlements(client, serviceId);
@@ -216,11 +216,16 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       const { claims, token: settlement_token } = found;
       const { settlement_id } = claims;
       const ids = { settlement_id, settlement_token };
-      const isOwnQuote = () =>
-        quotes.paid(bill, claims.quote_id).catch((error: unknown) => {
+      const isOwnQuote = async (): Promise<boolean> => {
+        try {
+          const isOwn = await quotes.paid(bill, claims.quote_id);
+          if (isOwn) shares.sell(bill.resource);
+          return isOwn;
+        } catch (error) {
           onError(error);
           return false;
-        });
+        }
+      };
       const { take, mismatch, consume, refusal } = settlementOf(ids, isOwnQuote);
       return {
         id: settlement_id,

@@ -127,8 +127,72 @@ test('requests for invented addresses leave the last quotes to other routes, fro
   const other = paywall.protect({ price: '50000' }, () => Response.json({}));
   const statuses = await atOnce(100, async () => (await named(at(`/articles/${Math.random()}`))).status);
   expect(statuses.filter((status) => status === 402)).toHaveLength(24);
-  for (let i = 0; i < 6; i += 1) expect((await other(at(`/${i}`))).status).toBe(402);
-  expect(made()).toBe(30);
+  for (let i = 0; i < 6; i += 1) expect((await other(at(`/${i}`))).status).toBe(i < 3 ? 402 : 503);
+  expect(made()).toBe(27);
+});
+
+test('an address that has sold gets one of the last quotes', async () => {
+  limitQuotes();
+  const paywall = api.paywall();
+  const protect = () => paywall.protect({ price: '50000' }, () => Response.json({}));
+  const serve = protect();
+  const { body } = await readAnswer(serve(at('/report')));
+  const { quote_id } = JSON.parse(Buffer.from(body.quote_token.split('.')[0], 'base64url').toString());
+  expect((await serve(at('/report', api.pay({ resource: RESOURCE }, { quote_id })))).status).toBe(200);
+  later(301_000);
+  const routes = Array.from({ length: 8 }, protect);
+  for (let i = 0; i < 100; i += 1) await routes[i % 8]!(at(`/articles/${i}`));
+  const flooded = made();
+  expect(await reasonOf(protect()(at('/first')))).toBe('503 service_unavailable no_quote');
+  expect((await serve(at('/report'))).status).toBe(402);
+  expect(made()).toBe(flooded + 1);
+});
+
+describe('requests of one network', () => {
+  const PAID = { price: '50000' };
+  const asking = () => {
+    const { admit } = api.paywall();
+    return async (path: string, address: string, route = PAID) => {
+      const body = async () => new Uint8Array();
+      const incoming = { method: 'GET', target: path, header: () => null, body, address };
+      const admission = await admit(incoming, null, route);
+      return admission.kind === 'answer' ? admission.response.status : null;
+    };
+  };
+  type Ask = ReturnType<typeof asking>;
+  const flood = async (ask: Ask, address: (i: number) => string): Promise<number> => {
+    const statuses = [];
+    for (let i = 0; i < 100; i += 1) statuses.push(await ask(`/articles/${i}`, address(i)));
+    return statuses.filter((status) => status === 402).length;
+  };
+
+  test.each<[string, (i: number) => string, string, string]>([
+    ['IPv4', (i) => `198.51.100.${i}`, '203.0.113.1', '198.51.100.200'],
+    ['mapped IPv4', (i) => `::ffff:198.51.100.${i}`, '203.0.113.1', '198.51.100.200'],
+    ['IPv6', (i) => `2001:db8:1:${i}::1`, '2001:db8:2::1', '2001:0DB8:1::'],
+  ])('use half of the quotes, and those of others go on: %s', async (_name, address, other, same) => {
+    limitQuotes();
+    const ask = asking();
+    expect(await flood(ask, address)).toBe(15);
+    expect(await ask('/articles/first', same)).toBe(503);
+    for (let i = 0; i < 6; i += 1) expect(await ask(`/articles/other-${i}`, other)).toBe(402);
+    // The first address of another route, whoever asks.
+    expect(await ask('/report', same, { ...PAID })).toBe(402);
+  });
+
+  test.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.20.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '::1',
+    'fd00::1',
+    'fe80::1',
+  ])('of %s have no share, because it is the address of a proxy', async (address) => {
+    limitQuotes();
+    expect(await flood(asking(), () => address)).toBe(24);
+  });
 });
 
 test('the quotes of another replica count, and a limit that an operator has raised is used', async () => {
@@ -140,9 +204,9 @@ test('the quotes of another replica count, and a limit that an operator has rais
   };
   // The second replica has its share of the last fifth, which the first one has left.
   expect(await flood(api.paywall())).toBe(240);
-  expect(await flood(api.paywall())).toBe(300);
+  expect(await flood(api.paywall())).toBe(270);
   later(60_001);
-  expect(await flood(api.paywall())).toBe(540);
+  expect(await flood(api.paywall())).toBe(510);
 });
 
 test('requests for invented addresses use half of the quotes, and the other routes continue to sell', async () => {

@@ -35,6 +35,33 @@ const detailed = (message: string) => {
 };
 const settled = () => [...api.incoming.values()][0]!;
 
+describe('while the API creates no quote', () => {
+  const limited = { status: 429, body: { error: { code: 'rate_limited', message: '' } }, retryAfter: 30 };
+  const noQuotes = () => api.faults.push(({ call }) => (call === 'POST /v1/quote' ? limited : null));
+
+  test('the 402 has the other offers, says when to ask again, and is paid by them', async () => {
+    const { serve, deliveries } = sell();
+    noQuotes();
+    const { status, headers, body } = await readAnswer(serve(at('/report')));
+    expect([status, headers.get('retry-after'), body]).toEqual([402, '30', { error: 'payment_required' }]);
+    const offered = fromBase64(headers.get('payment-required'));
+    expect(offered.accepts).toHaveLength(1);
+    expect(api.log).toContainEqual(expect.objectContaining({ event: 'error', reason: 'rate_limited' }));
+    const payment = paymentOn.x402(headers);
+    expect((await serve(at('/report', payment))).status).toBe(200);
+    expect(deliveries).toHaveLength(1);
+  });
+
+  test('a route that has no other offer gets 503', async () => {
+    noQuotes();
+    const pack = { price: '50000', prepaid: { units: 2 } };
+    const paywall = api.paywall({ dialects: [x402({ secret: SECRET })] });
+    expect(await reasonOf(paywall.protect(pack, () => Response.json({}))(at('/report')))).toBe(
+      '503 service_unavailable no_quote',
+    );
+  });
+});
+
 describe('version 2', () => {
   test('PAYMENT-REQUIRED has the fields of the protocol, and returns our offer in extra', async () => {
     const { headers, body } = await readAnswer(sell().serve(at('/report?city=Ulm')));
