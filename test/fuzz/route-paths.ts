@@ -209,7 +209,7 @@ const WIDE: Comparison = {
 
 /** In servers that keep it. No path contains this letter. */
 const KEPT = '\u{E000}';
-const readingsOf = (path: string, keepsSlash: boolean): string[] => {
+const waysToRead = (path: string, keepsSlash: boolean): string[] => {
   const text = keepsSlash ? path.replaceAll(/%2f/gi, KEPT) : path;
   const read = new Set(FAMILIES.map((family) => family(text)));
   return [...new Set([...read].flatMap((each) => ENDS.map((end) => end(each))))];
@@ -246,7 +246,7 @@ const dearest = (
   keepsSlash: boolean,
 ): number => {
   let most = 0;
-  for (const read of readingsOf(path, keepsSlash))
+  for (const read of waysToRead(path, keepsSlash))
     for (const comparison of [...COMPARISONS, WIDE])
       for (const method of methods) {
         const served = table.find(({ match }) => allows(match, method) && finds(match, read, comparison));

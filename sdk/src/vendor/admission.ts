@@ -70,24 +70,14 @@ const noQuote = (error: unknown): Refusal =>
 /** A payment that is refused. */
 type Failure = { dialect: Dialect; refusal: Refusal; about: Partial<PaywallEvent> };
 
-/** Answers of the paywall itself, each with its event. */
-const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogError) => {
-  const refused = (
-    resource: string | null,
-    refusal: Refusal,
-    more: Partial<PaywallEvent> = {},
-  ): Admission => {
-    const { status, reason, cause } = refusal;
-    log({ event: 'refused', resource, status, reason, ...detailsOf(cause), ...more });
-    return { kind: 'answer', response: refuse(refusal) };
-  };
-
-  /**
-   * What the dialects offer. One that fails does not keep buyers from the others, and `Retry-After`
-   * says when it may have an offer.
-   * @throws what one has thrown, if no dialect has an offer
-   */
-  const offersOf = async (bill: Bill, incoming: Incoming, failure?: Failure): Promise<Offer[] | Refusal> => {
+/**
+ * What the dialects offer. One that fails does not keep buyers from the others, and `Retry-After`
+ * says when it may have an offer.
+ * @throws what one has thrown, if no dialect has an offer
+ */
+const createOffersOf =
+  (dialects: readonly Dialect[], logError: LogError) =>
+  async (bill: Bill, incoming: Incoming, failure?: Failure): Promise<Offer[] | Refusal> => {
     const ended = await Promise.allSettled(
       dialects.map((dialect) =>
         dialect.offer(bill, incoming, failure?.dialect === dialect ? failure.refusal : null),
@@ -102,8 +92,20 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
     // People pay a quote only, and get a page that waits for one.
     if (offers.length === 0 || isNavigation(incoming)) throw errors[0];
     for (const error of errors) logError(error, { resource: bill.resource });
-    const { retryAfterSeconds } = noQuote(errors[0]);
-    return [...offers, { headers: { 'retry-after': String(retryAfterSeconds) } }];
+    return [...offers, { headers: { 'retry-after': String(noQuote(errors[0]).retryAfterSeconds) } }];
+  };
+
+/** Answers of the paywall itself, each with its event. */
+const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogError) => {
+  const offersOf = createOffersOf(dialects, logError);
+  const refused = (
+    resource: string | null,
+    refusal: Refusal,
+    more: Partial<PaywallEvent> = {},
+  ): Admission => {
+    const { status, reason, cause } = refusal;
+    log({ event: 'refused', resource, status, reason, ...detailsOf(cause), ...more });
+    return { kind: 'answer', response: refuse(refusal) };
   };
 
   /**

@@ -34,6 +34,7 @@ const createAllowance = () => {
 type OwnQuotesDeps = {
   create: (bill: Bill, isEarned: boolean) => Promise<SharedQuote>;
   slots: Slots;
+  onSale: (resource: string) => void;
   onError: (error: unknown) => void;
 };
 
@@ -41,11 +42,14 @@ type OwnQuotesDeps = {
  * Quotes that only one buyer gets, as many as the sales of a bill allow. Concurrent buyers of one
  * shared quote would compete for it.
  */
-export const createOwnQuotes = ({ create, slots, onError }: OwnQuotesDeps) => {
+export const createOwnQuotes = ({ create, slots, onSale, onError }: OwnQuotesDeps) => {
   const allowance = createAllowance();
   return {
     /** Counts a sale of a bill. */
-    sold: allowance.sold,
+    sold: (name: string, { resource }: Bill): void => {
+      allowance.sold(name);
+      onSale(resource);
+    },
     /** Null if the sales allow none, or if the API creates none. */
     next: async (name: string, bill: Bill): Promise<SharedQuote | null> => {
       if (!allowance.take(name)) return null;

@@ -173,7 +173,7 @@ const authorizationOf = (
  * redeem or consume.
  */
 export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
-  const { client, serviceId, settleUrl, store, shares, onError } = settings;
+  const { client, serviceId, settleUrl, store, onError } = settings;
   const readSettlement = createReader(settings);
   const statusReads = createThrottle();
   const settlementOf = createSettlements(client, serviceId);
@@ -184,6 +184,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
     create: createQuoteMaker(settings),
     readStatus: async (quote_id) => (await statusReads(() => client.quote.get({ quote_id }))).status,
     store,
+    onSale: settings.shares.sell,
     onError,
   });
   const offered = createOffered(quotes, onError);
@@ -216,16 +217,11 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       const { claims, token: settlement_token } = found;
       const { settlement_id } = claims;
       const ids = { settlement_id, settlement_token };
-      const isOwnQuote = async (): Promise<boolean> => {
-        try {
-          const isOwn = await quotes.paid(bill, claims.quote_id);
-          if (isOwn) shares.sell(bill.resource);
-          return isOwn;
-        } catch (error) {
+      const isOwnQuote = () =>
+        quotes.paid(bill, claims.quote_id).catch((error: unknown) => {
           onError(error);
           return false;
-        }
-      };
+        });
       const { take, mismatch, consume, refusal } = settlementOf(ids, isOwnQuote);
       return {
         id: settlement_id,

@@ -34,14 +34,16 @@ export type QuotesDeps = {
   create: (bill: Bill, isEarned: boolean) => Promise<SharedQuote>;
   readStatus: ReadStatus;
   store: PaywallStore;
+  /** A quote of this address was paid. */
+  onSale: (resource: string) => void;
   onError: (error: unknown) => void;
 };
 
 /** The quotes of one paywall, shared with its replicas through the store. */
-export const createQuotes = ({ nameOf, create, readStatus, store, onError }: QuotesDeps) => {
+export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onError }: QuotesDeps) => {
   const statuses = createStatuses(readStatus);
   const slots = createSlots(store);
-  const ownQuotes = createOwnQuotes({ create, slots, onError });
+  const ownQuotes = createOwnQuotes({ create, slots, onSale, onError });
   const reads = new Map<string, Promise<SharedQuote>>();
   /** The slot of a paid quote for the next buyer. */
   const turns = boundedMap<number>(MAX_ENTRIES);
@@ -131,7 +133,7 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
       if (found === null) return false;
       const { text, mark } = found;
       if (mark.settled === undefined && (await slots.recordSettled(name, quoteId, text, mark)))
-        ownQuotes.sold(name);
+        ownQuotes.sold(name, bill);
       return true;
     },
   };
