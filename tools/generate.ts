@@ -13,7 +13,7 @@ import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
-import { sdkErrors, sdkLimits, sdkOperations, sdkUsdc } from './sdk-sources.ts';
+import { sdkCopy, sdkErrors, sdkLimits, sdkOperations } from './sdk-sources.ts';
 import { sdkTypes } from './sdk-types.ts';
 import { x402Page } from './x402-page.ts';
 
@@ -49,7 +49,8 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
   'sdk/src/generated/limits.ts': sdkLimits(),
-  'sdk/src/generated/usdc.ts': sdkUsdc(),
+  'sdk/src/generated/payees.ts': sdkCopy('shared/lib/payees.ts'),
+  'sdk/src/generated/usdc.ts': sdkCopy('shared/lib/usdc.ts'),
   'console/src/generated/examples.ts': consoleExamples(),
   'console/src/generated/guides.ts': consoleGuides(),
   ...consoleTexts(),

@@ -228,9 +228,13 @@ test('an outgoing payment is open until its transaction is recorded, and known t
   await admin.query('delete from settlement.settlements where settlement_id = $1', [settlementId]);
   await admin.query(
     `insert into settlement.settlements (settlement_id, rail, account_id, payment_attempt_id, wallet_id, quote_amount,
-       fee_amount, service_name, payout_address, resource, requirement, x402_version)
-     values ($1, 'x402_out', $2, $1, $3, $4, 0, 'api.example.com', $5, 'https://api.example.com', '{}', 2)`,
-    [settlementId, payer.account_id, payer.wallet_id, `${GROSS}`, vendor.owner.publicKey.toBase58()],
+       fee_amount, service_name, resource, requirement, x402_version)
+     values ($1, 'x402_out', $2, $1, $3, $4, 0, 'api.example.com', 'https://api.example.com', '{}', 2)`,
+    [settlementId, payer.account_id, payer.wallet_id, `${GROSS}`],
+  );
+  await admin.query(
+    `insert into settlement.outgoing_payees (settlement_id, ord, account_id, address, amount) values ($1, 1, $2, $3, $4)`,
+    [settlementId, payer.account_id, vendor.owner.publicKey.toBase58(), `${GROSS}`],
   );
   const tx_hash = await land(
     [createTransferCheckedInstruction(from!, outside.mint, to!, authority.publicKey, GROSS, 6)],

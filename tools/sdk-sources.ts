@@ -151,7 +151,7 @@ ${rows.map(([code]) => `  ${code}: ${className(code)},`).join('\n')}
 };
 
 /** The one renderer and parser of amounts: the SDK imports only its own files. */
-export const sdkUsdc = (): string => {
-  const source = readFileSync(path.resolve(import.meta.dirname, '../shared/lib/usdc.ts'), 'utf8');
-  return `// A copy of shared/lib/usdc.ts by \`npm run generate\`; do not edit.\n\n${source}`;
+export const sdkCopy = (file: string): string => {
+  const source = readFileSync(path.resolve(import.meta.dirname, '..', file), 'utf8');
+  return `// A copy of ${file} by \`npm run generate\`; do not edit.\n\n${source}`;
 };

@@ -6,7 +6,7 @@ export const receiptFields = (receipt: Receipt) => ({
   rail: receipt.rail,
   /** USDC micro-units. */
   amount: receipt.amountMicro,
-  payee: receipt.vendorAddress,
+  payees: receipt.payees,
   payee_name: receipt.vendorName,
   tx_hash: receipt.transaction,
   confirmed: receipt.confirmed,

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ERAS, type McpWorld, type Person, startMcpWorld } from '../../test/support/mcp-world.ts';
 import {
+  challengeOf,
+  charge,
   delegateWith,
   honest,
   honestX402,
+  mppBill,
+  mppDelivery,
   presentedIn,
   requirement,
   SERVICE_WALLET,
@@ -21,6 +25,13 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
+const A = SERVICE_WALLET;
+const B = 'Vote111111111111111111111111111111111111111';
+/** A vendor of MPP that keeps one micro-unit, and lets the rest be paid to somebody else. */
+const splitting =
+  (splits: object[] = [{ recipient: B, amount: '999' }]) =>
+  ({ headers }: { headers: Record<string, unknown> }) =>
+    headers.authorization === undefined ? mppBill(challengeOf(charge({}, { splits }))) : mppDelivery();
 const paidFor = { max_amount: '1000' };
 const accept: Person = () => ({ action: 'accept', content: { pay: true } });
 
@@ -177,6 +188,103 @@ describe('a new payee', () => {
     expect(asked[0]).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     expect(asked[0]!.split('"')).toHaveLength(3);
     expect(asked[0]!.endsWith(`for GET ${vendor.origin}/?`)).toBe(true);
+  });
+});
+
+describe('a price that is split', () => {
+  test.each<[string, readonly string[]]>([
+    ['no list', []],
+    ['only its recipient', [A]],
+    ['only the payee of its split', [B]],
+  ])('%s has its payees: the person is asked, with every address and its part', async (_name, payees) => {
+    const asked: string[] = [];
+    const { call } = await connect('2026-07-28', { payees }, (message) => {
+      asked.push(message);
+      return accept(message);
+    });
+    const vendor = await world.vendor(splitting());
+    const paid = await call('fetch_paid', { url: `${vendor.origin}/a`, ...paidFor });
+    const host = new URL(vendor.origin).host;
+    expect(asked).toEqual([
+      `Pay 0.001 USDC to the new payee "${host}" (0.000001 USDC to ${A}, 0.000999 USDC to ${B}) for GET ${vendor.origin}/a?`,
+    ]);
+    expect(paid.structuredContent).toMatchObject({
+      receipt: {
+        payees: [
+          { address: A, amount: '1' },
+          { address: B, amount: '999', amount_usdc: '0.000999' },
+        ],
+      },
+    });
+    await call('fetch_paid', { url: `${vendor.origin}/b`, ...paidFor });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('without a question it is refused, and paid if all its payees are listed', async () => {
+    const vendor = await world.vendor(splitting());
+    const { refused } = await connect('2026-07-28', { payees: [A] });
+    expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
+      ...{ code: 'not_approved', money_moved: 'no' },
+    });
+    expect(world.signed()).toEqual([]);
+    const { call } = await connect('2026-07-28', { payees: [A, B] });
+    const paid = await call('fetch_paid', { url: vendor.origin, ...paidFor });
+    expect(paid.structuredContent).toMatchObject({ status: 200 });
+  });
+
+  test('what was accepted does not pay another split', async () => {
+    let splits = [{ recipient: B, amount: '1' }];
+    const asked: string[] = [];
+    const { call } = await connect('2026-07-28', { askAboveMicro: 1n }, (message) => {
+      asked.push(message);
+      splits = [{ recipient: B, amount: '999' }];
+      return accept(message);
+    });
+    const vendor = await world.vendor((visit) => splitting(splits)(visit));
+    await call('fetch_paid', { url: vendor.origin, ...paidFor });
+    expect(asked.map((text) => / (\S+ USDC) to Vote/.exec(text)?.[1])).toEqual([
+      '0.000001 USDC',
+      '0.000999 USDC',
+    ]);
+  });
+});
+
+describe('a payee on the list of the key', () => {
+  const keyWith = (external: object | null) => () => ({
+    status: 200,
+    body: { ...delegateWith({ total: '90000000' }), external },
+  });
+
+  test.each<[string, (origin: string) => object | null, boolean]>([
+    ['all addresses', () => ({ pay_to: [A, B], origins: null }), true],
+    ['the origin', (origin) => ({ pay_to: 'any', origins: [origin] }), true],
+    ['one of two addresses', () => ({ pay_to: [A], origins: null }), false],
+    ['another origin', () => ({ pay_to: 'any', origins: ['https://other.example'] }), false],
+    ['anybody', () => ({ pay_to: 'any', origins: null }), false],
+  ])('a key whose limits name %s', async (_name, external, isPaid) => {
+    const vendor = await world.vendor(splitting());
+    world.script.delegate = keyWith(external(vendor.origin));
+    const { call, refused } = await connect('2026-07-28', { payees: [] });
+    const asked = { url: vendor.origin, ...paidFor };
+    if (isPaid) expect((await call('fetch_paid', asked)).structuredContent).toMatchObject({ status: 200 });
+    else expect(await refused('fetch_paid', asked)).toMatchObject({ code: 'not_approved' });
+  });
+
+  test('does not stand for a service of Quittance at that origin', async () => {
+    const vendor = await world.vendor(honest());
+    world.script.delegate = keyWith({ pay_to: 'any', origins: [vendor.origin] });
+    const { refused } = await connect('2026-07-28', { payees: [] });
+    expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
+      code: 'not_approved',
+    });
+  });
+
+  test('is asked for above QUITTANCE_ASK_ABOVE all the same', async () => {
+    const vendor = await world.vendor(honestX402());
+    world.script.delegate = keyWith({ pay_to: [A], origins: null });
+    const { refused } = await connect('2026-07-28', { payees: [], askAboveMicro: 999n });
+    const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
+    expect(error.message).toMatch(/above QUITTANCE_ASK_ABOVE/);
   });
 });
 

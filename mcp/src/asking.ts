@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
-import type { Approve, Price } from '../../sdk/src/pay/main.ts';
+import { type Approve, type Price, payeesOfPrice } from '../../sdk/src/pay/main.ts';
 import type { Payees } from './payees.ts';
 import { shown } from './shown.ts';
 
@@ -19,8 +19,11 @@ import { shown } from './shown.ts';
  * approves nothing else.
  */
 
-/** What a person was asked: a payment of at most this amount to this payee for this request. */
-type Question = { method: string; url: string; amount: string; payee: string };
+/**
+ * What a person was asked: a payment of at most this amount, to these payees in these parts, for
+ * this request. `payees` is JSON.
+ */
+type Question = { method: string; url: string; amount: string; payees: string };
 
 /** The payment waits for the answer of the person. */
 export class QuestionError extends Error {
@@ -56,8 +59,16 @@ const canAsk = (server: McpServer, { mcpReq }: ServerContext): boolean => {
 const LONGEST_NAME = 80;
 const LONGEST_URL = 300;
 
+/** Everybody who is paid. Of several, the amount of each decides who gets the payment. */
+const addressesOf = (price: Price): string => {
+  const payees = payeesOfPrice(price);
+  const shownOf = ({ address }: { address: string }) => shown(address, LONGEST_NAME);
+  if (payees.length === 1) return payees.map(shownOf).join();
+  return payees.map((each) => `${displayUsdc(each.amount)} to ${shownOf(each)}`).join(', ');
+};
+
 const textOf = (price: Price, { method, url }: Question, isNew: boolean) => {
-  const name = `"${shown(price.service_name, LONGEST_NAME)}" (${shown(price.payout_address, LONGEST_NAME)})`;
+  const name = `"${shown(price.service_name, LONGEST_NAME)}" (${addressesOf(price)})`;
   const payee = isNew ? `the new payee ${name}` : name;
   return `Pay ${displayUsdc(price.quote_amount)} to ${payee} for ${method} ${shown(url, LONGEST_URL)}?`;
 };
@@ -66,11 +77,11 @@ const cannotAsk = (amount: string, isNew: boolean): NotApprovedError =>
   new NotApprovedError(
     isNew
       ? `The payee of ${displayUsdc(amount)} is new, and this client cannot ask the person. ` +
-          'The person can list its origin or its address in QUITTANCE_PAYEES.'
+          'The person can list its origin or all its addresses in QUITTANCE_PAYEES, or the owner of the key in its limits.'
       : `The payment of ${displayUsdc(amount)} is above QUITTANCE_ASK_ABOVE, and this client cannot ask the person.`,
   );
 
-export const createAsking = (askAboveMicro: bigint, payees: Payees) => {
+export const createAsking = (askAboveMicro: bigint, known: Payees) => {
   // A key of this process, because one process serves both calls.
   const codec = createRequestStateCodec<Question>({ key: randomBytes(32) });
 
@@ -81,7 +92,7 @@ export const createAsking = (askAboveMicro: bigint, payees: Payees) => {
     const isSame =
       asked.method === question.method &&
       asked.url === question.url &&
-      asked.payee === question.payee &&
+      asked.payees === question.payees &&
       BigInt(question.amount) <= BigInt(asked.amount);
     if (!isSame) return null;
     return view.action === 'accept' && view.content?.pay === true;
@@ -97,18 +108,20 @@ export const createAsking = (askAboveMicro: bigint, payees: Payees) => {
     approveIn:
       (server: McpServer, context: ServerContext): Approve =>
       async (price, { method, url }) => {
-        const { quote_amount: amount, payout_address: payee } = price;
-        const who = { payee, origin: new URL(url).origin };
-        const isNew = !(await payees.isKnown(who));
+        const { quote_amount: amount, rail } = price;
+        const payees = payeesOfPrice(price);
+        const addresses = payees.map(({ address }) => address);
+        const who = { addresses, origin: new URL(url).origin, isOutside: rail !== undefined };
+        const isNew = !(await known.isKnown(who));
         if (BigInt(amount) <= askAboveMicro && !isNew) return true;
-        const question = { method, url, amount, payee };
+        const question = { method, url, amount, payees: JSON.stringify(payees) };
         const answer = answered(question, context);
         if (answer === false) throw new NotApprovedError('The person has declined the payment.');
         if (answer === null) {
           if (!canAsk(server, context)) throw cannotAsk(amount, isNew);
           throw new QuestionError(question, textOf(price, question, isNew));
         }
-        if (isNew) await payees.add(who);
+        if (isNew) await known.add(who);
         return true;
       },
     /** The result that makes the client ask, and call the tool again. */

@@ -154,7 +154,7 @@ describe.each(ERAS)('%s', (era) => {
       receipt: {
         settlement_id: world.signed()[0],
         rail: 'x402_out',
-        payee: SERVICE_WALLET,
+        payees: [{ address: SERVICE_WALLET, amount: '1000', amount_usdc: '0.001' }],
         confirmed: false,
       },
     });
@@ -169,7 +169,7 @@ describe.each(ERAS)('%s', (era) => {
     });
     const x402 = await world.vendor(honestX402());
     expect((await call('price', { url: x402.origin })).structuredContent).toMatchObject({
-      price: { amount: '1000', rail: 'x402_out', payee: SERVICE_WALLET, expires_at: null },
+      price: { amount: '1000', rail: 'x402_out', payees: [{ address: SERVICE_WALLET }], expires_at: null },
     });
     const elsewhere = await world.vendor(() => x402Bill(requirement({ network: 'eip155:8453' })));
     expect((await call('price', { url: elsewhere.origin })).structuredContent).toMatchObject({

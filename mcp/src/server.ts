@@ -90,7 +90,8 @@ export const createServers = (settings: Used, version: string) => {
   const { baseUrl, key } = settings;
   const { fetch, close } = createReach(settings);
   const client = createClient({ baseUrl, credential: key });
-  const spending = createSpending(settings, (options) => client.identity.getOwnDelegate({}, options));
+  const readDelegate = (options?: { signal: AbortSignal }) => client.identity.getOwnDelegate({}, options);
+  const spending = createSpending(settings, readDelegate);
   const fromFiles = payingFromFiles(settings, spending);
   const tools: Tools = {
     client,
@@ -113,7 +114,7 @@ export const createServers = (settings: Used, version: string) => {
         throw new PriceError(price);
       },
     }),
-    asking: createAsking(settings.askAboveMicro, createPayees(settings)),
+    asking: createAsking(settings.askAboveMicro, createPayees(settings, readDelegate)),
   };
   const create = (): McpServer => {
     const server = new McpServer(

@@ -59,7 +59,10 @@ const isReceipt = ({ amount, vendor, transaction, refunds, ...claims }: Json): b
   isAmount(claims.refunded) &&
   isObject(vendor) &&
   typeof vendor.service_name === 'string' &&
-  typeof vendor.payout_address === 'string' &&
+  Array.isArray(vendor.payees) &&
+  vendor.payees.every(
+    (payee) => isObject(payee) && typeof payee.address === 'string' && isAmount(payee.amount),
+  ) &&
   isObject(amount) &&
   [amount.gross, amount.fee, amount.net].every(isAmount) &&
   amount.currency === 'USDC' &&

@@ -8,7 +8,7 @@ create table approvals (
   rail text not null,
   quote_id text collate "C",
   amount bigint not null,
-  pay_to text not null,
+  payees jsonb not null,
   service_id uuid,
   service_name text not null,
   resource text,
@@ -177,6 +177,18 @@ create table outbox (
   next_at timestamp with time zone default (app_now() + '00:00:02'::interval) not null,
   constraint outbox_pkey PRIMARY KEY (outbox_id)
 );
+
+create table outgoing_payees (
+  settlement_id text collate "C" not null,
+  ord smallint not null,
+  account_id text collate "C" not null,
+  address text collate "C" not null,
+  amount bigint not null,
+  constraint outgoing_payees_pkey PRIMARY KEY (settlement_id, ord),
+  constraint outgoing_payees_amount_check CHECK (amount > 0),
+  constraint outgoing_payees_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX outgoing_payees_by_address ON outgoing_payees USING btree (account_id, address, settlement_id DESC);
 
 create table payers (
   wallet_id text collate "C" not null,
@@ -352,8 +364,8 @@ END),
   constraint settlements_rail CHECK (
 CASE rail
     WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds, vendor_account_id, service_id) = 0 AND num_nonnulls(message_hash, memo, source_account, payer_address, hand_out_id, requirement) = 0 AND accrued_fee = 0
-    WHEN 'x402_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource, requirement, x402_version) = 0 AND num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
-    WHEN 'mpp_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource, requirement) = 0 AND num_nonnulls(x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
+    WHEN 'x402_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, resource, requirement, x402_version) = 0 AND num_nonnulls(payout_address, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
+    WHEN 'mpp_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, resource, requirement) = 0 AND num_nonnulls(payout_address, x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
     ELSE num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND (num_nulls(quote_id, scope) = ANY (ARRAY[0, 2])) AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id, service_id) = 0
 END),
   constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text, 'mpp_out'::text])),
@@ -369,7 +381,6 @@ CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, del
 CREATE INDEX settlements_by_extended ON settlements USING btree (extends, settlement_id) WHERE (extends IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, paying_external_id) WHERE (paying_external_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (NOT (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]))));
-CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]));
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
 CREATE INDEX settlements_by_phone_handle ON settlements USING btree (phone_handle) WHERE (phone_handle IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quote_id) WHERE (paying_quote_id IS NOT NULL);

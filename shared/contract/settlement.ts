@@ -14,6 +14,7 @@ export {
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
 export { Settlement } from './settlement/operations.ts';
 export type { OutgoingChallenge, OutgoingRequirement } from './settlement/outgoing.ts';
+export { Payees } from './settlement/payees.ts';
 export { type IncomingRail, isOutgoingRail, type OutgoingRail, Rail } from './settlement/rail.ts';
 export { ChainStatus, SettlementStatus } from './settlement/status.ts';
 

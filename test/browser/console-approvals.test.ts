@@ -12,6 +12,7 @@ import type { ConsolePage } from '../support/console.ts';
 import { again, type Payer, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * Approvals in real Chromium: the owner sees exactly what a delegate asks for, and approves it with
@@ -169,6 +170,53 @@ test('what a delegate says is marked as its own word and shown as text, on a pho
   }
 });
 
+test('a payment that is split is shown with every address and its part, and its mail too', async () => {
+  const payer = await signInPayer(stack);
+  const external = { pay_to: 'any', origins: null };
+  const agent = await createDelegate(api, payer, {}, { name: 'Agent', approval_above: '1000000', external });
+  const { environments } = await must(
+    api<{ environments: { test: { usdc_mint: string } } }>('GET /v1/environments'),
+    'environments',
+  );
+  const recipient = 'Vote111111111111111111111111111111111111111';
+  const request = {
+    ...{ amount: '100000000', currency: environments.test.usdc_mint, recipient },
+    methodDetails: {
+      ...{ network: 'devnet', feePayer: true, feePayerKey: recipient },
+      splits: [{ recipient: ADDRESS, amount: '99999999' }],
+    },
+  };
+  const challenge = {
+    ...{ id: 'c1', realm: 'api.example.com', method: 'solana', intent: 'charge' },
+    request: Buffer.from(JSON.stringify(request)).toString('base64url'),
+  };
+  const body = { payment_attempt_id: crypto.randomUUID(), resource: 'https://api.example.com/a', challenge };
+  const answer = await api('POST /v1/payments', { token: agent.api_key, body });
+  const { approval_id } = answer.body.error as unknown as { approval_id: string };
+  for (const width of ['desktop', 'phone'] as const) {
+    const page = await opened({ person: await again(stack, payer), width });
+    await page.go(`/approvals/${approval_id}`);
+    const addresses = page.page.locator('.paid-addresses li');
+    await addresses.first().waitFor();
+    expect(await addresses.allTextContents()).toEqual([
+      expect.stringMatching(new RegExp(`0\\.000001.*${recipient}`)),
+      expect.stringMatching(new RegExp(`99\\.999999.*${ADDRESS}`)),
+    ]);
+    await page.page.getByText('Addresses', { exact: true }).waitFor();
+    expect(await page.wider()).toEqual([]);
+    await page.shoot('approval-split');
+    expect(await page.findings()).toEqual([]);
+  }
+  const to = encodeURIComponent(payer.email);
+  const text = await waitFor(
+    async () => (await fetch(`${stack.mail_url}/messages?to=${to}`)).text(),
+    (mails) => mails.includes('A payment needs your approval'),
+  );
+  expect(text).toContain(
+    `The money would go to 2 addresses: 0.000001 USDC to ${recipient}, 99.999999 USDC to ${ADDRESS}.`,
+  );
+});
+
 test('a delegate gets the right to pay other vendors and an amount to ask from, and loses them again', async () => {
   const payer = await signInPayer(stack);
   for (const width of ['desktop', 'phone'] as const) {
@@ -220,7 +268,13 @@ test('an outgoing payment: signed while it may be used, paid once it is on the c
   const paid = await must(settleWith(api, payer.token, await quoteOf(api, vendor)), 'settle');
   const page = await opened({ person: payer });
   const shown = await must(api(`GET /v1/settlements/${paid.settlement_id}`, { token: payer.token }), 'get');
-  const payment = { ...shown, ...OUTGOING, fee_amount: '0', pay_to: ADDRESS, redeem_expires_at: null };
+  const payment = {
+    ...shown,
+    ...OUTGOING,
+    fee_amount: '0',
+    payees: [{ address: ADDRESS, amount: shown.quote_amount }],
+    redeem_expires_at: null,
+  };
   const signed = { ...payment, status: 'pending', chain_status: 'pending', tx_hash: null };
   let answer: object = signed;
   await page.page.route(`**/v1/settlements/${paid.settlement_id}`, (route) =>

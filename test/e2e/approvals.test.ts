@@ -84,7 +84,7 @@ test('an agent asks, its owner is mailed and approves with a passkey, and the re
   expect(shown).toMatchObject({
     status: 'awaiting_approval',
     amount: `${PRICE}`,
-    pay_to: vendor.payout.publicKey.toBase58(),
+    payees: [{ address: vendor.payout.publicKey.toBase58(), amount: `${PRICE}` }],
     service_name: 'Weather API',
     quote_id: quote.quote_id,
     payment_attempt_id: attempt,
@@ -164,7 +164,7 @@ test('a payment to another vendor waits for its owner too, and is signed after t
   expect({ ...refusal, approval_id }).toMatchObject(required);
   expect(await must(get(ada.token, approval_id!), 'approval')).toMatchObject({
     status: 'awaiting_approval',
-    pay_to: requirement.payTo,
+    payees: [{ address: requirement.payTo, amount: `${PRICE}` }],
     service_name: 'vendor.example',
   });
   await must(approve(ada, approval_id!), 'approve');

@@ -47,7 +47,10 @@ test('a receipt is verified offline with the published keys, by a JOSE library a
     env: 'test',
     settlement_id: paid.settlement_id,
     quote: { quote_id: quote.quote_id },
-    vendor: { service_id: vendor.serviceId, payout_address: vendor.payout.publicKey.toBase58() },
+    vendor: {
+      service_id: vendor.serviceId,
+      payees: [{ address: vendor.payout.publicKey.toBase58(), amount: '2487500' }],
+    },
     payer_address: consumer.wallet.publicKey.toBase58(),
     amount: { gross: '2500000', fee: '12500', net: '2487500', mint: stack.environments.test!.usdc_mint },
     transaction: { signature: paid.tx_hash },

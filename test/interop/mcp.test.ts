@@ -211,14 +211,18 @@ describe.each(ERAS)('over stdio, %s', (era) => {
     const bought = await call(client, 'fetch_paid', { url: stock.server.url, max_amount: PRICE });
     expect(bought.structuredContent).toMatchObject({
       status: 200,
-      receipt: { amount: PRICE, rail: 'x402_out', payee: stock.payTo },
+      receipt: { amount: PRICE, rail: 'x402_out', payees: [{ address: stock.payTo, amount: PRICE }] },
     });
     const { settlement_id, tx_hash } = bought.structuredContent.receipt;
     const status = await waitFor(
       async () => (await call(client, 'settle_status', { settlement_id })).structuredContent.payment,
       (payment) => payment.status === 'issued',
     );
-    expect(status).toMatchObject({ tx_hash, payee: stock.payTo, rail: 'x402_out' });
+    expect(status).toMatchObject({
+      tx_hash,
+      payees: [{ address: stock.payTo, amount: PRICE }],
+      rail: 'x402_out',
+    });
     expect((await interop.chain.balance(stock.payTo)) - before).toBe(BigInt(PRICE));
   });
 

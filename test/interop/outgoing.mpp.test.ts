@@ -58,7 +58,7 @@ type Settlement = {
   rail: string;
   status: string;
   tx_hash: string | null;
-  pay_to: string;
+  payees: { address: string; amount: string }[];
 };
 const settlementOf = (id: string) =>
   must(api<Settlement>(`GET /v1/settlements/${id}`, { token: owner.token }), 'settlement');
@@ -79,7 +79,12 @@ test('payingFetch pays a stock vendor of MPP with splits and memos, within the l
   expect(receipt).toMatchObject({ rail: 'mpp_out', amountMicro: `${PRICE}`, vendorAddress: payTo });
   await untilSpent(delegate, PRICE);
   const settlement = await settlementOf(receipt.settlementId);
-  expect(settlement).toMatchObject({ rail: 'mpp_out', status: 'issued', pay_to: payTo });
+  const payees = [
+    { address: payTo, amount: `${PRICE - SPLIT}` },
+    { address: other, amount: `${SPLIT}` },
+  ];
+  expect(receipt.payees).toEqual(payees);
+  expect(settlement).toMatchObject({ rail: 'mpp_out', status: 'issued', payees });
   expect(settlement.tx_hash).toBe(receipt.transaction);
   expect(await interop.chain.balance(payTo)).toBe(PRICE - SPLIT);
   expect(await interop.chain.balance(other)).toBe(SPLIT);

@@ -87,7 +87,7 @@ test.each([
   const { settlement, usage } = await ended(bought);
   const tx_hash = transactionOf(delivery.receipt);
   expect(settlement).toMatchObject({ status: 'issued', rail: 'x402_out', service_id: null, tx_hash });
-  expect(settlement.pay_to).toBe(vendor.payTo);
+  expect(settlement.payees).toEqual([{ address: vendor.payTo, amount: `${PRICE}` }]);
   expect(report).toMatchObject({ status: 'confirmed', tx_hash });
   expect(usage).toEqual(SPENT);
   expect(await balancesOf(vendor)).toEqual([vendor.payTo, PRICE]);

@@ -1,5 +1,6 @@
 import { LIMITS, WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import type { Payee } from '../../shared/lib/payees.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model, tokenOf } from './database.ts';
 import { extensionModel } from './extension-model.ts';
@@ -27,7 +28,7 @@ type Values = {
   scope: QuoteClaims['scope'];
   vendor_account_id: string;
   service_id: string;
-  pay_to: string;
+  payees: readonly Payee[];
   quote_amount: bigint;
   fee_amount: bigint;
   redeem_window_seconds: number;
@@ -264,6 +265,7 @@ export const acceptModels = (
       source_account: null,
       service_name: null,
       payout_address: null,
+      payees: null,
       resource: null,
       accrued_fee: 0n,
       units_consumed: 0n,

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalRow } from '../../services/settlement/approvals/store/approvals.ts';
+import type { Payee } from '../../shared/lib/payees.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Delegate, Settlement } from './settlement-rows.ts';
@@ -16,7 +18,7 @@ type Candidate = {
   payment_attempt_id: string;
   delegate_id: string | null;
   quote_amount: bigint;
-  pay_to: string;
+  payees: readonly Payee[];
   /** What the approval is about besides: the quote, or the resource of an outgoing payment. */
   quote_id?: string;
   rail?: string;
@@ -68,13 +70,19 @@ export const createApprovalsTables = (
       off === 'approval of one attempt' || row.payment_attempt_id === candidate.payment_attempt_id;
     const isDelegate = off === 'approval of its delegate' || row.delegate_id === candidate.delegate_id;
     const isAmount = off === 'approval of its amount' || row.amount === candidate.quote_amount;
+    const shown = (payees: readonly Payee[]) =>
+      off === 'approval of its amount' ? payees.map(({ address }) => address) : payees;
     const isQuote =
       off === 'approval of its quote' ||
       (candidate.quote_id === undefined
         ? row.rail === candidate.rail && row.resource === candidate.resource
         : row.quote_id === candidate.quote_id);
     const isSame = isAttempt && isDelegate && isAmount && isQuote;
-    return isSame && row.account_id === candidate.account_id && row.pay_to === candidate.pay_to;
+    return (
+      isSame &&
+      row.account_id === candidate.account_id &&
+      isDeepStrictEqual(shown(row.payees), shown(candidate.payees))
+    );
   };
 
   /**
@@ -100,12 +108,11 @@ export const createApprovalsTables = (
     | 'rail'
     | 'quote_id'
     | 'amount'
-    | 'pay_to'
     | 'service_id'
     | 'service_name'
     | 'resource'
-  > & { expires: string; maxWaiting: number };
-  const insert = ({ expires, maxWaiting, ...values }: Inserting): unknown[] => {
+  > & { payees: string; expires: string; maxWaiting: number };
+  const insert = ({ expires, maxWaiting, payees, ...values }: Inserting): unknown[] => {
     const isWaiting = (row: ApprovalRecord) =>
       row.delegate_id === values.delegate_id && statusOf(row) === 'awaiting_approval';
     if (rows().filter(isWaiting).length >= maxWaiting) return [];
@@ -114,7 +121,14 @@ export const createApprovalsTables = (
     if (rows().some(isKnown)) return [];
     const { approval_id: id } = values;
     const times = { created_at: appNow(), expires_at: Date.parse(expires), decided_at: null };
-    const row = { ...values, ...times, approved: null, insertedAt: now(), approvedAt: null };
+    const row = {
+      ...values,
+      ...times,
+      payees: JSON.parse(payees),
+      approved: null,
+      insertedAt: now(),
+      approvedAt: null,
+    };
     approvals.set(id, row);
     harness.call(id, `A${approvals.size}(${values.payment_attempt_id})`);
     harness.trace('approvals', `${id} is requested`);
@@ -136,7 +150,7 @@ export const createApprovalsTables = (
     model(/^select from delegates where delegate_id = \$1 for no key update$/, '_', () => []),
     model(
       /insert into approvals \(approval_id/,
-      `approval_id account_id payment_attempt_id delegate_id rail quote_id amount pay_to service_id service_name
+      `approval_id account_id payment_attempt_id delegate_id rail quote_id amount payees service_id service_name
        resource expires delegate_id maxWaiting`,
       insert,
     ),

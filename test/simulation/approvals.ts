@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { payeesOfQuote } from '../../services/settlement/settlements/model/payees.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { storedClaims } from '../../shared/lib/compact-token.ts';
 import type { ApprovalRecord } from './approvals-tables.ts';
@@ -128,7 +130,7 @@ const isOfPayment = (approval: ApprovalRecord, row: Settlement): boolean =>
   approval.account_id === row.account_id &&
   approval.delegate_id === row.delegate_id &&
   approval.amount === acceptedMicro(row) &&
-  approval.pay_to === (row.payout_address ?? storedClaims(row.quote_token).payout_address) &&
+  isDeepStrictEqual(approval.payees, row.payees ?? payeesOfQuote(storedClaims(row.quote_token))) &&
   approval.rail === row.rail &&
   approval.quote_id === row.quote_id &&
   approval.resource === row.resource;

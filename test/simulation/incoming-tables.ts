@@ -96,7 +96,7 @@ export const createIncomingTables = (
       ...{ settlement_token: null, issued_at: null, redeem_expires_at: null, redeemed_at: null },
       ...{ redeem_id: null, failure_code: null, failure_message: null, units_total: null },
       ...{ max_amount: null, capture_mode: null, unit_price: null, at_risk_at: null, voided_at: null },
-      ...{ extends: null, extensions: null },
+      ...{ extends: null, extensions: null, payees: null },
       ...{
         usable: false,
         units_consumed: 0n,

@@ -4,6 +4,7 @@ import {
 } from '../../services/settlement/settlements/store/outgoing-refusals.ts';
 import { WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
+import type { Payee } from '../../shared/lib/payees.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
@@ -19,7 +20,8 @@ type Values = {
   wallet_id: string;
   authority: string;
   amount: bigint;
-  pay_to: string;
+  /** JSON. */
+  payees: string;
   host: string;
   resource: string;
   requirement: string;
@@ -60,6 +62,10 @@ export type LostOutgoing = {
   hash: string;
   acceptedAt: number;
 };
+const addressesOf = ({ payees }: Values): string[] =>
+  (JSON.parse(payees) as Payee[]).map(({ address }) => address);
+const isPayee = ({ payees }: Settlement, address: string): boolean =>
+  payees?.some((payee) => payee.address === address) === true;
 export const isOutgoing = (row: Settlement): row is OutgoingRow => isOutgoingRail(row.rail);
 
 /**
@@ -97,9 +103,12 @@ export const createOutgoingSettlement = (
     const { held, spent } = delegate;
     return leftOfCaps(delegate, off === 'outgoing: limits of a delegate' ? spent : held + spent);
   };
-  const unsettledOf = ({ account_id, pay_to, maxUnsettled }: Values): number => {
+  /** For how long one of the payees is paused. */
+  const unsettledOf = (values: Values): number =>
+    Math.max(...addressesOf(values).map((address) => unsettledOfPayee(values, address)));
+  const unsettledOfPayee = ({ account_id, maxUnsettled }: Values, address: string): number => {
     const latest = outgoing()
-      .filter((row) => row.account_id === account_id && row.payout_address === pay_to)
+      .filter((row) => row.account_id === account_id && isPayee(row, address))
       .filter((row) => row.message_hash !== null && row.status !== 'pending')
       .sort((a, b) => (a.settlement_id < b.settlement_id ? 1 : -1))
       .slice(0, maxUnsettled);
@@ -122,7 +131,8 @@ export const createOutgoingSettlement = (
     const open = outgoing().filter((row) => row.account_id === account_id && row.holding);
     if (open.filter((row) => row.delegate_id === delegate_id).length >= MAX_OPEN)
       return plain('too_many_open');
-    if (open.filter((row) => row.payout_address === values.pay_to).length >= MAX_OPEN_OF_PAYEE)
+    const openOf = (address: string) => open.filter((row) => isPayee(row, address)).length;
+    if (addressesOf(values).some((address) => openOf(address) >= MAX_OPEN_OF_PAYEE))
       return plain('too_many_open_of_payee');
     if (unsettledOf(values) > 0) return plain('payee_paused');
     const payer = payers.get(wallet_id);
@@ -131,7 +141,7 @@ export const createOutgoingSettlement = (
     const short = WALLET_LIMITS.find((name) => payer[name] - held < amount);
     if (short !== undefined)
       return { decision: `${short}_short`, limit_micro: payer[short], left_micro: payer[short] - held };
-    const candidate = { ...values, quote_amount: amount };
+    const candidate = { ...values, quote_amount: amount, payees: JSON.parse(values.payees) };
     return plain(approvals.isLacking(candidate, now()) ? 'approval_required' : 'accepted');
   };
 
@@ -159,7 +169,12 @@ export const createOutgoingSettlement = (
     const row = {
       ...{ ...NOTHING_YET, ...columns, settlement_id: id, delegate_id, wallet_id },
       ...{ quote_amount: amount, payer_address: values.authority, service_name: values.host },
-      ...{ payout_address: values.pay_to, x402_version: version, capped_at: cappedAt },
+      ...{
+        payees: JSON.parse(values.payees),
+        payout_address: null,
+        x402_version: version,
+        capped_at: cappedAt,
+      },
       ...{ created_at: appNow(), progressed_at: now() },
     };
     settlements.set(id, row as unknown as Settlement);
@@ -194,8 +209,8 @@ export const createOutgoingSettlement = (
     model(/^with delegate as \(\s*select delegate_id from delegates/, '_ _', () => []),
     model(
       /unsettled as \(/,
-      `settlement_id rail account_id payment_attempt_id delegate_id wallet_id authority amount pay_to _ host _ resource
-       requirement version cappedAt isFresh _ maxUnsettled _ _ maxUnsettled`,
+      `settlement_id rail account_id payment_attempt_id delegate_id wallet_id authority amount payees _ host _ resource
+       requirement version cappedAt isFresh _ maxUnsettled maxUnsettled _ _`,
       accept,
     ),
     model<{ accountId: string; attemptId: string }>(

@@ -86,7 +86,7 @@ export type Settlement = {
   rail: string;
   tx_hash: string | null;
   service_id: string | null;
-  pay_to: string;
+  payees: { address: string; amount: string }[];
 };
 export const settlementOf = (id: string) =>
   must(api<Settlement>(`GET /v1/settlements/${id}`, { token: owner.token }), 'settlement');

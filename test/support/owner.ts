@@ -12,7 +12,7 @@ export type Approval = {
   delegate_id: string;
   payment_attempt_id: string;
   amount: string;
-  pay_to: string;
+  payees: { address: string; amount: string }[];
   quote_id: string | null;
   settlement_id: string | null;
 };

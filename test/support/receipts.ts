@@ -21,7 +21,10 @@ export const receiptClaims = (changes: Partial<ReceiptClaims> = {}): ReceiptClai
   chain_status: 'finalized',
   network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
   quote: { quote_id: newId('q'), issued_at: '2026-11-21T10:00:00.000Z' },
-  vendor: { service_id: SERVICE, service_name: 'Weather API', payout_address: SERVICE_WALLET },
+  vendor: {
+    ...{ service_id: SERVICE, service_name: 'Weather API' },
+    payees: [{ address: SERVICE_WALLET, amount: '2487500' }],
+  },
   payer_address: 'Vote111111111111111111111111111111111111111',
   amount: { gross: '2500000', fee: '12500', net: '2487500', currency: 'USDC', mint: SERVICE_WALLET },
   transaction: { signature: HASH, superseded: [] },

@@ -13,7 +13,7 @@ type Unsigned = {
   payment_attempt_id: string;
   owner: string;
   amount: string;
-  pay_to: string;
+  payees: readonly { address: string; amount: string }[];
 };
 const toRow = (one: Unsigned): string[] => [
   one.settlement_id,
@@ -22,7 +22,7 @@ const toRow = (one: Unsigned): string[] => [
   one.payment_attempt_id,
   one.owner,
   one.amount,
-  one.pay_to,
+  one.payees.map(({ address, amount }) => `${address} ${amount}`).join(', '),
 ];
 
 const planEnd = async (operator: Operator, argument: string | undefined): Promise<Plan> => {

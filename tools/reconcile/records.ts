@@ -1,9 +1,8 @@
 import { referenceOf } from '../../services/chain-submitter/ledger/reference.ts';
-import { outgoingLegs } from '../../services/chain-submitter/transactions/outgoing-legs.ts';
-import { splitsOf } from '../../services/settlement/outgoing/model/challenge.ts';
 import { IncomingRail, OutgoingRail } from '../../shared/contract/settlement/rail.ts';
 import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { unpackToken } from '../../shared/lib/packed-token.ts';
+import type { Payee } from '../../shared/lib/payees.ts';
 
 const quoted = (rails: readonly string[]): string => rails.map((rail) => `'${rail}'`).join(', ');
 const INCOMING_RAILS = quoted(IncomingRail.options);
@@ -109,7 +108,9 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
   // Our authority signed it, and the vendor's fee payer sent it. It carries no reference.
   [OUTGOING_PAYMENT]: async (query, { tokenAccount }) => {
     const rows = await query(
-      `select s.settlement_id, s.payout_address, s.quote_amount::text, s.tx_hash, s.requirement,
+      `select s.settlement_id, s.quote_amount::text, s.tx_hash,
+         (select coalesce(json_agg(json_build_object('address', o.address, 'amount', o.amount::text)), '[]')
+           from settlement.outgoing_payees o where o.settlement_id = s.settlement_id) as payees,
          case when s.status = 'failed' then 'failed' else s.chain_status end as status, p.owner
        from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail in (${OUTGOING_RAILS})`,
     );
@@ -120,12 +121,10 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
       reference: null,
       moves: [
         { account: tokenAccount(text(row.owner)), amount: -BigInt(text(row.quote_amount)) },
-        ...outgoingLegs({
-          pay_to: text(row.payout_address),
-          amount: text(row.quote_amount),
-          memo: null,
-          splits: splitsOf(row.requirement),
-        }).map(({ payTo, amountMicro }) => ({ account: tokenAccount(payTo), amount: amountMicro })),
+        ...(row.payees as Payee[]).map(({ address, amount }) => ({
+          account: tokenAccount(address),
+          amount: BigInt(amount),
+        })),
       ],
     }));
   },

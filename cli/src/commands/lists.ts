@@ -5,6 +5,7 @@ import type { Client, Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
+import { paidTo } from '../paid-to.ts';
 import { plain, properties, shownTime } from '../text.ts';
 import { microOption } from '../usdc.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
@@ -230,10 +231,10 @@ export const addPayments = (program: Command, io: Io): void => {
         headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'AMOUNT', 'STATUS'],
         right: [3],
         // An extension pays nothing itself: it is paid with the settlement that it raised.
-        row: ({ created_at, settlement_id, service_name, quote_amount, status, extends: raised }) => [
+        row: ({ created_at, settlement_id, quote_amount, status, extends: raised, ...payment }) => [
           shownTime(created_at),
           settlement_id,
-          service_name,
+          paidTo(payment),
           raised === undefined ? displayUsdc(quote_amount) : `+${displayUsdc(quote_amount)}`,
           raised === undefined ? status : `raised ${raised}`,
         ],
@@ -309,10 +310,10 @@ export const addApprovals = (program: Command, io: Io): void => {
         empty: 'No payment has waited for an approval.',
         headings: ['TIME', 'APPROVAL', 'PAY TO', 'AMOUNT', 'STATUS'],
         right: [3],
-        row: ({ created_at, approval_id, service_name, amount, status }) => [
+        row: ({ created_at, approval_id, amount, status, ...payment }) => [
           shownTime(created_at),
           approval_id,
-          service_name,
+          paidTo(payment),
           displayUsdc(amount),
           status,
         ],
@@ -325,7 +326,7 @@ export const addApprovals = (program: Command, io: Io): void => {
     .action(async (approval_id: string, _options, command: Command) => {
       const context = contextOf(io, command);
       const denied = await (await context.signedIn()).settlement.denyApproval({ approval_id });
-      print(context, denied, () => `Denied: ${displayUsdc(denied.amount)} to ${plain(denied.service_name)}.`);
+      print(context, denied, () => `Denied: ${displayUsdc(denied.amount)} to ${plain(paidTo(denied))}.`);
     });
   approvals
     .command('approve')

@@ -9,7 +9,11 @@ const receiptText = (claims: ReceiptClaims, receiptUrl: string): string => {
   const { amount, vendor, transaction } = claims;
   return properties([
     ['Paid', displayUsdc(amount.gross)],
-    ['To', `${vendor.service_name} (${vendor.payout_address})`],
+    ['To', vendor.service_name],
+    ...vendor.payees.map((payee): [string, string] => [
+      'Paid to',
+      vendor.payees.length === 1 ? payee.address : `${payee.address} (${displayUsdc(payee.amount)})`,
+    ]),
     ['From', claims.payer_address],
     ['Fee', displayUsdc(amount.fee)],
     ['Refunded', claims.refunded === '0' ? null : displayUsdc(claims.refunded)],

@@ -23,6 +23,7 @@ import { isOutgoingRail } from '../vendor/rail.ts';
 import './approval.css';
 import { ApprovalBadge } from './approvals.tsx';
 import { useDelegateNames } from './names.tsx';
+import { PaidAddresses } from './paid-addresses.tsx';
 import { APPROVALS } from './waiting-approvals.ts';
 
 type Approval = Output<'settlement.getApproval'>;
@@ -58,7 +59,7 @@ const ApprovalPage = () => {
 export default ApprovalPage;
 
 const ApprovalDetails = ({ approval }: { approval: Approval }) => {
-  const { amount, pay_to, service_name, service_id, delegate_id, resource, expires_at } = approval;
+  const { amount, payees, service_name, service_id, delegate_id, resource, expires_at } = approval;
   const name = useDelegateNames()?.get(delegate_id);
   const isOther = isOutgoingRail(approval.rail);
   return (
@@ -85,7 +86,7 @@ const ApprovalDetails = ({ approval }: { approval: Approval }) => {
                   </span>
                 ),
               ],
-              ['Address', <Copyable key="address" block text={pay_to} label="the address" />],
+              [payees.length === 1 ? 'Address' : 'Addresses', <PaidAddresses key="addresses" of={payees} />],
               ['For', resource !== null && <Claimed key="resource" text={resource} />],
               [
                 'Agent',
@@ -200,8 +201,8 @@ const Decision = ({ approval }: { approval: Approval }) => {
         <ErrorNotice key={String(error)} error={error} />
       ))}
       <p className="quiet">
-        Your passkey signs this payment only: its amount, payee and quote. The agent then retries, and its
-        limits and your balance are checked.
+        Your passkey signs this payment only: its amount, whom it pays, and its quote. The agent then retries,
+        and its limits and your balance are checked.
       </p>
       <Row>
         <Button

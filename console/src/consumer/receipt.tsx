@@ -28,6 +28,7 @@ import './receipt.css';
 import './approval.css';
 import { CloseAuthorization } from './close-authorization.tsx';
 import { DeclinesOf } from './declines.tsx';
+import { PaidAddresses } from './paid-addresses.tsx';
 import { ReceiptTokens } from './receipt-tokens.tsx';
 
 type Payment = Output<'settlement.get'>;
@@ -159,10 +160,8 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
             ['Net to the vendor', isCharged && !isOut && <Money micro={net_amount} />],
             ['Refunded', refunded > 0n && <Money key="refunded" micro={refunded} />],
             [
-              'Address',
-              payment.pay_to !== undefined && (
-                <Copyable key="address" block text={payment.pay_to} label="the address" />
-              ),
+              payment.payees?.length === 1 ? 'Address' : 'Addresses',
+              payment.payees !== undefined && <PaidAddresses key="addresses" of={payment.payees} />,
             ],
             [
               'Paid for',

@@ -48,7 +48,10 @@ const Amounts = ({ claims: { amount, refunded, vendor, env } }: { claims: Receip
         of={[
           ['Paid', <Money key="paid" micro={amount.gross} large />],
           ['Fee', <Money key="fee" micro={amount.fee} />],
-          ['Received by the vendor', <Money key="net" micro={amount.net} />],
+          [
+            vendor.payees.length === 1 ? 'Received by the vendor' : 'Received together',
+            <Money key="net" micro={amount.net} />,
+          ],
           ['Refunded', isRefunded && <Money key="refunded" micro={refunded} />],
           ['Left with the vendor', isRefunded && <Money key="left" micro={left < 0n ? 0n : left} />],
         ]}
@@ -78,6 +81,14 @@ const Refunds = ({ claims }: { claims: ReceiptClaims }) => {
 
 const code = (text: string): ReactNode => <code className="long">{text}</code>;
 
+/** Everybody who was paid. Of several, each with its part. */
+const Payees = ({ of }: { of: ReceiptClaims['vendor']['payees'] }) =>
+  of.map(({ address, amount }) => (
+    <div key={address}>
+      {code(address)} {of.length > 1 && <Money micro={amount} />}
+    </div>
+  ));
+
 const Payment = ({ claims }: { claims: ReceiptClaims }) => {
   const { chain_status, confirmed_at, redeemed_at, transaction, vendor, quote } = claims;
   return (
@@ -92,7 +103,7 @@ const Payment = ({ claims }: { claims: ReceiptClaims }) => {
             <Transaction key="transaction" signature={transaction.signature} claims={claims} />,
           ],
           ['From', code(claims.payer_address)],
-          ['To', code(vendor.payout_address)],
+          ['To', <Payees key="to" of={vendor.payees} />],
           ['Settlement', code(claims.settlement_id)],
           ['Quote', quote !== null && code(quote.quote_id)],
           ['Network', code(claims.network)],

@@ -8,7 +8,7 @@ import { QuestionError } from '../asking.ts';
 import { readBody } from '../bodies.ts';
 import { withProgress } from '../progress.ts';
 import { requestFields, requestOf } from '../requests.ts';
-import { paidShape } from './shapes.ts';
+import { paidShape, payeesIn } from './shapes.ts';
 import type { Register } from './tools.ts';
 
 /** The longest wait for a vendor and its payment. A client usually ends the call sooner. */
@@ -50,7 +50,13 @@ const answerOf = async (url: string, response: Response, receipt: Receipt | null
     content_type: response.headers.get('content-type'),
     ...(await readBody(response)),
     receipt:
-      receipt === null ? null : { ...receiptFields(receipt), ...inBoth({ amount: receipt.amountMicro }) },
+      receipt === null
+        ? null
+        : {
+            ...receiptFields(receipt),
+            ...inBoth({ amount: receipt.amountMicro }),
+            payees: payeesIn(receipt.payees),
+          },
   });
 
 /** Calls a URL, or a tool of an MCP server, and pays if it asks for it. */

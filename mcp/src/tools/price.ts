@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import type { Price } from '../../../sdk/src/pay/main.ts';
+import { type Price, payeesOfPrice } from '../../../sdk/src/pay/main.ts';
 import { inBoth, micro, usdc } from '../amounts.ts';
 import { answerWith, refusalOf, refuseWith, UNTRUSTED } from '../answers.ts';
 import { addressFields, requestOf } from '../requests.ts';
+import { payeesIn, payeesShape } from './shapes.ts';
 import type { Register } from './tools.ts';
 
 /** Ends a request at its price, before anything is paid. */
@@ -32,7 +33,7 @@ const outputSchema = z.object({
     .object({
       amount: micro,
       amount_usdc: usdc,
-      payee: z.string().describe('The address that would be paid'),
+      payees: payeesShape,
       payee_name: z.string(),
       rail: z.enum(['quittance', 'x402_out', 'mpp_out']),
       expires_at: z.string().nullable(),
@@ -44,7 +45,7 @@ const outputSchema = z.object({
 
 const priceIn = (price: Price & { expires_at?: string; scope?: { units?: unknown } | null }) => ({
   ...inBoth({ amount: price.quote_amount }),
-  payee: price.payout_address,
+  payees: payeesIn(payeesOfPrice(price)),
   payee_name: price.service_name,
   rail: price.rail ?? 'quittance',
   expires_at: price.expires_at ?? null,

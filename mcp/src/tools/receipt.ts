@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { paidTo } from '../../../cli/src/paid-to.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { ConflictError } from '../../../sdk/src/main.ts';
 import { answerWith } from '../answers.ts';
@@ -42,7 +43,7 @@ export const registerReceipt: Register = (server, { client }) => {
       const found = await client.settlement.get({ settlement_id });
       const payment = paymentOf(found);
       const by = payment.tx_hash === null ? 'no transaction is known yet' : `transaction ${payment.tx_hash}`;
-      const text = `${displayUsdc(payment.amount)} to ${payment.payee_name} on ${payment.created_at}, ${payment.chain_status}, ${by}.`;
+      const text = `${displayUsdc(payment.amount)} to ${paidTo(found)} on ${payment.created_at}, ${payment.chain_status}, ${by}.`;
       const units_remaining = found.units_remaining ?? null;
       const receipt_url = await receiptUrlOf(client, settlement_id);
       const { redeemed_at } = found;

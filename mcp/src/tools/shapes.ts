@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Payee } from '../../../sdk/src/generated/payees.ts';
 import type { Output } from '../../../sdk/src/types.ts';
 import { inBoth, micro, usdc } from '../amounts.ts';
 
@@ -9,12 +10,19 @@ export const settlementId = z
   .regex(/^stl_[0-9a-z]{26}$/)
   .describe('stl_…');
 
+export const payeesShape = z
+  .array(z.object({ address: z.string(), amount: micro, amount_usdc: usdc }))
+  .describe('Everybody who is paid, and how much');
+/** Everybody who is paid, with each amount in both forms. */
+export const payeesIn = (payees: readonly Payee[]): z.infer<typeof payeesShape> =>
+  payees.map(({ address, amount }) => ({ address, ...inBoth({ amount }) }));
+
 export const paidShape = z.object({
   settlement_id: z.string(),
   rail: z.enum(['quittance', 'x402_out', 'mpp_out']),
   amount: micro,
   amount_usdc: usdc,
-  payee: z.string().describe('The address that was paid'),
+  payees: payeesShape,
   payee_name: z.string(),
   tx_hash: z.string().nullable(),
   authorized: z
@@ -42,7 +50,7 @@ export const paymentShape = z.object({
   fee: micro,
   fee_usdc: usdc,
   payee_name: z.string(),
-  payee: z.string().nullable().describe('The address that was paid, of a payment to an outside vendor'),
+  payees: payeesShape.nullable().describe('Everybody who was paid, of a payment to an outside vendor'),
   resource: z.string().nullable(),
   tx_hash: z.string().nullable(),
   created_at: z.string(),
@@ -59,7 +67,7 @@ export const paymentOf = (of: Settlement): z.infer<typeof paymentShape> => ({
   rail: of.rail,
   ...inBoth({ amount: of.quote_amount, fee: of.fee_amount }),
   payee_name: of.service_name,
-  payee: of.pay_to ?? null,
+  payees: of.payees === undefined ? null : payeesIn(of.payees),
   resource: of.resource ?? (typeof of.scope?.resource === 'string' ? of.scope.resource : null),
   tx_hash: of.tx_hash,
   created_at: of.created_at,

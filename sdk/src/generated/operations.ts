@@ -545,6 +545,7 @@ export type {
   PasskeyRegistration,
   PasskeyRegistrationOptions,
   PayPaymentLinkRequest,
+  Payee,
   PayerPaymentChange,
   PaymentAttemptId,
   PaymentLink,

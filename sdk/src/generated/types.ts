@@ -979,8 +979,8 @@ export type Approval = {
     rail: Rail;
     /** @description What would be paid. In USDC micro-units */
     amount: MicroUsdc;
-    /** @description Address that would be paid */
-    pay_to: SolanaAddress;
+    /** @description Everybody who would be paid. Of a quote, the service with the whole amount, of which the platform gets its fee */
+    payees: Payee[];
     /** @description Null for a vendor that does not use Quittance */
     service_id: ServiceId | null;
     /**
@@ -2550,6 +2550,12 @@ export type PayPaymentLinkRequest = {
     /** @description The transaction that the wallet has signed */
     transaction: WireTransaction;
 };
+export type Payee = {
+    /** @description Address that is paid */
+    address: SolanaAddress;
+    /** @description What it gets. In USDC micro-units */
+    amount: MicroUsdc;
+};
 export type PayerPaymentChange = {
     settlement_id: SettlementId;
     rail: Rail;
@@ -2929,8 +2935,8 @@ export type ReceiptClaims = {
          * @example Weather API
          */
         service_name: string;
-        /** @description The address that was paid */
-        payout_address: SolanaAddress;
+        /** @description Everybody who was paid, with what it got. Together they got `amount.net` */
+        payees: Payee[];
     };
     /** @description Owner of the wallet that paid. Of a client of another protocol: the address that signed */
     payer_address: SolanaAddress;
@@ -2940,7 +2946,7 @@ export type ReceiptClaims = {
         gross: MicroUsdc;
         /** @description What the transaction paid to the platform. In USDC micro-units */
         fee: MicroUsdcOrZero;
-        /** @description What the vendor received. In USDC micro-units */
+        /** @description What the payees received. In USDC micro-units */
         net: MicroUsdc;
         currency: Currency;
         /** @description The mint of USDC on this network */
@@ -3380,8 +3386,8 @@ export type Settlement = {
     accrued_fee?: MicroUsdcOrZero;
     /** @description Which delivery redeemed it; of x402 the hand-out of its success. Null: none. Shown only to the vendor of a payment of another protocol */
     redeem_id?: RedeemId | null;
-    /** @description Address that is paid. Only of an outgoing payment of x402 */
-    pay_to?: SolanaAddress;
+    /** @description Everybody who is paid. Only of an outgoing payment */
+    payees?: Payee[];
     /** @description The id that the payer chose. Shown only to the payer */
     payment_attempt_id?: PaymentAttemptId;
     /** @description The wallet that pays. Shown only to the payer */

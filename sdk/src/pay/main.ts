@@ -34,7 +34,7 @@ export type { Callbacks, Declined } from './callbacks.ts';
 export type { Settlement } from './dialects.ts';
 export * from './errors.ts';
 export type { PayOptions, SignedIn } from './options.ts';
-export type { Approve, Price } from './price.ts';
+export { type Approve, type Price, payeesOfPrice } from './price.ts';
 export type { VendorProblem } from './problem.ts';
 export { type Receipt, receiptOf } from './receipt.ts';
 export type { Rules } from './rules.ts';

@@ -3,6 +3,8 @@ import { expect, test } from '@jest/globals';
 import { challengeOf, charge, SERVICE_WALLET } from '../../../test/support/scripted-vendors.ts';
 import { readCall } from './call.ts';
 import { challengesIn, mppOffers } from './mpp-offers.ts';
+import { priceOf } from './outgoing-offers.ts';
+import { payeesOfPrice } from './price.ts';
 
 const MINT = charge().currency;
 const DEVNET = { x402_network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', usdc_mint: MINT };
@@ -45,7 +47,29 @@ test('the offer has the parameters of the challenge, and no other', async () => 
     ...{ opaque: 'e30', description: 'A report' },
   });
   expect(JSON.parse(Buffer.from(request, 'base64url').toString())).toEqual(charge());
-  expect(mppOffers.priceOf(offer!)).toEqual({ amount: '1000', mint: MINT, payTo: SERVICE_WALLET });
+  expect(mppOffers.priceOf(offer!)).toEqual({
+    amount: '1000',
+    mint: MINT,
+    payTo: SERVICE_WALLET,
+    splits: [],
+  });
+});
+
+test('the price of an offer has everybody whom it pays', async () => {
+  const splits = [
+    { recipient: OTHER, amount: '998', memo: 'fee' },
+    { recipient: SERVICE_WALLET, amount: '1' },
+  ];
+  const [offer] = await read(challengeOf(charge({}, { splits })));
+  const price = priceOf(offer!, 'https://vendor.example.com/a');
+  expect(price).toMatchObject({
+    ...{ quote_amount: '1000', payout_address: SERVICE_WALLET },
+    payees: [
+      { address: SERVICE_WALLET, amount: '2' },
+      { address: OTHER, amount: '998' },
+    ],
+  });
+  expect(payeesOfPrice(price)).toEqual(price.payees);
 });
 
 test('a payment is in the header that its challenge names, which the API repeats', async () => {
@@ -58,6 +82,7 @@ test('a payment is in the header that its challenge names, which the API repeats
   expect(mppOffers.asked(own!)).toMatchObject({ challenge: { header: 'Payment-Authorization' } });
 });
 
+const OTHER = 'Vote111111111111111111111111111111111111111';
 const BODY = '{"city":"Bern"}';
 const digest = createHash('sha256').update(BODY).digest('base64');
 
@@ -69,6 +94,8 @@ const isPayable = async (challenge: string, init: RequestInit = {}, network = DE
 
 test.each<[string, string, RequestInit?]>([
   ['as the API expects it', challengeOf(charge())],
+  ['with splits', challengeOf(charge({}, { splits: [{ recipient: OTHER, amount: '999' }] }))],
+  ['with no splits', challengeOf(charge({}, { splits: [] }))],
   ['that ends later', challengeOf(charge(), { expires: new Date(Date.now() + 60_000).toISOString() })],
   ['for this body', challengeOf(charge(), { digest: `sha-256=${digest}` })],
   ['for this body, as RFC 9530 writes it', challengeOf(charge(), { digest: `sha-256=:${digest}:` })],
@@ -114,6 +141,14 @@ test.each<[string, string, RequestInit?]>([
   ['SOL', challengeOf(charge({ currency: 'sol' }))],
   ['a number as its amount', challengeOf(charge({ amount: 1000 }))],
   ['a negative amount', challengeOf(charge({ amount: '-1' }))],
+  ['splits of all', challengeOf(charge({}, { splits: [{ recipient: OTHER, amount: '1000' }] }))],
+  ['splits of more', challengeOf(charge({}, { splits: Array(2).fill({ recipient: OTHER, amount: '999' }) }))],
+  ['a split of nothing', challengeOf(charge({}, { splits: [{ recipient: OTHER, amount: '0' }] }))],
+  ['a number as a split', challengeOf(charge({}, { splits: [{ recipient: OTHER, amount: 1 }] }))],
+  ['a split to nobody', challengeOf(charge({}, { splits: [{ amount: '1' }] }))],
+  ['a split that is none', challengeOf(charge({}, { splits: [null] }))],
+  ['splits that are no list', challengeOf(charge({}, { splits: { recipient: OTHER, amount: '1' } }))],
+  ['null as its splits', challengeOf(charge({}, { splits: null }))],
   ['no recipient', challengeOf(charge({ recipient: undefined }))],
   ['an end that is over', challengeOf(charge(), { expires: new Date(Date.now() - 1000).toISOString() })],
   ['an end that is no time', challengeOf(charge(), { expires: 'soon' })],

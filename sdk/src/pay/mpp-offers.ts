@@ -1,5 +1,6 @@
 import { ACCEPT_PAYMENT_HEADER, acceptsPayment } from '../accept-payment.ts';
 import { fromBase64, hash } from '../encoding.ts';
+import { restOf } from '../generated/payees.ts';
 import type { Input } from '../types.ts';
 import {
   AMOUNT,
@@ -9,6 +10,7 @@ import {
   MAX_ASKED,
   MAX_HEADER,
   type OfferDialect,
+  type OfferedSplit,
 } from './offer-dialect.ts';
 
 /**
@@ -120,6 +122,25 @@ const requestIn = ({ challenge }: MppOffer) => {
   };
 };
 
+/** The splits of a challenge. Null: they are not in the form that the API pays. */
+const splitsIn = ({ splits = [] }: Record<string, unknown>): OfferedSplit[] | null => {
+  if (!Array.isArray(splits)) return null;
+  const read = splits
+    .map(fieldsOf)
+    .map(({ recipient, amount }) =>
+      typeof recipient === 'string' && typeof amount === 'string' && AMOUNT.test(amount)
+        ? { pay_to: recipient, amount }
+        : null,
+    );
+  return read.includes(null) ? null : (read as OfferedSplit[]);
+};
+
+/** Whether the splits can be read, and leave the recipient something. */
+const hasPayees = (amount: string, details: Record<string, unknown>): boolean => {
+  const splits = splitsIn(details);
+  return splits !== null && restOf({ amount, splits }) > 0n;
+};
+
 const isShort = ({ challenge }: MppOffer): boolean =>
   [challenge.request, challenge.opaque ?? ''].every((text) => text.length <= MAX_ASKED) &&
   JSON.stringify(challenge).length <= MAX_HEADER;
@@ -141,6 +162,7 @@ export const mppOffers: OfferDialect<MppOffer> = {
     return (
       typeof amount === 'string' &&
       AMOUNT.test(amount) &&
+      hasPayees(amount, details) &&
       mintOf(currency, details) === usdc_mint &&
       isNetwork(details, x402_network) &&
       typeof recipient === 'string' &&
@@ -160,6 +182,7 @@ export const mppOffers: OfferDialect<MppOffer> = {
       amount: amount as string,
       mint: mintOf(currency, details) as string,
       payTo: recipient as string,
+      splits: splitsIn(details) ?? [],
     };
   },
   headers: ({ challenge }, payment) => ({ [(challenge.header ?? 'Authorization').toLowerCase()]: payment }),

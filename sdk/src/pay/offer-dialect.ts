@@ -6,6 +6,9 @@ export type Asking = { headers: Headers; body: { bytes: Uint8Array | null } };
 /** The network and the mint of an environment, as the API publishes them. */
 export type Network = { x402_network: string; usdc_mint: string };
 
+/** A part of the amount of an offer, in micro-units, that is paid to somebody else. */
+export type OfferedSplit = { pay_to: string; amount: string };
+
 /** How vendors of another protocol ask for a payment, and how it is presented. */
 export type OfferDialect<Offer> = {
   rail: 'x402_out' | 'mpp_out';
@@ -13,8 +16,13 @@ export type OfferDialect<Offer> = {
   read: (response: Response) => Promise<Offer[]>;
   /** True if an offer is a price in the mint and on the network that the API serves. */
   isPayable: (offer: Offer, network: Network, call: Asking) => boolean | Promise<boolean>;
-  /** Of a payable offer: micro-units, the mint, and the address that is paid. */
-  priceOf: (offer: Offer) => { amount: string; mint: string; payTo: string };
+  /** Of a payable offer: micro-units, the mint, the vendor's address, and the parts of others. */
+  priceOf: (offer: Offer) => {
+    amount: string;
+    mint: string;
+    payTo: string;
+    splits?: readonly OfferedSplit[];
+  };
   /** The header that presents a payment. */
   headers: (offer: Offer, payment: string) => Record<string, string>;
   /** The header of an answer in which the vendor makes a statement about the settlement. */

@@ -1,3 +1,4 @@
+import { payeesOf } from '../generated/payees.ts';
 import { type MppOffer, mppOffers } from './mpp-offers.ts';
 import {
   AMOUNT,
@@ -27,11 +28,12 @@ export const railOf = (offer: OutgoingOffer): 'x402_out' | 'mpp_out' => dialectO
 
 /** The price of a payable offer for an address. */
 export const priceOf = (offer: OutgoingOffer, url: string): Price => {
-  const { amount, mint, payTo } = dialectOf(offer).priceOf(offer);
+  const { amount, mint, payTo, splits } = dialectOf(offer).priceOf(offer);
   return {
     quote_amount: amount,
     mint,
     payout_address: payTo,
+    payees: payeesOf({ pay_to: payTo, amount, splits }),
     service_name: new URL(url).host,
     service_id: null,
     quote_id: null,

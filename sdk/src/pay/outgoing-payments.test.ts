@@ -83,6 +83,7 @@ describe('a 402 of x402', () => {
       serviceId: null,
       vendorName: new URL(vendor.origin).host,
       vendorAddress: SERVICE_WALLET,
+      payees: [{ address: SERVICE_WALLET, amount: '1000' }],
       transaction: TRANSACTION,
       confirmed: false,
     });
@@ -122,6 +123,7 @@ describe('a 402 of x402', () => {
       serviceId: SERVICE,
       vendorName: 'Weather API',
       vendorAddress: expect.any(String),
+      payees: [{ address: expect.any(String), amount: '1000' }],
       transaction: 'h',
       confirmed: true,
     });

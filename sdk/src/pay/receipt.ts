@@ -1,6 +1,7 @@
+import type { Payee } from '../generated/payees.ts';
 import { sharedMap } from '../shared-map.ts';
 import { storedClaims } from '../tokens.ts';
-import type { Price } from './price.ts';
+import { type Price, payeesOfPrice } from './price.ts';
 import { isAuthorization } from './rules.ts';
 import type { PaymentRecord } from './store.ts';
 
@@ -18,8 +19,12 @@ export type Receipt = {
   serviceId: string | null;
   /** The name of the service, or the host of the vendor. */
   vendorName: string;
-  /** The address that was paid. */
+  /** The address that was paid. Of several it is the first one. */
   vendorAddress: string;
+  /**
+   * Everybody who was paid, and the micro-units of each. Of a quote, the service with all of it.
+   */
+  payees: readonly Payee[];
   /** The signature of the transaction on chain. Null if it is not known yet. */
   transaction: string | null;
   /**
@@ -38,6 +43,7 @@ export const receiptFrom = (price: Price, outcome: Outcome): Receipt => ({
   serviceId: price.service_id,
   vendorName: price.service_name,
   vendorAddress: price.payout_address,
+  payees: payeesOfPrice(price),
 });
 
 /** The receipt of a quote that a record has paid. Null if it uses what another request has paid. */

@@ -1,5 +1,6 @@
 import type { OutgoingSplit } from '../../../shared/contract/chain-submitter.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import { restOf } from '../../../shared/lib/payees.ts';
 
 type Paid = {
   pay_to: string;
@@ -19,7 +20,7 @@ export const outgoingLegs = ({ pay_to, amount, memo, splits = [] }: Paid) => {
     amountMicro: parseMicro(split.amount),
     memo: split.memo,
   }));
-  const net = others.reduce((left, { amountMicro }) => left - amountMicro, parseMicro(amount));
+  const net = restOf({ amount, splits });
   if (net <= 0n) throw new RangeError('The splits of an outgoing payment leave its payee nothing.');
   return [{ payTo: pay_to, amountMicro: net, memo }, ...others];
 };

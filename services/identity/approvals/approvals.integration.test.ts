@@ -37,7 +37,7 @@ const request = async (account_id: string, change: { amountMicro?: bigint } = {}
       rail: 'quittance',
       quoteId: newId('q'),
       amountMicro: 2_500_000n,
-      payTo: PAYOUT,
+      payees: [{ address: PAYOUT, amount: '2500000' }],
       serviceId: newServiceId(),
       serviceName: 'Weather',
       resource: null,

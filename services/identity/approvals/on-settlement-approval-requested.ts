@@ -7,10 +7,10 @@ import type { EventMail } from '../mails/store.ts';
  */
 export const approvalRequested = (approval: EventPayload<'settlement.approvalRequested'>): EventMail[] => {
   const { approval_id, created_at: at, account_id, service_id, resource, expires_at } = approval;
-  const { amount, pay_to, service_name: service, delegate_id } = approval;
+  const { amount, payees, service_name: service, delegate_id } = approval;
   const details = {
     amount,
-    pay_to,
+    payees: JSON.stringify(payees),
     service,
     delegate_id,
     expires_at,

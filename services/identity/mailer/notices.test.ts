@@ -88,9 +88,11 @@ test.each(['sign_in', 'constructor', ''])('%j is not a kind of notice', (kind) =
   expect(noticeMail(kind, notice, null)).toBeNull();
 });
 
+const A = 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u';
+const B = 'Vote111111111111111111111111111111111111111';
 const approval = {
   amount: '2500000',
-  pay_to: 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u',
+  payees: JSON.stringify([{ address: A, amount: '2500000' }]),
   service: name,
   delegate: name,
   delegate_id: 'del_1',
@@ -101,7 +103,7 @@ const page = { url: 'https://example.com/console/approvals/apr_1', label: 'Show 
 test('a payment that waits: amount, payee, delegate and what it says, all as text, with one link', () => {
   const resource = `https://evil.example/${'x'.repeat(300)}<img src=x>”`;
   const mail = noticeMail('approval_requested', { ...notice, details: { ...approval, resource } }, page)!;
-  for (const value of ['2.50 USDC', approval.pay_to, name, '10:00 UTC']) {
+  for (const value of ['2.50 USDC', `The money would go to ${A}.`, name, '10:00 UTC']) {
     expect(mail.text).toContain(value);
   }
   expect(mail.text).toContain('The agent says it pays for “https[:]//evil[.]example/');
@@ -110,6 +112,26 @@ test('a payment that waits: amount, payee, delegate and what it says, all as tex
   expect(mail.html.match(/<a /g)).toHaveLength(1);
   expect(mail.text.length).toBeLessThan(1200);
   expect(`${mail.text}${mail.html}`).not.toContain('undefined');
+});
+
+test('a payment that waits and is split: each address with its part', () => {
+  const payees = JSON.stringify([
+    { address: A, amount: '1' },
+    { address: B, amount: '2499999' },
+  ]);
+  const mail = noticeMail('approval_requested', { ...notice, details: { ...approval, payees } }, page)!;
+  expect(mail.text).toContain(
+    `The money would go to 2 addresses: 0.000001 USDC to ${A}, 2.499999 USDC to ${B}.`,
+  );
+});
+
+test('the first payment to one of several payees says what it got, and of what it is a part', () => {
+  const part = { ...{ amount: '2499999', pay_to: B, at: payment.at }, total: '2500000', payees: '2' };
+  const { text } = noticeMail('first_payment', { ...notice, details: part }, null)!;
+  expect(text).toContain(
+    `paid 2.499999 USDC to a vendor that does not use Quittance at the address ${B} for`,
+  );
+  expect(text).toContain('It is a part of a payment of 2.50 USDC to 2 addresses.');
 });
 
 test('a payment that waits, without what the delegate says', () => {

@@ -1,6 +1,7 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { DECLINE_REASONS, DECLINES, type DeclineReason } from '../../../shared/contract/settlement.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { Payee } from '../../../shared/lib/payees.ts';
 import { displayUsdc } from '../../../shared/lib/usdc.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
 import {
@@ -49,6 +50,13 @@ const agentOf = ({ delegate, delegate_id }: Details) =>
 /** The name of a vendor that does not use Quittance is the host that asked. */
 const payeeOf = (details: Details) =>
   details.service_id === undefined ? quoted(details.service).trimEnd() : service(details);
+/** Everybody who would be paid. Of several, the amount decides who gets the payment. */
+const goesTo = (payees: readonly Payee[]) =>
+  payees.length === 1
+    ? `The money would go to ${payees[0]!.address}.`
+    : `The money would go to ${payees.length} addresses: ${payees
+        .map(({ address, amount }) => `${usdc(amount)} to ${address}`)
+        .join(', ')}.`;
 const MAX_RESOURCE = 200;
 const shortened = (text: string) => (text.length > MAX_RESOURCE ? `${text.slice(0, MAX_RESOURCE)}…` : text);
 const PAYMENT_MAILS_OFF = 'You can turn off e-mails about payments in the console, under Account.';
@@ -149,6 +157,9 @@ const PAYMENTS: Notices = {
     sentences: [
       `At ${at(details.at)} your account paid ${usdc(details.amount)} to ${service(details)}` +
         `${details.pay_to === undefined ? '' : ` at the address ${details.pay_to}`} for the first time.`,
+      ...(details.total === undefined
+        ? []
+        : [`It is a part of a payment of ${usdc(details.total)} to ${details.payees} addresses.`]),
       details.delegate_id === undefined
         ? 'It was paid from a session of yours.'
         : `It was paid by the ${agentOf(details)}.`,
@@ -177,7 +188,7 @@ const PAYMENTS: Notices = {
       `You can approve or deny it until ${at(details.expires_at)}. Nothing is held or paid before.`,
     ],
     advice: [
-      `The money would go to ${details.pay_to}.`,
+      goesTo(JSON.parse(details.payees ?? '[]')),
       ...(details.resource === undefined
         ? []
         : [

@@ -316,6 +316,7 @@ test('a payment is purged only when its event is too old to be recorded again', 
 });
 
 describe('the first payment to a payee', () => {
+  const other = 'Vote111111111111111111111111111111111111111';
   const FIRST = /^First payment/;
   const events = async ({ session }: Owner) =>
     (await running.ask('listSecurityEvents', {}, callerOf(session))).data.filter(
@@ -345,9 +346,9 @@ describe('the first payment to a payee', () => {
   test('64 payments at once to one address of a vendor without an account are one first payment', async () => {
     const payer = await newOwner();
     const outgoing = { rail: 'x402_out', quote_id: null, service_id: null, vendor_account_id: null };
-    const pay_to = PAYOUT;
+    const payees = [{ address: PAYOUT, amount: '1000000' }];
     const all = Array.from({ length: 64 }, () =>
-      payment({ ...outgoing, account_id: payer.account_id, pay_to, fee_amount: '0' }),
+      payment({ ...outgoing, account_id: payer.account_id, payees, fee_amount: '0' }),
     );
     await publish(...all);
     const mails = mailsOf(payer, FIRST);
@@ -358,9 +359,41 @@ describe('the first payment to a payee', () => {
       payment({
         ...outgoing,
         account_id: payer.account_id,
-        pay_to: 'Vote111111111111111111111111111111111111111',
+        payees: [{ address: other, amount: '1000000' }],
       }),
     );
     expect(mailsOf(payer, FIRST)).toHaveLength(2);
+  });
+
+  test('each payee of a split that was never paid is a first payment, with what it got', async () => {
+    const payer = await newOwner();
+    const third = 'Stake11111111111111111111111111111111111111';
+    const outgoing = { rail: 'mpp_out', quote_id: null, service_id: null, vendor_account_id: null };
+    const split = (...parts: [string, string][]) =>
+      payment({
+        ...{ ...outgoing, account_id: payer.account_id, fee_amount: '0' },
+        payees: parts.map(([address, amount]) => ({ address, amount })),
+      });
+    await publish(split([PAYOUT, '1000000']));
+    const divided = split([PAYOUT, '1'], [other, '999000'], [third, '999']);
+    await publish(divided, divided);
+    const mails = mailsOf(payer, FIRST).map(({ text }) => text);
+    expect(mails).toHaveLength(3);
+    for (const [address, amount] of [
+      [other, '0.999'],
+      [third, '0.000999'],
+    ]) {
+      const [own] = mails.filter((text) => text.includes(`at the address ${address}`));
+      expect(own).toContain(`your account paid ${amount} USDC to`);
+      expect(own).toContain('It is a part of a payment of 1.00 USDC to 3 addresses.');
+    }
+    expect((await events(payer)).map(({ details }) => details)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ pay_to: other, amount: '999000', total: '1000000', payees: '3' }),
+        expect.objectContaining({ pay_to: third, amount: '999', total: '1000000', payees: '3' }),
+      ]),
+    );
+    await publish(split([third, '400000'], [other, '600000']));
+    expect(mailsOf(payer, FIRST)).toHaveLength(3);
   });
 });

@@ -14,26 +14,37 @@ import { insertSecurityEventsFrom } from '../security/store.ts';
 /** An account that is null has no limits here and gets no mail. */
 export type Payment = Omit<EventPayload<'settlement.issued'>, 'scope'>;
 
-/** Whom a payment of CTE `payment` pays. */
-const payee = sql.fragment`coalesce(payment.service_id::text, payment.pay_to)`;
 /** The details of a payment with its delegate. */
 const byWhom = sql.fragment`payment.details || jsonb_strip_nulls(jsonb_build_object(
   'delegate', ${delegateName(sql.fragment`payment.delegate_id`, sql.fragment`payment.account_id`)},
   'delegate_id', payment.delegate_id))`;
+/** The details of what one of several payees of a payment gets. */
+const itsPart = sql.fragment`jsonb_build_object('pay_to', each ->> 'address', 'amount', each ->> 'amount') ||
+  case when jsonb_array_length(payment.payees) = 1 then '{}'
+    else jsonb_build_object('total', payment.quote_amount::text, 'payees', jsonb_array_length(payment.payees)::text) end`;
 /**
- * Common table expressions after `payment`: the payees that the account had never paid, the first
- * payment to each, and its security event. An account does not hear of what it pays itself.
+ * Common table expressions after `payment`: whom it pays, the payees that the account had never
+ * paid, the first payment to each, and its security event. An account does not hear of what it pays
+ * itself.
  */
-const firstPayments = sql.fragment`known as (
+const firstPayments = sql.fragment`paid as (
+    select payment.account_id, vendor_account_id, issued_at, service_id::text as payee, security_event_id,
+      ${byWhom} as details
+    from payment where service_id is not null
+    union all
+    select payment.account_id, vendor_account_id, issued_at, each ->> 'address', each ->> 'security_event_id',
+      ${byWhom} || ${itsPart}
+    from payment cross join jsonb_array_elements(payees) as each where service_id is null
+  ), known as (
     insert into known_payees (account_id, payee)
-    select distinct account_id, ${payee} from payment join accounts using (account_id)
-    where ${payee} is not null and vendor_account_id is distinct from account_id
+    select distinct account_id, payee from paid join accounts using (account_id)
+    where vendor_account_id is distinct from account_id
     order by 1, 2
     on conflict do nothing
     returning account_id, payee
   ), first as (
-    select distinct on (account_id, payee) payment.account_id, security_event_id, ${byWhom} as details
-    from payment join known on known.account_id = payment.account_id and known.payee = ${payee}
+    select distinct on (account_id, payee) account_id, security_event_id, details
+    from paid join known using (account_id, payee)
     order by account_id, payee, issued_at
   ), noted as (${insertSecurityEventsFrom('first_payment', sql.fragment`first`)})`;
 /** The mails about the payments: those that the settings ask for, and those of first payments. */
@@ -66,7 +77,8 @@ const notices = sql.fragment`
  * @returns the number of mails
  */
 export const recordPayments = async (db: Db, payments: readonly Payment[]): Promise<number> => {
-  const rows = payments.map((payment) => ({ ...payment, security_event_id: newId('sev') }));
+  const withEventId = <T extends object>(each: T) => ({ ...each, security_event_id: newId('sev') });
+  const rows = payments.map((each) => ({ ...withEventId(each), payees: each.payees?.map(withEventId) }));
   const threshold = sql.fragment`(select spending_alert_threshold from accounts where account_id = excluded.account_id)`;
   // Every insert uses one order, so that two statements that write the same rows cannot deadlock.
   const { rowCount } = await db.query(sql.typeAlias('void')`
@@ -75,13 +87,13 @@ export const recordPayments = async (db: Db, payments: readonly Payment[]): Prom
         issued_at::timestamptz + ${KEEP_DAYS} * interval '1 day' as expires_at
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(
         settlement_id text, account_id text, delegate_id text, service_id uuid, vendor_account_id text,
-        pay_to text, security_event_id text, quote_amount bigint, fee_amount bigint, issued_at text)
+        payees jsonb, security_event_id text, quote_amount bigint, fee_amount bigint, issued_at text)
       where issued_at::timestamptz > app_now() - ${NOTICE_DAYS} * interval '1 day'
       order by settlement_id
     ), inserted as (${insertHandledFrom(sql.fragment`received`)}
     ), payment as (
       select received.*, jsonb_strip_nulls(jsonb_build_object('settlement_id', settlement_id, 'service_id', service_id,
-        'service', ${serviceName(sql.fragment`received.service_id`)}, 'pay_to', pay_to, 'at', issued_at,
+        'service', ${serviceName(sql.fragment`received.service_id`)}, 'at', issued_at,
         'amount', quote_amount::text, 'fee', fee_amount::text, 'net', (quote_amount - fee_amount)::text)) as details
       from received join inserted using (event_key)
     ), ${firstPayments}, spent as (

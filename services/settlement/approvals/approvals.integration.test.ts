@@ -107,7 +107,7 @@ describe('a payment above the amount', () => {
       payment_attempt_id: asked.attempt,
       rail: 'quittance',
       amount: '2000000',
-      pay_to: PAYOUT,
+      payees: [{ address: PAYOUT, amount: '2000000' }],
       service_id: vendor.service_id,
       service_name: 'Weather',
       quote_id: asked.q.quote_id,
@@ -207,7 +207,7 @@ describe('an approval is for one payment of one delegate', () => {
       rail: 'x402_out',
       quoteId: null,
       amountMicro: 2n * USDC,
-      payTo: PAYOUT,
+      payees: [{ address: PAYOUT, amount: '2000000' }],
       serviceId: null,
       serviceName: 'api.example.com',
       resource: 'https://api.example.com/a',
@@ -218,7 +218,8 @@ describe('an approval is for one payment of one delegate', () => {
     expect(await again({})).toBe('approval_required');
     for (const change of [
       { amountMicro: 3n * USDC },
-      { payTo: delegate.account_id },
+      { payees: [{ address: delegate.account_id, amount: '2000000' }] },
+      { payees: [{ address: PAYOUT, amount: '1' }] },
       { resource: 'https://api.example.com/b' },
       { rail: 'quittance', quoteId: asked.q.quote_id, serviceId: vendor.service_id },
       { delegateId: newId('del') },
@@ -230,7 +231,9 @@ describe('an approval is for one payment of one delegate', () => {
   test('an approved row of other terms does not admit the payment', async () => {
     for (const change of [
       'amount = amount + 1',
-      "pay_to = 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u'",
+      `payees = jsonb_set(payees, '{0,address}', '"Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"')`,
+      `payees = jsonb_set(payees, '{0,amount}', '"1999999"')`,
+      `payees = payees || '[{"address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "amount": "1"}]'`,
       "quote_id = 'q_00000000000000000000000000'",
       "delegate_id = 'del_00000000000000000000000000'",
       "payment_attempt_id = payment_attempt_id || 'x'",

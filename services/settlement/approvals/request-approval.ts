@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { event } from '../../../shared/events/event.ts';
@@ -38,7 +39,7 @@ const isSame = (row: ApprovalRow, asked: ApprovalRequest): boolean =>
   row.rail === asked.rail &&
   row.quote_id === asked.quoteId &&
   row.amount === asked.amountMicro &&
-  row.pay_to === asked.payTo &&
+  isDeepStrictEqual(row.payees, asked.payees) &&
   row.resource === asked.resource;
 
 /**

@@ -148,13 +148,13 @@ create table settlements (
       and num_nonnulls(message_hash, memo, source_account, payer_address, hand_out_id, requirement) = 0
       and accrued_fee = 0
     -- The signed message is known when chain-submitter has signed it.
-    when 'x402_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource,
+    when 'x402_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, resource,
       requirement, x402_version) = 0
-      and num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token,
+      and num_nonnulls(payout_address, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token,
         external_id, memo, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
-    when 'mpp_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource,
+    when 'mpp_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, resource,
       requirement) = 0
-      and num_nonnulls(x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds,
+      and num_nonnulls(payout_address, x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds,
         settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
     -- A payment of a payment link has the quote, which it claims, and its scope.
     else num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_token, delegate_id,
@@ -193,8 +193,6 @@ create unique index settlements_by_message on settlements (message_hash)
   where message_hash is not null and not rail in ('x402_out', 'mpp_out');
 -- The outgoing payments that hold an amount: a few of each delegate.
 create index settlements_outgoing_open on settlements (outgoing_holder) where outgoing_holder is not null;
-create index settlements_by_payee on settlements (account_id, payout_address, settlement_id desc)
-  where rail in ('x402_out', 'mpp_out');
 create unique index settlements_by_external_id on settlements (service_id, source_account, paying_external_id)
   where paying_external_id is not null;
 create index settlements_by_payer on settlements (account_id, settlement_id desc);
@@ -215,6 +213,18 @@ create index settlements_by_phone_handle on settlements (phone_handle) where pho
 -- The payments that their buyers may still sign.
 create index settlements_open_of_link on settlements (open_link_id) where open_link_id is not null;
 create index settlements_under_way on settlements (under_way_since) where under_way_since is not null;
+
+-- Everybody whom an outgoing payment pays, its recipient first. An address has one row for all that
+-- a payment gives it. The payments that an account made to an address are searched by it.
+create table outgoing_payees (
+  settlement_id text collate "C" not null references settlements on delete cascade,
+  ord smallint not null,
+  account_id text collate "C" not null,
+  address text collate "C" not null,
+  amount bigint not null check (amount > 0),
+  primary key (settlement_id, ord)
+);
+create unique index outgoing_payees_by_address on outgoing_payees (account_id, address, settlement_id desc);
 
 -- Caps and counters of delegates, and of each account for what a sign-in pays: that row has the
 -- account's id as its delegate_id (docs/adr/0063). They are in the same schema as the attempts that
@@ -333,7 +343,8 @@ create table approvals (
   rail text not null check (rail in ('quittance', 'x402_out', 'mpp_out')),
   quote_id text collate "C",
   amount bigint not null check (amount > 0),
-  pay_to text not null,
+  -- Everybody who would be paid, with the amount, as the owner is shown.
+  payees jsonb not null,
   service_id uuid,
   service_name text not null,
   resource text,

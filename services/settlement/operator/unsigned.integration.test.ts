@@ -49,7 +49,8 @@ test('an undecided payment is listed with what may be it, and its end releases i
   expect(await list()).toEqual([]);
   const shown = {
     ...{ settlement_id, account_id: payer.account_id, payment_attempt_id: payment.attempt },
-    ...{ amount: `${USDC}`, pay_to: payment.payTo, owner: payer.owner, created_at: expect.any(String) },
+    ...{ amount: `${USDC}`, payees: [{ address: payment.payTo, amount: `${USDC}` }] },
+    ...{ owner: payer.owner, created_at: expect.any(String) },
   };
   expect(await later(list)).toEqual([shown]);
   expect(await get(settlement_id)).toEqual({

@@ -1,5 +1,6 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { LostDeps } from '../outgoing/lost.ts';
 import { isOutgoing, type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
 import { findOutgoing } from '../settlements/store/outgoing-payments.ts';
@@ -17,10 +18,10 @@ type Found = Awaited<ReturnType<LostDeps['findLostOutgoing']>>;
 
 /** An outgoing payment as operators see it. */
 export const view = (row: Outgoing) => {
-  const { owner, pay_to, amount } = paymentOf(row);
-  const { settlement_id, account_id, payment_attempt_id } = row;
-  const created_at = isoTime(row.created_at);
-  return { settlement_id, account_id, payment_attempt_id, amount, pay_to, owner, created_at };
+  const { settlement_id, account_id, payment_attempt_id, owner } = row;
+  const amount = formatMicro(row.quote_amount);
+  const [payees, created_at] = [[...row.payees], isoTime(row.created_at)];
+  return { settlement_id, account_id, payment_attempt_id, amount, payees, owner, created_at };
 };
 
 /**

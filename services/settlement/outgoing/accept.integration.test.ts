@@ -139,7 +139,7 @@ describe('open payments', () => {
     // The account itself has 5 of its own, but the address has 2 of the account.
     expect(await outcome(payOut(payer, { payTo }))).toBe('limit_exceeded');
     const own = await payOut(payer);
-    const { rows } = await admin.query('select settlement_id from settlements where payout_address = $1', [
+    const { rows } = await admin.query('select settlement_id from outgoing_payees where address = $1', [
       payTo,
     ]);
     await publishProgress(rows[0].settlement_id, 'confirmed');
@@ -287,14 +287,21 @@ test('the counts of open and of unused payments use their own indexes, however m
   const { settlement_id } = await payOut(payer);
   await admin.query(
     `insert into settlements (settlement_id, rail, account_id, payment_attempt_id, wallet_id, quote_amount, fee_amount,
-       payer_address, service_name, payout_address, resource, requirement, x402_version, message_hash, holding, status,
+       payer_address, service_name, resource, requirement, x402_version, message_hash, holding, status,
        chain_status, failure_code)
      select 'past_' || i, rail, account_id, 'past_' || i, wallet_id, quote_amount, 0, payer_address, service_name,
-       payout_address, resource, requirement, x402_version, message_hash, false, 'failed', 'failed', 'payment_failed'
+       resource, requirement, x402_version, message_hash, false, 'failed', 'failed', 'payment_failed'
      from settlements cross join generate_series(1, 5000) as i where settlement_id = $1`,
     [settlement_id],
   );
+  await admin.query(
+    `insert into outgoing_payees (settlement_id, ord, account_id, address, amount)
+     select 'past_' || i, 1, account_id, address, amount
+     from outgoing_payees cross join generate_series(1, 5000) as i where settlement_id = $1`,
+    [settlement_id],
+  );
   await admin.query('analyze settlements');
+  await admin.query('analyze outgoing_payees');
   const attempt = {
     settlementId: newId('stl'),
     accountId: payer.account_id,
@@ -304,8 +311,7 @@ test('the counts of open and of unused payments use their own indexes, however m
     authority: newPayee('authority'),
     amountMicro: USDC,
     rail: 'x402_out' as const,
-    payTo: newPayee('explained'),
-    payees: [newPayee('explained')],
+    payees: [{ address: newPayee('explained'), amount: `${USDC}` }],
     ...{
       host: 'a',
       origin: 'https://a',
@@ -327,7 +333,7 @@ test('the counts of open and of unused payments use their own indexes, however m
     const explaining = { transaction: (work: (db: Db) => unknown) => work({ query, one } as unknown as Db) };
     await acceptOutgoing(explaining as unknown as typeof deps.pool, attempt, { isOverCap: false });
   });
-  for (const index of ['settlements_by_attempt', 'settlements_outgoing_open', 'settlements_by_payee'])
+  for (const index of ['settlements_by_attempt', 'settlements_outgoing_open', 'outgoing_payees_by_address'])
     expect(plan).toContain(index);
-  expect(plan).not.toMatch(/Seq Scan on (settlements|approvals)/);
+  expect(plan).not.toMatch(/Seq Scan on (settlements|outgoing_payees|approvals)/);
 });

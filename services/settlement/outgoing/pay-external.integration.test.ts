@@ -87,7 +87,7 @@ describe('a payment', () => {
       net_amount: '1000000',
       scope: null,
       redeem_expires_at: null,
-      pay_to: newPayee('v1'),
+      payees: [{ address: newPayee('v1'), amount: '1000000' }],
       resource: RESOURCE,
       delegate_id: null,
     });

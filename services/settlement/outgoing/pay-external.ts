@@ -23,7 +23,7 @@ import { findOutgoingAttempt, type OutgoingRow } from '../settlements/store/outg
 import { type AcceptDeps, accept, type Evaluated } from './accept.ts';
 import { outgoingError } from './decision-errors.ts';
 import { type LostDeps, mayHavePaid } from './lost.ts';
-import { payeesOf } from './model/asked.ts';
+import { payeesAsked } from './model/asked.ts';
 import { type OutgoingOrder, readOrder } from './model/order.ts';
 import { OUTGOING } from './rail.ts';
 import { answerSigned, isOutgoing, type Signable, type SignDeps } from './sign.ts';
@@ -99,7 +99,7 @@ const insertedOf = ({ attempt, payer: { owner } }: Evaluated): Signable => ({
   quote_amount: attempt.amountMicro,
   owner,
   payer_address: attempt.authority,
-  payout_address: attempt.payTo,
+  payees: attempt.payees,
   requirement: attempt.requirement,
   x402_version: attempt.version,
   resource: attempt.resource,
@@ -115,7 +115,7 @@ const acceptNew = async (deps: PayExternalDeps, call: Call): Promise<Signable> =
   const { order, caller, paymentAttemptId, abandonedAt } = call;
   if (order.expiresAt !== null && order.expiresAt <= deps.clock())
     throw invalid('challenge.expires', 'is over: ask the vendor for a new challenge');
-  const payees = payeesOf(order);
+  const payees = payeesAsked(order);
   const payer = await admitOutgoing(deps, payees, caller);
   const attempt = {
     settlementId: newId('stl'),
@@ -123,7 +123,6 @@ const acceptNew = async (deps: PayExternalDeps, call: Call): Promise<Signable> =
     ...partyOf(caller, deps.clock()),
     paymentAttemptId,
     amountMicro: order.amountMicro,
-    payTo: order.payTo,
     payees,
     host: order.host,
     origin: order.origin,
@@ -149,7 +148,7 @@ const approvalRequestOf = (
   rail: order.rail,
   quoteId: null,
   amountMicro: order.amountMicro,
-  payTo: order.payTo,
+  payees: payeesAsked(order),
   serviceId: null,
   serviceName: order.host,
   resource: order.resource,

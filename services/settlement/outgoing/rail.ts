@@ -25,7 +25,7 @@ export const OUTGOING: Rail<OutgoingAttempt, ClaimedOutgoing> = {
     settlement_id: attempt.settlementId,
     rail: attempt.rail,
     payer_address: attempt.authority,
-    payout_address: attempt.payTo,
+    payees: [...attempt.payees],
     quote_id: null,
     account_id: attempt.accountId,
     delegate_id: attempt.delegateId,

@@ -6,6 +6,7 @@ import { isOutgoingRail, type settlement } from '../../../shared/contract/settle
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { Payee } from '../../../shared/lib/payees.ts';
 import type { Peers } from '../peers.ts';
 import { mayBePaid } from '../settlements/carry-out.ts';
 import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
@@ -41,7 +42,7 @@ export type Signable = Pick<
   payment_attempt_id: string;
   requirement: string;
   resource: string;
-  payout_address: string;
+  payees: readonly Payee[];
   payer_address: string;
   owner: string;
   capped_at: number;
@@ -77,6 +78,9 @@ const unavailable = async (
   );
 };
 
+/** The vendor's own address, which is the first payee. The further ones are splits of MPP. */
+const recipientOf = ({ payees: [recipient] }: Signable): string => recipient!.address;
+
 /** What the transaction of a payment does. */
 export const paymentOf = (row: Signable) => {
   const requirement = JSON.parse(row.requirement);
@@ -88,7 +92,7 @@ export const paymentOf = (row: Signable) => {
   return {
     owner: row.owner,
     authority: row.payer_address,
-    pay_to: row.payout_address,
+    pay_to: recipientOf(row),
     amount: formatMicro(row.quote_amount),
     ...asked,
   };

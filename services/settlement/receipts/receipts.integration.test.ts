@@ -64,7 +64,10 @@ describe('the content', () => {
       chain_status: 'confirmed',
       network: NETWORK,
       quote: { quote_id: q.quote_id, issued_at: storedClaims(q.quote_token).issued_at },
-      vendor: { service_id: vendor.service_id, service_name: 'Weather', payout_address: PAYOUT },
+      vendor: {
+        ...{ service_id: vendor.service_id, service_name: 'Weather' },
+        payees: [{ address: PAYOUT, amount: '2490000' }],
+      },
       payer_address: payer.owner,
       amount: { gross: '2500000', fee: '10000', net: '2490000', currency: 'USDC', mint: MINT },
       transaction: { signature: HASH[0], superseded: [] },
@@ -109,7 +112,7 @@ describe('the content', () => {
     expect(await receiptOf(key, settlementId)).toMatchObject({
       rail: 'mpp',
       quote: null,
-      vendor: { service_id: key.service_id, service_name: 'Weather', payout_address: PAYOUT },
+      vendor: { service_id: key.service_id, payees: [{ address: PAYOUT, amount: '40000' }] },
       payer_address: PAYER,
       amount: { gross: '50000', fee: '10000', net: '40000' },
       transaction: { signature: txOf(transaction) },
@@ -127,7 +130,10 @@ describe('the content', () => {
     expect(await receiptOf(delegate, settlement_id)).toMatchObject({
       rail: 'x402_out',
       quote: null,
-      vendor: { service_id: null, service_name: 'api.example.com', payout_address: payTo },
+      vendor: {
+        ...{ service_id: null, service_name: 'api.example.com' },
+        payees: [{ address: payTo, amount: expect.any(String) }],
+      },
       payer_address: payer.owner,
       amount: { fee: '0' },
     });

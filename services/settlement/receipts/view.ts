@@ -2,6 +2,7 @@ import type { ReceiptClaims } from '../../../shared/contract/settlement/receipts
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import { type Payee, payeesOf } from '../../../shared/lib/payees.ts';
 import type { SettlementRow } from '../settlements/store/settlements.ts';
 import { statusNow } from '../settlements/view.ts';
 
@@ -21,10 +22,18 @@ export type Issuer = Pick<ReceiptClaims, 'iss' | 'env' | 'network'> & { mint: st
 /** What only the signed quote has. A payment of another protocol has it in its own columns. */
 const termsOf = (row: ConfirmedRow) => {
   if (row.quote_token === null)
-    return { quote: null, service_name: row.service_name!, payout_address: row.payout_address! };
+    return {
+      quote: null,
+      service_name: row.service_name!,
+      payees: row.payees ?? vendorOf(row, row.payout_address!),
+    };
   const { quote_id, issued_at, service_name, payout_address } = storedClaims(row.quote_token);
-  return { quote: { quote_id, issued_at }, service_name, payout_address };
+  return { quote: { quote_id, issued_at }, service_name, payees: vendorOf(row, payout_address) };
 };
+
+/** Who is paid by a payment to a vendor of ours. */
+const vendorOf = ({ quote_amount, fee_amount }: ConfirmedRow, payout_address: string): Payee[] =>
+  payeesOf({ pay_to: payout_address, amount: formatMicro(quote_amount - fee_amount) });
 
 /**
  * The content of a receipt.
@@ -36,7 +45,7 @@ export const claimsOf = (
   { refunds, count, total }: Refunds,
   { owner, now, issuer: { mint, ...issuer } }: { owner: string; now: number; issuer: Issuer },
 ): ReceiptClaims => {
-  const { quote, service_name, payout_address } = termsOf(row);
+  const { quote, service_name, payees } = termsOf(row);
   return {
     ...issuer,
     iat: Math.floor(now / 1000),
@@ -45,7 +54,7 @@ export const claimsOf = (
     status: statusNow(row),
     chain_status: row.chain_status,
     quote,
-    vendor: { service_id: row.service_id, service_name, payout_address },
+    vendor: { service_id: row.service_id, service_name, payees },
     payer_address: owner,
     amount: {
       gross: formatMicro(row.quote_amount),

@@ -1,5 +1,6 @@
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import type { Payee } from '../../../shared/lib/payees.ts';
 import { getPayer, type PayerFinder } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
 import type { Peers } from '../peers.ts';
@@ -28,7 +29,7 @@ export type OutgoingAdmissionDeps = Omit<AdmissionDeps, 'budgetRefillsInSeconds'
  */
 export const admitOutgoing = async (
   deps: OutgoingAdmissionDeps,
-  payees: readonly string[],
+  payees: readonly Payee[],
   caller: PayingCaller,
 ): Promise<Payer> => {
   if (caller.frozen) throw payerFrozen();
@@ -37,7 +38,8 @@ export const admitOutgoing = async (
     deps.isChainReadable(),
     deps.isPaused(),
   ]);
-  if (payees.includes(payer.owner)) throw invalid('requirement', 'must not pay the wallet that pays');
+  if (payees.some(({ address }) => address === payer.owner))
+    throw invalid('requirement', 'must not pay the wallet that pays');
   if (isPaused) throw paymentsPaused();
   if (!chainReadable) throw chainUnavailable();
   return payer;

@@ -1,4 +1,3 @@
-import { isOutgoingRail } from '../../../shared/contract/settlement.ts';
 import { event, job, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
@@ -116,7 +115,7 @@ export const confirmedEvents = (
       {
         ...about,
         ...paymentOf(terms, issued_at),
-        pay_to: isOutgoingRail(terms.rail) ? terms.payout_address : null,
+        payees: terms.payees === null ? null : [...terms.payees],
       },
       trace,
     ),

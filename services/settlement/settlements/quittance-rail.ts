@@ -13,7 +13,7 @@ export const QUITTANCE: Rail<Attempt, DispatchRow> = {
     settlement_id: settlementId,
     rail: 'quittance',
     payer_address: null,
-    payout_address: null,
+    payees: null,
     quote_id: claims.quote_id,
     account_id: accountId,
     delegate_id: delegateId,

@@ -26,6 +26,7 @@ import {
 import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
 import { claimQuote } from './claim.ts';
 import { type NotAccepted, settleError } from './decision-errors.ts';
+import { payeesOfQuote } from './model/payees.ts';
 import { failedError, type Records, refusalOf, voidedError } from './model/refusal.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
 import { QUITTANCE } from './quittance-rail.ts';
@@ -148,7 +149,7 @@ const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteCl
   rail: 'quittance',
   quoteId: claims.quote_id,
   amountMicro: parseMicro(claims.quote_amount),
-  payTo: claims.payout_address,
+  payees: payeesOfQuote(claims),
   serviceId: claims.service_id,
   serviceName: claims.service_name,
   resource: null,

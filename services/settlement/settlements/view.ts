@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
-import { isOutgoingRail, type Settlement } from '../../../shared/contract/settlement.ts';
+import type { Settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
@@ -86,7 +86,7 @@ const incomingShown = (row: SettlementRow, caller: Caller) =>
     : {
         payer_address: row.payer_address!,
         ...(row.resource !== null && { resource: row.resource }),
-        ...(isOutgoingRail(row.rail) && { pay_to: row.payout_address! }),
+        ...(row.payees !== null && { payees: row.payees }),
         ...(isVendor(row, caller) && { redeem_id: row.redeem_id }),
         ...(isVendor(row, caller) && row.rail === 'x402' && { accrued_fee: formatMicro(row.accrued_fee) }),
       };

@@ -61,7 +61,7 @@ const approval = {
   payment_attempt_id: 'once',
   rail: 'x402_out' as const,
   amount: '2000000',
-  pay_to: '1'.repeat(32),
+  payees: [{ address: '1'.repeat(32), amount: '2000000' }],
   service_id: null,
   service_name: 'api.example.com',
   quote_id: null,

@@ -9,11 +9,11 @@ import {
   QuoteId,
   ServiceId,
   SettlementId,
-  SolanaAddress,
   Timestamp,
   typeId,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
+import { Payees } from './payees.ts';
 import { Rail } from './rail.ts';
 
 export const ApprovalId = typeId('apr', 'ApprovalId');
@@ -31,7 +31,9 @@ export const Approval = z
     payment_attempt_id: PaymentAttemptId,
     rail: Rail,
     amount: MicroUsdc.describe('What would be paid'),
-    pay_to: SolanaAddress.meta({ description: 'Address that would be paid' }),
+    payees: Payees.describe(
+      'Everybody who would be paid. Of a quote, the service with the whole amount, of which the platform gets its fee',
+    ),
     service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
     service_name: z
       .string()

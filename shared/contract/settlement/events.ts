@@ -18,6 +18,7 @@ import {
 import { Scope } from '../quote/operations.ts';
 import { Approval } from './approvals.ts';
 import { Decline, DeclineId } from './declines.ts';
+import { Payees } from './payees.ts';
 import { Rail } from './rail.ts';
 
 export const RedeemId = label(128).meta({
@@ -56,8 +57,8 @@ export const events = {
     ...aboutQuoted,
     tx_hash: TransactionHash,
     issued_at: Timestamp,
-    /** The address that an outgoing payment pays. Others name their service. */
-    pay_to: SolanaAddress.nullable().optional(),
+    /** Everybody whom an outgoing payment pays. Others name their service. */
+    payees: Payees.nullable().optional(),
   }),
   /**
    * The payment is finalized: no fork can undo it. If a fork forced a new transaction, it differs

@@ -31,6 +31,7 @@ import { RedeemId } from './events.ts';
 import { feeOperations } from './fees.ts';
 import { incomingOperations } from './incoming.ts';
 import { outgoingOperations } from './outgoing.ts';
+import { Payees } from './payees.ts';
 import { paymentLinkOperations } from './payment-links.ts';
 import { Rail } from './rail.ts';
 import { receiptOperations } from './receipts.ts';
@@ -124,9 +125,7 @@ export const Settlement = z
       .describe(
         'Which delivery redeemed it; of x402 the hand-out of its success. Null: none. Shown only to the vendor of a payment of another protocol',
       ),
-    pay_to: SolanaAddress.optional().meta({
-      description: 'Address that is paid. Only of an outgoing payment of x402',
-    }),
+    payees: Payees.optional().describe('Everybody who is paid. Only of an outgoing payment'),
     payment_attempt_id: PaymentAttemptId.optional().describe(
       'The id that the payer chose. Shown only to the payer',
     ),

@@ -13,6 +13,7 @@ import {
   TransactionHash,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
+import { Payees } from './payees.ts';
 import { Rail } from './rail.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
 
@@ -68,7 +69,9 @@ export const ReceiptClaims = z
         service_name: z
           .string()
           .meta({ description: 'The name when the payment was priced', examples: ['Weather API'] }),
-        payout_address: SolanaAddress.describe('The address that was paid'),
+        payees: Payees.meta({
+          description: 'Everybody who was paid, with what it got. Together they got `amount.net`',
+        }),
       })
       .describe('Who was paid'),
     payer_address: SolanaAddress.meta({
@@ -78,7 +81,7 @@ export const ReceiptClaims = z
       .strictObject({
         gross: MicroUsdc.meta({ description: 'What the payer paid' }),
         fee: MicroUsdcOrZero.meta({ description: 'What the transaction paid to the platform' }),
-        net: MicroUsdc.meta({ description: 'What the vendor received' }),
+        net: MicroUsdc.meta({ description: 'What the payees received' }),
         currency: Currency,
         mint: SolanaAddress.meta({ description: 'The mint of USDC on this network' }),
       })

@@ -9,6 +9,7 @@ import {
   TransactionHash,
 } from '../primitives.ts';
 import { operatorOperation } from '../service.ts';
+import { Payees } from './payees.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
 
 /** An outgoing payment that does not end. */
@@ -17,7 +18,7 @@ const unsigned = {
   account_id: AccountId,
   payment_attempt_id: z.string(),
   amount: MicroUsdc,
-  pay_to: SolanaAddress,
+  payees: Payees,
   owner: SolanaAddress,
   created_at: Timestamp,
 };

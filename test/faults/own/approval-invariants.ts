@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Case, type Invariant, rowOf } from './case.ts';
 import { type Answer, bodyOf, type Decision } from './client-log.ts';
 import { APPROVAL_ABOVE } from './owners.ts';
@@ -42,7 +43,7 @@ export const approvalInvariants: Record<string, Invariant> = {
               decision.shown.payment_attempt_id === row.payment_attempt_id &&
               decision.shown.quote_id === row.quote_id &&
               decision.shown.amount === row.quote_amount &&
-              decision.shown.pay_to === payTo,
+              isDeepStrictEqual(decision.shown.payees, [{ address: payTo, amount: row.quote_amount }]),
           ),
       )
       .map(({ row }) => ({

@@ -28,8 +28,8 @@ export const clientMutations: readonly Mutation[] = [
     patches: [
       {
         file: approvals,
-        from: 'and a.amount = candidate.quote_amount and a.pay_to',
-        to: 'and a.pay_to',
+        from: 'and a.amount = candidate.quote_amount and a.payees = candidate.payees',
+        to: '',
       },
       {
         file: 'services/settlement/settlements/store/accept-attempts.ts',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Approval, type OutgoingRail } from '../../../../shared/contract/settlement.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import type { Payee } from '../../../../shared/lib/payees.ts';
 import { type Page, pageBy } from '../../../../shared/lists/page.ts';
 
 const Row = z.object({
@@ -11,7 +12,7 @@ const Row = z.object({
   payment_attempt_id: z.string(),
   rail: Approval.shape.rail,
   amount: z.bigint(),
-  pay_to: z.string(),
+  payees: Approval.shape.payees,
   service_id: z.string().nullable(),
   service_name: z.string(),
   quote_id: z.string().nullable(),
@@ -32,7 +33,7 @@ export type NewApproval = {
   rail: 'quittance' | OutgoingRail;
   quoteId: string | null;
   amountMicro: bigint;
-  payTo: string;
+  payees: readonly Payee[];
   serviceId: string | null;
   serviceName: string;
   resource: string | null;
@@ -57,7 +58,7 @@ const status = sql.fragment`case
   else 'awaiting_approval' end`;
 
 const columns = sql.fragment`a.approval_id, ${status} as status, a.account_id, a.delegate_id, a.payment_attempt_id, a.rail,
-  a.amount, a.pay_to, a.service_id, a.service_name, a.quote_id, a.resource, a.created_at, a.expires_at, a.decided_at,
+  a.amount, a.payees, a.service_id, a.service_name, a.quote_id, a.resource, a.created_at, a.expires_at, a.decided_at,
   ${used} as settlement_id`;
 
 /**
@@ -73,7 +74,7 @@ export const lockApprovals = (isSame: ReturnType<typeof sql.fragment>) => sql.fr
   cross join lateral (
     select from approvals as a
     where a.account_id = candidate.account_id and a.payment_attempt_id = candidate.payment_attempt_id
-      and a.delegate_id = candidate.delegate_id and a.amount = candidate.quote_amount and a.pay_to = candidate.pay_to
+      and a.delegate_id = candidate.delegate_id and a.amount = candidate.quote_amount and a.payees = candidate.payees
       and ${isSame} and a.approved and a.expires_at > app_now()
     limit 1 for share of a
   ) as found
@@ -95,10 +96,10 @@ export const insertApproval = async (tx: Db, row: NewApproval, maxWaiting: numbe
   await tx.query(sql.typeAlias('void')`
     select from delegates where delegate_id = ${row.delegateId} for no key update`);
   const inserted = await tx.maybeOne(sql.typeAlias('id')`
-    insert into approvals (approval_id, account_id, payment_attempt_id, delegate_id, rail, quote_id, amount, pay_to,
+    insert into approvals (approval_id, account_id, payment_attempt_id, delegate_id, rail, quote_id, amount, payees,
       service_id, service_name, resource, expires_at)
     select ${row.approvalId}, ${row.accountId}, ${row.paymentAttemptId}, ${row.delegateId}, ${row.rail}, ${row.quoteId},
-      ${row.amountMicro}, ${row.payTo}, ${row.serviceId}::uuid, ${row.serviceName}, ${row.resource},
+      ${row.amountMicro}, ${JSON.stringify(row.payees)}::jsonb, ${row.serviceId}::uuid, ${row.serviceName}, ${row.resource},
       ${row.expiresAt}::timestamptz
     where (
       select count(*) from approvals as a

@@ -1,5 +1,7 @@
 import type { OutgoingSplit } from '../../../../shared/contract/chain-submitter.ts';
 import { MAX_MEMO_BYTES } from '../../../../shared/contract/primitives.ts';
+import { formatMicro } from '../../../../shared/lib/micro.ts';
+import { type Payee, payeesOf } from '../../../../shared/lib/payees.ts';
 
 /** Who is paid what. */
 export type Asked = {
@@ -22,8 +24,6 @@ export type OutgoingTerms = {
 export const isMemo = (text: string): boolean =>
   Buffer.byteLength(text) <= MAX_MEMO_BYTES && !/[\p{Cc}\p{Cs}]/u.test(text);
 
-/** Everyone whom a payment pays. */
-export const payeesOf = ({ payTo, splits = [] }: Pick<Asked, 'payTo' | 'splits'>): string[] => [
-  payTo,
-  ...splits.map(({ pay_to }) => pay_to),
-];
+/** Everybody whom a payment pays, and how much. */
+export const payeesAsked = ({ payTo, amountMicro, splits }: Asked): Payee[] =>
+  payeesOf({ pay_to: payTo, amount: formatMicro(amountMicro), splits });

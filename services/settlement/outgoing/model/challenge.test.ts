@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { ServiceError } from '../../../../shared/contract/errors.ts';
 import { settlement } from '../../../../shared/contract/settlement.ts';
-import { chargeOf, splitsOf } from './challenge.ts';
+import { payeesAsked } from './asked.ts';
+import { chargeOf } from './challenge.ts';
 import { readOrder } from './order.ts';
 
 const MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -49,8 +50,10 @@ test('a charge is paid to its recipient, without the splits', () => {
     memo: 'order 7',
     splits: order.splits,
   });
-  expect(splitsOf(challenge)).toEqual(order.splits);
-  expect(splitsOf({ scheme: 'exact' })).toEqual([]);
+  expect(payeesAsked(order)).toEqual([
+    { address: PAYEE, amount: '49500' },
+    { address: OTHER, amount: '500' },
+  ]);
 });
 
 test.each<[string, object]>([

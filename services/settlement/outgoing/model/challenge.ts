@@ -4,6 +4,7 @@ import { invalid } from '../../../../shared/contract/errors.ts';
 import { MAX_MEMO_BYTES, MicroUsdc, SolanaAddress } from '../../../../shared/contract/primitives.ts';
 import type { OutgoingChallenge } from '../../../../shared/contract/settlement.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
+import { restOf } from '../../../../shared/lib/payees.ts';
 import { mppNetworkOf, TOKEN_PROGRAM } from '../../incoming/model/networks.ts';
 import { type Asked, isMemo, type OutgoingTerms } from './asked.ts';
 
@@ -103,8 +104,7 @@ export const readChallenge = (challenge: OutgoingChallenge, terms: OutgoingTerms
   const splits = given.map(
     ({ recipient: pay_to, amount: part, memo }): OutgoingSplit => ({ pay_to, amount: part, memo }),
   );
-  const shared = splits.reduce((sum, split) => sum + parseMicro(split.amount), 0n);
-  require(shared < parseMicro(amount), 'has splits that leave the recipient nothing');
+  require(restOf({ amount, splits }) > 0n, 'has splits that leave the recipient nothing');
   checkMemos([externalId, ...splits.map(({ memo }) => memo)]);
   return {
     amountMicro: parseMicro(amount),
@@ -113,12 +113,6 @@ export const readChallenge = (challenge: OutgoingChallenge, terms: OutgoingTerms
     memo: externalId,
     splits,
   };
-};
-
-/** The further payees of what an outgoing payment has stored; none of x402. */
-export const splitsOf = (stored: unknown): OutgoingSplit[] => {
-  const { request } = (stored ?? {}) as { request?: unknown };
-  return typeof request === 'string' ? chargeOf(stored as OutgoingChallenge).splits : [];
 };
 
 /** What the transaction of a stored challenge needs, which was checked when it was accepted. */

@@ -14,6 +14,7 @@ import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-t
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
+import { payeesOfQuote } from '../model/payees.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
 import { lockAuthorizing } from './authorization-locks.ts';
 import {
@@ -194,7 +195,7 @@ export const inputOf = (
   scope: claims.scope,
   vendor_account_id: claims.vendor_account_id,
   service_id: claims.service_id,
-  pay_to: claims.payout_address,
+  payees: payeesOfQuote(claims),
   quote_amount: claims.quote_amount,
   fee_amount: claims.fee_amount,
   redeem_window_seconds: claims.redeem_window_seconds,
@@ -211,7 +212,7 @@ export const inputOf = (
 export const inputRows = (rows: readonly object[]) => sql.fragment`
   select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(ord integer,
     settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
-    quote_token bytea, scope json, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
+    quote_token bytea, scope json, vendor_account_id text, service_id uuid, payees jsonb, quote_amount bigint, fee_amount bigint,
     redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
     is_over_cap boolean, max_amount bigint, capture_mode text, unit_price bigint, capture_threshold bigint,
     settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8, amount_cap bigint,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { OutgoingRail } from '../../../../shared/contract/settlement.ts';
 import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
+import type { Payee } from '../../../../shared/lib/payees.ts';
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { afterRowsOf, holdPayers, lockPayers } from '../../payers/store.ts';
-import { isOutgoingPayment } from './conditions.ts';
 import {
   type ComparedLimit,
   capsOf,
@@ -27,9 +27,8 @@ export type OutgoingAttempt = {
   /** The delegated authority, which signs. */
   authority: string;
   amountMicro: bigint;
-  payTo: string;
-  /** Everyone who is paid, `payTo` first. */
-  payees: readonly string[];
+  /** Everybody who is paid, the recipient first. */
+  payees: readonly Payee[];
   host: string;
   origin: string;
   resource: string;
@@ -80,8 +79,11 @@ const inputOf = (attempt: OutgoingAttempt, isOverCap: boolean) => sql.fragment`
     ${attempt.accountId}::text as account_id,
     ${attempt.paymentAttemptId}::text as payment_attempt_id, ${attempt.delegateId}::text as delegate_id,
     ${attempt.walletId}::text as wallet_id, ${attempt.authority}::text as authority,
-    ${attempt.amountMicro}::bigint as quote_amount, ${attempt.payTo}::text as pay_to,
-    ${sql.array([...attempt.payees], 'text')} as payees, ${attempt.host}::text as host,
+    ${attempt.amountMicro}::bigint as quote_amount, ${JSON.stringify(attempt.payees)}::jsonb as payees,
+    ${sql.array(
+      attempt.payees.map(({ address }) => address),
+      'text',
+    )} as addresses, ${attempt.host}::text as host,
     ${attempt.origin}::text as origin, ${attempt.resource}::text as resource,
     ${attempt.requirement}::json as requirement, ${attempt.version}::smallint as x402_version,
     to_timestamp(${attempt.cappedAt}::float8 / 1000) as capped_at,
@@ -94,25 +96,36 @@ const candidateWithRecord = sql.fragment`
     where s.account_id = input.account_id and s.payment_attempt_id = input.payment_attempt_id limit 1
   ) as existing on true`;
 
-/** CTE `open`: how many payments of the account still hold an amount. */
+/**
+ * CTE `open`: how many payments of the account still hold an amount, and how many of those pay the
+ * payee that most of them pay.
+ */
 const countOpen = sql.fragment`
   select count(*) filter (where s.delegate_id is not distinct from candidate.delegate_id) as of_delegate,
-    count(*) filter (where s.payout_address = candidate.pay_to) as of_payee
+    (select coalesce(max(each.payments), 0) from (
+      select count(*) as payments from candidate
+      join settlements as s on s.outgoing_holder = candidate.account_id
+      join outgoing_payees as payee on payee.settlement_id = s.settlement_id and payee.address = any(candidate.addresses)
+      group by payee.address
+    ) as each) as of_payee
   from candidate join settlements as s on s.outgoing_holder = candidate.account_id`;
 
 /**
- * CTE `unsettled`: how many of the last payments that the payee was given ended without being used,
- * and for how long it is paused.
+ * CTE `unsettled`: for how long a payee is paused, because the last payments that it was given
+ * ended without being used. Null: none is.
  */
 const countUnsettled = sql.fragment`
-  select count(*) filter (where latest.status = 'failed') as payments,
-    extract(epoch from max(latest.progressed_at) + ${PAUSED_FOR} - app_now())::float8 as seconds
-  from candidate cross join lateral (
-    select s.status, s.progressed_at from settlements as s
-    where s.account_id = candidate.account_id and s.payout_address = candidate.pay_to and s.${isOutgoingPayment}
-      and s.message_hash is not null and s.status <> 'pending'
-    order by s.settlement_id desc limit ${MAX_UNSETTLED}
-  ) as latest`;
+  select extract(epoch from max(each.last) + ${PAUSED_FOR} - app_now())::float8 as seconds
+  from candidate cross join unnest(candidate.addresses) as payee(address) cross join lateral (
+    select count(*) filter (where latest.status = 'failed') as payments, max(latest.progressed_at) as last from (
+      select s.status, s.progressed_at from outgoing_payees as paid
+      join settlements as s on s.settlement_id = paid.settlement_id
+      where paid.account_id = candidate.account_id and paid.address = payee.address
+        and s.message_hash is not null and s.status <> 'pending'
+      order by paid.settlement_id desc limit ${MAX_UNSETTLED}
+    ) as latest
+  ) as each
+  where each.payments >= ${MAX_UNSETTLED}`;
 
 const evaluate = sql.fragment`
   select candidate.*, ${countedIn}, unsettled.seconds as paused_seconds,
@@ -128,13 +141,19 @@ const evaluate = sql.fragment`
 
 const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, rail, account_id, payment_attempt_id, delegate_id, ${countedIn}, wallet_id,
-    quote_amount, fee_amount, payer_address, service_name, payout_address, resource, requirement, x402_version,
-    capped_at)
+    quote_amount, fee_amount, payer_address, service_name, resource, requirement, x402_version, capped_at)
   select settlement_id, rail, account_id, payment_attempt_id, delegate_id, ${countedIn}, wallet_id,
-    quote_amount, 0, authority, host, pay_to, resource, requirement, x402_version, capped_at
+    quote_amount, 0, authority, host, resource, requirement, x402_version, capped_at
   from evaluated where decision = 'accepted'
   on conflict do nothing
   returning settlement_id, account_id, wallet_id, delegate_id, quote_amount`;
+
+/** CTE `paid`: everybody whom the inserted payment pays, in their order. */
+const insertPayees = sql.fragment`
+  insert into outgoing_payees (settlement_id, ord, account_id, address, amount)
+  select inserted.settlement_id, payee.ord, inserted.account_id, payee.each ->> 'address', (payee.each ->> 'amount')::bigint
+  from inserted join evaluated using (settlement_id)
+  cross join jsonb_array_elements(evaluated.payees) with ordinality as payee(each, ord)`;
 
 const isSameResource = sql.fragment`a.rail = candidate.rail and a.resource = candidate.resource`;
 
@@ -155,7 +174,7 @@ export const acceptOutgoing = (
       with input as (${inputOf(attempt, isOverCap)}), candidate as (${candidateWithRecord}),
       delegate as (${lockDelegates}), payer as (${lockPayers}), approval as (${lockApprovals(isSameResource)}),
       open as (${countOpen}), unsettled as (${countUnsettled}), evaluated as (${evaluate}),
-      inserted as (${insertAccepted}), payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates})
+      inserted as (${insertAccepted}), paid as (${insertPayees}), payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates})
       select paused_seconds,
         case when decision = 'accepted' and not exists (select from inserted) then 'conflict' else decision end as decision,
         ${comparedWith(sql.fragment`decision`)}

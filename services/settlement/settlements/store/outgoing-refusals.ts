@@ -34,7 +34,7 @@ export const OUTGOING_REFUSALS = {
     ),
   },
   payee_not_allowed: {
-    when: sql.fragment`not candidate.payees <@ delegate.external_pay_to`,
+    when: sql.fragment`not candidate.addresses <@ delegate.external_pay_to`,
     error: forbidden('this delegate may not pay this address; its owner can add it (external.pay_to)'),
   },
   origin_not_allowed: {
@@ -53,7 +53,7 @@ export const OUTGOING_REFUSALS = {
     ),
   },
   payee_paused: {
-    when: sql.fragment`unsettled.payments >= ${MAX_UNSETTLED} and unsettled.seconds > 0`,
+    when: sql.fragment`unsettled.seconds > 0`,
     error: ({ paused_seconds }) =>
       limitExceeded(
         'this address has not used the last payments that it was given; repeat with the same payment_attempt_id later',

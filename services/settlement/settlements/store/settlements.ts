@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { Rail } from '../../../../shared/contract/settlement.ts';
+import { Payees, Rail } from '../../../../shared/contract/settlement.ts';
 import { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { packedToken } from '../../../../shared/lib/packed-token.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
-import { chainState, isOpenSale, isUsable, state, windowElapsed } from './conditions.ts';
+import { chainState, isOpenSale, isOutgoingPayment, isUsable, state, windowElapsed } from './conditions.ts';
 
 export const Row = z.object({
   settlement_id: z.string(),
@@ -54,6 +54,8 @@ export const Row = z.object({
   source_account: z.string().nullable(),
   service_name: z.string().nullable(),
   payout_address: z.string().nullable(),
+  // Only of an outgoing payment.
+  payees: Payees.nullable(),
   resource: z.string().nullable(),
   accrued_fee: z.bigint(),
   created_at: z.number(),
@@ -65,12 +67,20 @@ export const Row = z.object({
 });
 export type SettlementRow = z.infer<typeof Row>;
 
+/**
+ * Everybody whom an outgoing payment pays. Null of another one. The id of the payees has a name of
+ * its own, so that `settlement_id` is that of the row, from whatever it is selected.
+ */
+const payeesShown = sql.fragment`case when ${isOutgoingPayment} then (
+    select jsonb_agg(jsonb_build_object('address', payee.address, 'amount', payee.amount::text) order by payee.ord)
+    from outgoing_payees as payee (paid_by) where payee.paid_by = settlement_id) end as payees`;
+
 export const columns = sql.fragment`settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
   quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
   failure_code, failure_message, units_total, max_amount, units_consumed, capture_mode, unit_price, at_risk_at,
   voided_at, extends, payer_address, source_account, service_name,
-  payout_address, resource, accrued_fee, created_at,
+  payout_address, ${payeesShown}, resource, accrued_fee, created_at,
   coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable`;
 
 /** By id, in no scope: for the service's own use, never directly for an answer. */
@@ -106,7 +116,7 @@ const Terms = Row.pick({
   fee_amount: true,
   redeem_window_seconds: true,
   payer_address: true,
-  payout_address: true,
+  payees: true,
   created_at: true,
   max_amount: true,
 });
@@ -117,7 +127,7 @@ export type Terms = z.infer<typeof Terms>;
 export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
     select settlement_id, rail, quote_id, scope, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
-      quote_amount, fee_amount, redeem_window_seconds, payer_address, payout_address, created_at, max_amount
+      quote_amount, fee_amount, redeem_window_seconds, payer_address, ${payeesShown}, created_at, max_amount
     from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
 
 /** The attempt of a payer's account, or null. */
