@@ -9,7 +9,7 @@ import { refuseRoute, refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
 import { addressOf, askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
-import { answered, type Delivery, identityOf, isPreflight, paidRecord } from './gate.ts';
+import { answered, type Delivery, hasIdentity, identityOf, isPreflight, paidRecord } from './gate.ts';
 import { hasUnremovable } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
 import { unreadBody } from './request-body.ts';
@@ -58,6 +58,7 @@ const incomingOf = ({ method, target, request }: Question, proxies: number): Inc
   header: (name) => headerOf(request.headers, name),
   // The peer is the proxy.
   address: proxies === 0 ? null : addressOf(request, proxies),
+  isBodyLast: hasIdentity(request),
   // Proxies ask without the body.
   body: async () => identityOf(request, unreadBody(request)),
 });

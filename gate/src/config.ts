@@ -93,6 +93,9 @@ export const GateFile = z
         connect: duration.optional().describe('Default 5s'),
         answer: duration.optional().describe('Until the first line of the answer. Default 60s'),
         idle: duration.optional().describe('Between two parts of a body. Default 5m'),
+        body: duration
+          .optional()
+          .describe('For a whole body, and 1s more for each KiB that has come. Default 30s'),
         drain: duration.optional().describe('How long calls may go on after SIGTERM. Default 30s'),
       })
       .optional(),
@@ -105,6 +108,14 @@ export const GateFile = z
       .describe(
         'true: the upstream reads every body to its end, so its connections are used again after one',
       ),
+    held_bytes: whole(0, 4_294_967_296)
+      .optional()
+      .describe(
+        'How much of the bodies of paid requests is held in memory, for all together. Default 64 MiB',
+      ),
+    connections: whole(1, 1_000_000)
+      .optional()
+      .describe('How many connections of callers may be open. Further ones are closed. Default 10000'),
     stored_bytes: whole(0, 16_777_216)
       .optional()
       .describe('The longest answer that is stored for a repeat. Default 64 KiB'),

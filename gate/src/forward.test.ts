@@ -328,7 +328,7 @@ test('without an upstream the answer is 502, with a slow one 504, and a broken a
       if (request.url === '/slow') return;
       response.writeHead(200, { 'content-length': 10 }).write('abc', () => response.destroy());
     },
-    { timeouts: { connectMs: 1000, answerMs: 100, idleMs: 60_000, drainMs: 1000 } },
+    { timeouts: { connectMs: 1000, answerMs: 100, idleMs: 60_000, bodyMs: 30_000, drainMs: 1000 } },
   );
   const slow = await ask(`${url}/slow`);
   expect([slow.answer.statusCode, JSON.parse(slow.text)]).toEqual([

@@ -265,7 +265,7 @@ describe('a failure of the upstream costs nothing', () => {
         if (runs === 1) fail(request, response);
         else response.end(`run ${runs}`);
       },
-      { timeouts: { connectMs: 1000, answerMs: 300, idleMs: 60_000, drainMs: 1000 } },
+      { timeouts: { connectMs: 1000, answerMs: 300, idleMs: 60_000, bodyMs: 30_000, drainMs: 1000 } },
     );
     const headers = pay();
     const first = await get(`${url}/report`, headers).catch(() => 'broken' as const);

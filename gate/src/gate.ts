@@ -9,9 +9,17 @@ import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
 import { type Cuts, forward } from './forward.ts';
 import { addressOf, askFree, type FreeCall, type FreeCalls } from './free-calls.ts';
-import { presentsPayment, requestHeaders } from './headers.ts';
+import { requestHeaders } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
-import { type RequestBody, readBeginning, unreadBody } from './request-body.ts';
+import {
+  endSlowBody,
+  type HeldBytes,
+  hasBody,
+  NoRoomError,
+  type RequestBody,
+  readBeginning,
+  unreadBody,
+} from './request-body.ts';
 import { faultOf, hostOf } from './request-fault.ts';
 import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
@@ -25,10 +33,9 @@ export type Gate = {
   paywall: Paywall;
   freeCalls: FreeCalls;
   upstream: Upstream;
+  held: HeldBytes;
 };
 export type Delivery = Extract<Admission, { kind: 'deliver' }>;
-
-const NO_BYTES = new Uint8Array();
 
 /** A target without scheme and host, which a proxy must accept (RFC 9112, 3.2.2). */
 const originForm = (url: string): string => {
@@ -55,6 +62,13 @@ export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: Re
   return more === '' && range === '' ? beginning : Buffer.concat([Buffer.from(`${range}${more}`), beginning]);
 };
 
+/** True if such a part or a body identifies a request. */
+export const hasIdentity = (request: IncomingMessage): boolean =>
+  hasBody(request) || request.headers.range !== undefined;
+
+/** When there may be room for a body again. */
+const NO_ROOM_MS = 5000;
+
 /**
  * Asks the paywall about a request of a priced route.
  * @returns its decision, and the body as far as it was read
@@ -71,10 +85,15 @@ const admit = async (
     target,
     header: (name) => headerOf(request.headers, name),
     address: addressOf(request, settings.proxies),
+    // Nobody uploads a body to learn its price, or for a payment that does not pay.
+    isBodyLast: hasIdentity(request),
     body: async () => {
-      // Nobody uploads a body to learn its price.
-      if (!presentsPayment(request.headers)) return NO_BYTES;
-      body = await readBody(settings.hashBytes);
+      try {
+        body = await readBody(settings.hashBytes);
+      } catch (error) {
+        if (error instanceof NoRoomError) return unavailable('bodies', NO_ROOM_MS);
+        throw error;
+      }
       return identityOf(request, body);
     },
     ready: async () => ((await upstream.isAlive()) ? null : unavailable('upstream_unreachable')),
@@ -232,8 +251,9 @@ export const serve = async (
   const { settings, upstream } = gate;
   const found = find(gate, request, response, record);
   if (found === null) return;
+  endSlowBody(request, response, settings.timeouts.bodyMs);
   const passed = await pass(gate, found, { request, response, record, span }, (limit) =>
-    readBeginning(request, response, limit),
+    readBeginning(request, response, limit, gate.held),
   );
   if (passed === null) return;
   const { delivery, freeCall, body } = passed;

@@ -157,7 +157,7 @@ describe('a gate that ends', () => {
   test.each(['/chat', '/based', '/search', '/tab'])(
     'cuts an answer of %s off, which costs nothing',
     async (path) => {
-      const timeouts = { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, drainMs: 1 };
+      const timeouts = { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, bodyMs: 30_000, drainMs: 1 };
       await start(
         (_request, response) => {
           response.writeHead(200, { 'x-tokens': '320' });

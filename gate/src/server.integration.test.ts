@@ -17,7 +17,7 @@ test.each([
   ['more of an answer than is stored', 50_000],
 ])('a payment whose call is cut off after %s is served by the next gate', async (_, bytes) => {
   const storeUrl = process.env.REDIS_URL!;
-  const timeouts = { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, drainMs: 1 };
+  const timeouts = { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, bodyMs: 30_000, drainMs: 1 };
   const ending = await startGateWorld(
     (_request, response) => {
       if (bytes > 0) response.write('a'.repeat(bytes));

@@ -112,6 +112,7 @@ export const createListener = (current: () => Gate | Decider, reports: Reports) 
   server.on('checkContinue', (request, response) => void handle(request, response));
   serveUpgrades(server, () => 'upstream' in current(), handle);
   server.setTimeout(current().settings.timeouts.idleMs);
+  server.maxConnections = current().settings.connections;
 
   const waitForCalls = async (ms: number): Promise<void> => {
     const until = Date.now() + ms;

@@ -34,8 +34,12 @@ export type Settings = {
   storeUrl: string | null;
   /** How many proxies before the gate set `X-Forwarded-*`. */
   proxies: number;
-  timeouts: { connectMs: number; answerMs: number; idleMs: number; drainMs: number };
+  timeouts: { connectMs: number; answerMs: number; idleMs: number; bodyMs: number; drainMs: number };
+  /** How many connections of callers are open at the most. */
+  connections: number;
   hashBytes: number;
+  /** How much of all bodies is held in memory. */
+  heldBytes: number;
   storedBytes: number;
   readsBodies: boolean;
 };
@@ -214,7 +218,13 @@ const settingsOf = (
   const fault = routesFault(routes, asking);
   if (fault !== null) throw new SettingsError(fault);
   const serviceKey = needed('SERVICE_KEY', env.SERVICE_KEY);
-  const { connect = 5000, answer = 60_000, idle = 300_000, drain = 30_000 } = given.timeouts ?? {};
+  const {
+    connect = 5000,
+    answer = 60_000,
+    idle = 300_000,
+    body = 30_000,
+    drain = 30_000,
+  } = given.timeouts ?? {};
   return {
     upstream: upstreamOf(given),
     listen,
@@ -234,8 +244,10 @@ const settingsOf = (
     upstreamSecret: secretOf('UPSTREAM_SECRET', env.UPSTREAM_SECRET),
     storeUrl: storeOf(env.STORE_URL),
     proxies: given.trust_proxy ?? 0,
-    timeouts: { connectMs: connect, answerMs: answer, idleMs: idle, drainMs: drain },
+    timeouts: { connectMs: connect, answerMs: answer, idleMs: idle, bodyMs: body, drainMs: drain },
+    connections: given.connections ?? 10_000,
     hashBytes: given.hash_bytes ?? 1_048_576,
+    heldBytes: given.held_bytes ?? 67_108_864,
     storedBytes: given.stored_bytes ?? 65_536,
     readsBodies: given.reads_bodies === 'true',
   };

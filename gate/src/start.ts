@@ -10,6 +10,7 @@ import type { Tracing } from './call-span.ts';
 import { createFreeCalls } from './free-calls.ts';
 import type { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
+import { createHeldBytes, type HeldBytes } from './request-body.ts';
 import { createRouter, routeOf } from './routes.ts';
 import { createListener, startOperations } from './server.ts';
 import type { Settings } from './settings.ts';
@@ -67,7 +68,7 @@ const gateOf = (
   settings: Settings,
   { store, counters }: GateStore,
   upstream: Upstream | null,
-  { paywalls, onError }: { paywalls: Paywalls; onError: (error: unknown) => void },
+  { paywalls, held, onError }: { paywalls: Paywalls; held: HeldBytes; onError: (error: unknown) => void },
 ): Gate | Decider => {
   try {
     const paywall = paywalls.of(settings);
@@ -80,7 +81,7 @@ const gateOf = (
       proxies: settings.proxies,
     });
     const gate = { settings, router: createRouter(routes, settings.passesUnmatched), paywall, freeCalls };
-    return upstream === null ? { ...gate, store } : { ...gate, upstream };
+    return upstream === null ? { ...gate, store } : { ...gate, upstream, held };
   } catch (error) {
     throw new SettingsError((error as Error).message);
   }
@@ -97,7 +98,9 @@ export const startGate = async (settings: Settings, log: GateLog, tracing: Traci
   if (settings.storeUrl === null)
     log.warn({}, 'STORE_URL is not set: a restart forgets failed deliveries, and there can be one gate only');
   const metrics = createMetrics();
-  const parts = { paywalls: createPaywalls(store, log, tracing), onError };
+  // One body fits, however long its beginning is. A reload does not change it.
+  const held = createHeldBytes(Math.max(settings.heldBytes, settings.hashBytes));
+  const parts = { paywalls: createPaywalls(store, log, tracing), held, onError };
   const upstreamOf = (wanted: Settings) =>
     wanted.upstream === null ? null : createUpstream(wanted.upstream, wanted.timeouts);
   const present = () => ('upstream' in gate ? gate.upstream : null);

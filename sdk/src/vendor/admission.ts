@@ -174,6 +174,7 @@ const UNDELIVERABLE = {
   busy: IN_PROGRESS,
 } satisfies Record<string, Refusal>;
 
+const NO_BYTES = new Uint8Array();
 const TOO_LARGE: Refusal = { status: 413, error: 'payload_too_large', reason: 'body' };
 const invalid = (reason: string): Refusal => ({ status: 400, error: 'validation_error', reason });
 
@@ -213,6 +214,21 @@ const withReadiness = (payment: Payment, { ready }: Incoming): Payment => ({
   ...payment,
   mismatch: async (bill) => (await payment.mismatch(bill)) ?? (await ready?.()) ?? null,
 });
+
+/**
+ * Why a payment does not pay for a bill, whatever the body of its request is, or null. One with a
+ * record was judged before.
+ */
+const createJudge =
+  ({ store, logError }: AdmissionDeps) =>
+  async (payment: Payment, bill: Bill): Promise<Refusal | null> => {
+    try {
+      return (await store.get(payment.key)) === null ? await payment.mismatch(bill) : null;
+    } catch (error) {
+      logError(error, { resource: bill.resource, payment_id: payment.id });
+      return unavailable('store');
+    }
+  };
 
 /** Delivers for payments. */
 const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnswers>) => {
@@ -292,6 +308,7 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
   const answers = createAnswers(dialects, log, logError);
   const { refused, charge, refuseTo } = answers;
   const { redeem, endTab } = createRedeem(deps, answers);
+  const judge = createJudge(deps);
   const checkAddress = createAddressCheck(publicUrl, logError);
 
   return async (incoming, request, route) => {
@@ -306,14 +323,15 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     if (incoming.method === 'HEAD')
       return refused(resource, { status: 402, error: 'payment_required', reason: 'head' });
     // Before the price: a buyer must not pay for a request that will be refused anyway.
-    const body = await bodyIn(incoming, maxBodyBytes);
-    if ('status' in body) return refused(resource, body);
+    const isLast = incoming.isBodyLast === true;
+    const first = isLast ? NO_BYTES : await bodyIn(incoming, maxBodyBytes);
+    if ('status' in first) return refused(resource, first);
 
     const priced = await billOf(resource, request, route);
     if ('fault' in priced) return refused(resource, { ...unavailable(CONFIGURATION), cause: priced.fault });
     const bill: Bill = { ...priced, network: networkOf(incoming.address) };
     // Some bodies can be read only once.
-    const read: Incoming = { ...incoming, body: async () => body };
+    const read: Incoming = { ...incoming, body: async () => first };
     const presented = await presentedTo(dialects, read, bill);
     if (presented === null) {
       checkAddress(read, resource);
@@ -321,6 +339,16 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     }
     if (!('take' in presented)) return refuseTo(bill, read, presented);
     const isEnd = bill.metered?.isTab === true && read.header(CLOSE_TAB_HEADER) !== null;
-    return isEnd ? endTab(presented, bill, read) : redeem(presented, bill, read, { requestId, body });
+    if (isEnd) return endTab(presented, bill, read);
+    if (!isLast) return redeem(presented, bill, read, { requestId, body: first });
+    // Memory is for those who pay.
+    const refusal = await judge(presented, bill);
+    if (refusal !== null) {
+      const about = { resource, payment_id: presented.id, request_id: requestId };
+      return refuseTo(bill, read, { dialect: presented.dialect, refusal, about });
+    }
+    const body = await bodyIn(incoming, maxBodyBytes);
+    if ('status' in body) return refused(resource, body);
+    return redeem(presented, bill, read, { requestId, body });
   };
 };

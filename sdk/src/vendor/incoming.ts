@@ -13,11 +13,17 @@ export type Incoming = {
   /** The address of the caller, if the adapter knows it. Behind trusted proxies what they name. */
   address?: string | null | undefined;
   /**
-   * Reads the body for its hash, and leaves it readable. Null if it is too long.
+   * Reads the body for its hash, and leaves it readable. Null if it is too long. A refusal if it
+   * cannot be held now.
    * @param limit in bytes
    * @throws ConsumedBodyError if something else has read it; errors of the connection
    */
-  body: (limit: number) => Promise<Uint8Array | null>;
+  body: (limit: number) => Promise<Uint8Array | Refusal | null>;
+  /**
+   * True if the body is read last, for a payment that pays for the request in all but its body.
+   * Otherwise it is read before the price, which may depend on it.
+   */
+  isBodyLast?: boolean;
   /**
    * True if something has parsed the body, so that its bytes may differ from those that were sent.
    */

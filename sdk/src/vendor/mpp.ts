@@ -150,7 +150,8 @@ const challengeIn = (credential: string) => {
  */
 const digestOf = async (incoming: Incoming): Promise<string> => {
   const bytes = await incoming.body(Number.POSITIVE_INFINITY);
-  return bytes === null || bytes.length === 0 || incoming.isParsed?.() ? '' : bodyDigest(bytes);
+  const isUnknown = bytes === null || 'status' in bytes || incoming.isParsed?.() === true;
+  return isUnknown || bytes.length === 0 ? '' : bodyDigest(bytes);
 };
 
 /** The credentials of the request's own that a payment in Authorization would replace. */
