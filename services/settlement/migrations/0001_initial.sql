@@ -10,8 +10,7 @@ create table payers (
   -- What the platform's delegate authority may still spend. 0: it is not the delegate.
   allowance bigint not null check (allowance >= 0),
   as_of_slot bigint not null,
-  -- The newest slot of a payment that was subtracted from the snapshot. A snapshot of an older slot
-  -- would show the amount of that payment again.
+  -- The newest slot of a payment that was subtracted. An older snapshot has its amount again.
   included_slot bigint not null default 0,
   held bigint not null default 0 check (held >= 0)
 );
@@ -26,8 +25,7 @@ create table settlements (
   account_id text collate "C",
   payment_attempt_id text collate "C",
   delegate_id text collate "C",
-  -- The UTC day on which the attempt was accepted. It counts in that day of its delegate, or of its
-  -- account, even if its payment is confirmed later.
+  -- The UTC day of its acceptance, in which it counts for its delegate or else its account.
   delegate_day date,
   wallet_id text collate "C" references payers,
   quote_id text collate "C",
@@ -70,8 +68,7 @@ create table settlements (
   extensions smallint check (extensions > 0),
   -- Of an authorization by a sign-in: which one it was, because its end ends the authorization.
   session_id text collate "C",
-  -- The part of the net that refunds have reserved, under way or done. Only a released reservation
-  -- lowers it.
+  -- What refunds have reserved of the net, under way or done. Only a release lowers it.
   refund_reserved bigint not null default 0
     check (refund_reserved >= 0 and refund_reserved <= quote_amount - fee_amount),
   status text not null default 'pending' check (status in
@@ -214,8 +211,7 @@ create index settlements_by_phone_handle on settlements (phone_handle) where pho
 create index settlements_open_of_link on settlements (open_link_id) where open_link_id is not null;
 create index settlements_under_way on settlements (under_way_since) where under_way_since is not null;
 
--- Everybody whom an outgoing payment pays, its recipient first. An address has one row for all that
--- a payment gives it. The payments that an account made to an address are searched by it.
+-- Everybody whom an outgoing payment pays, its recipient first, with one row for each address.
 create table outgoing_payees (
   settlement_id text collate "C" not null references settlements on delete cascade,
   ord smallint not null,
@@ -265,8 +261,7 @@ create table delegates (
 );
 create index delegates_by_account on delegates (account_id, delegate_id);
 
--- What vendors owe for x402 payments, which have no room for a fee on chain. Both only grow, except
--- that a payment which failed without being included returns its fee.
+-- What vendors owe for x402 payments. Both only grow, but one that is not included returns its fee.
 create table fee_accounts (
   account_id text collate "C" primary key,
   -- Fees of payments that are under way or confirmed, or that failed on chain.
@@ -326,15 +321,13 @@ create table spending (
 );
 create index spending_by_period on spending (period);
 
--- Each restore of this database from a backup. Records between the two times are lost; only the
--- chain can prove the payments of that time.
+-- Each restore from a backup. Only the chain can prove the payments between the two times.
 create table restores (
   restored_at timestamptz primary key default app_now(),
   taken_at timestamptz not null check (taken_at <= restored_at)
 );
 
--- Payments of delegates that their owner must approve. An approval reserves nothing, and lapses
--- with its quote.
+-- Payments of delegates that an owner must approve. This reserves nothing, and ends with the quote.
 create table approvals (
   approval_id text collate "C" primary key,
   account_id text collate "C" not null,
