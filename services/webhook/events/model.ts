@@ -273,7 +273,7 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   // The gateway's caches are invalidated by these. They hold hashes and sessions.
   'identity.keysRevoked': null,
   'identity.sessionRevoked': null,
-  // An operator tells the owner.
+  // The refusals of a frozen account tell its owner.
   'identity.accountFrozen': null,
   // The endpoints of the account are deleted with it.
   'identity.accountClosed': null,
