@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { amountFault, microOf } from '../../sdk/src/amounts.ts';
 import { parseUsdc, plainUsdc } from '../../sdk/src/generated/usdc.ts';
+import { InvalidRequestError } from './errors.ts';
 
 /** Amounts in tools: USDC for people and models, and micro-units, which are exact. */
 
@@ -28,15 +29,19 @@ const microOfUsdc = (text: string): bigint | null => {
 
 /**
  * The maximum of a call in micro-units.
- * @throws TypeError that says how to write it
+ * @throws InvalidRequestError that says how to write it
  */
 export const maxOf = ({ max_usdc, max_amount }: Max): bigint => {
   if ((max_usdc === undefined) === (max_amount === undefined))
-    throw new TypeError('Name either max_usdc, like "0.05", or max_amount in micro-units, like "50000".');
+    throw new InvalidRequestError(
+      'Name either max_usdc, like "0.05", or max_amount in micro-units, like "50000".',
+    );
   if (max_usdc !== undefined) {
     const micro = microOfUsdc(max_usdc);
     if (micro !== null) return micro;
-    throw new TypeError('max_usdc must be USDC with a point and at most six decimals, like "0.05".');
+    throw new InvalidRequestError(
+      'max_usdc must be USDC with a point and at most six decimals, like "0.05".',
+    );
   }
   if (/^[0-9]{1,19}$/.test(max_amount!)) return BigInt(max_amount!);
   const meant = microOfUsdc(max_amount!);
@@ -44,7 +49,9 @@ export const maxOf = ({ max_usdc, max_amount }: Max): bigint => {
     meant === null
       ? 'max_usdc is in USDC'
       : `for ${plainUsdc(meant)} USDC use max_usdc "${plainUsdc(meant)}"`;
-  throw new TypeError(`max_amount must be micro-units, digits only: "50000" is 0.05 USDC; ${hint}.`);
+  throw new InvalidRequestError(
+    `max_amount must be micro-units, digits only: "50000" is 0.05 USDC; ${hint}.`,
+  );
 };
 
 /**

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { InvalidRequestError } from './errors.ts';
 
 /** The request that a model asks for. */
 
@@ -35,7 +36,7 @@ type Fields = {
   body_encoding?: 'text' | 'base64' | undefined;
 };
 
-/** @throws TypeError that names an argument that is not accepted */
+/** @throws InvalidRequestError that names an argument that is not accepted */
 export const requestOf = ({
   url,
   method = 'GET',
@@ -44,16 +45,17 @@ export const requestOf = ({
   body_encoding = 'text',
 }: Fields): RequestInit => {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw new TypeError('url must be an address like https://api.example.com/report.');
+    throw new InvalidRequestError('url must be an address like https://api.example.com/report.');
   for (const [name, value] of Object.entries(headers)) {
-    if (!HEADER_NAME.test(name)) throw new TypeError(`${JSON.stringify(name)} is not the name of a header.`);
+    if (!HEADER_NAME.test(name))
+      throw new InvalidRequestError(`${JSON.stringify(name)} is not the name of a header.`);
     if (FORBIDDEN.test(name.toLowerCase()))
-      throw new TypeError(`The header ${name} is set by this server and is not accepted.`);
+      throw new InvalidRequestError(`The header ${name} is set by this server and is not accepted.`);
     // The credential of another payment protocol.
     if (/^authorization$/i.test(name) && /^\s*payment\s/i.test(value))
-      throw new TypeError('A payment in the header authorization is not accepted.');
+      throw new InvalidRequestError('A payment in the header authorization is not accepted.');
   }
-  if (body !== undefined && method === 'GET') throw new TypeError('A GET has no body.');
+  if (body !== undefined && method === 'GET') throw new InvalidRequestError('A GET has no body.');
   const bytes = body === undefined ? null : Buffer.from(body, body_encoding === 'text' ? 'utf8' : 'base64');
   return { method, headers, ...(bytes === null ? {} : { body: new Uint8Array(bytes) }) };
 };

@@ -10,7 +10,10 @@ import {
   WindowTooLongError,
 } from '../../sdk/src/pay/main.ts';
 import { payingTools } from '../../sdk/src/pay/tools.ts';
-import { createAsking } from './asking.ts';
+import type { Fetch } from '../../sdk/src/transport.ts';
+import { isOwn } from './answers.ts';
+import { createAsking, QuestionError } from './asking.ts';
+import { ForeignError } from './errors.ts';
 import { createPayees } from './payees.ts';
 import { createReach } from './reach.ts';
 import type { Settings } from './settings.ts';
@@ -23,6 +26,7 @@ import { PriceError, registerPrice } from './tools/price.ts';
 import { registerReceipt } from './tools/receipt.ts';
 import { registerSettleStatus } from './tools/settle-status.ts';
 import type { Tools } from './tools/tools.ts';
+import { type Watching, watchPayments } from './watching.ts';
 
 /** Every amount of the API is below it. Prices are only shown. */
 const ANY_AMOUNT = 2n ** 63n - 1n;
@@ -49,8 +53,11 @@ type Paying = { approve?: Approve | undefined; signal?: AbortSignal | null | und
  * also after a restart. Calls of one purchase run one after another.
  */
 const payingFromFiles =
-  (settings: Used, spending: Spending) =>
-  async <T>(init: Paying, pay: (options: PayOptions, approve: Approve) => Promise<T>): Promise<T> => {
+  (settings: Used, spending: Spending, fetch: Fetch) =>
+  async <T>(
+    init: Paying,
+    pay: (options: PayOptions, approve: Approve, watching: Watching) => Promise<T>,
+  ): Promise<T> => {
     const { baseUrl, key, folder, maxAmountMicro, maxWindowSeconds } = settings;
     const payer = { url: baseUrl, environment: /^dk_live_/.test(key) ? 'live' : 'test', payer: key } as const;
     const files = createPaymentFiles(folder, payer, init.signal ?? new AbortController().signal);
@@ -61,12 +68,13 @@ const payingFromFiles =
       maxWindowSeconds,
       store: files.store,
     };
-    const call = Symbol('call');
+    const [call, watching] = [Symbol('call'), watchPayments(baseUrl, fetch)];
+    const approve: Approve = async (price, asked) => {
+      await spending.reserve(call, price.quote_amount);
+      return init.approve?.(price, asked) ?? true;
+    };
     try {
-      return await pay(options, async (price, asked) => {
-        await spending.reserve(call, price.quote_amount);
-        return init.approve?.(price, asked) ?? true;
-      });
+      return await pay(options, approve, watching);
     } catch (error) {
       if (error instanceof PriceAboveCapError && BigInt(error.quote.quote_amount) > maxAmountMicro)
         throw new AboveSettingError(
@@ -78,7 +86,9 @@ const payingFromFiles =
           'QUITTANCE_MAX_WINDOW',
           `The vendor could hold ${displayUsdc(error.quote.quote_amount)} for ${error.windowSeconds} seconds, which is longer than ${maxWindowSeconds}.`,
         );
-      throw error;
+      throw isOwn(error) || error instanceof QuestionError
+        ? error
+        : new ForeignError(error, watching.isPaying());
     } finally {
       spending.release(call);
       await files.close();
@@ -92,16 +102,21 @@ export const createServers = (settings: Used, version: string) => {
   const client = createClient({ baseUrl, credential: key });
   const readDelegate = (options?: { signal: AbortSignal }) => client.identity.getOwnDelegate({}, options);
   const spending = createSpending(settings, readDelegate);
-  const fromFiles = payingFromFiles(settings, spending);
+  const fromFiles = payingFromFiles(settings, spending, fetch);
   const tools: Tools = {
     client,
     settings,
     pay: (input, init = {}) =>
-      fromFiles(init, (options, approve) => payingFetch(fetch, options)(input, { ...init, approve })),
+      fromFiles(init, (options, approve, watching) =>
+        payingFetch(watching.fetch, options)(input, { ...init, approve }),
+      ),
     payTool: (server, call, init) =>
-      fromFiles(init, (options, approve) =>
+      fromFiles(init, (options, approve, { fetch: watched, calling }) =>
         withToolsOf(fetch, { ...server, version }, (callTool) =>
-          payingTools(callTool, { ...options, serverUrl: server.url, fetch })(call, { ...init, approve }),
+          payingTools(calling(callTool), { ...options, serverUrl: server.url, fetch: watched })(call, {
+            ...init,
+            approve,
+          }),
         ),
       ),
     // With a store of its own, so that it presents no payment of `pay`.

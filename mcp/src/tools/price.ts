@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { type Price, payeesOfPrice } from '../../../sdk/src/pay/main.ts';
 import { inBoth, micro, usdc } from '../amounts.ts';
-import { answerWith, refusalOf, refuseWith, UNTRUSTED } from '../answers.ts';
+import { answerWith, isOwn, refusalOf, refuseWith, UNTRUSTED } from '../answers.ts';
+import { ForeignError } from '../errors.ts';
 import { addressFields, requestOf } from '../requests.ts';
 import { payeesIn, payeesShape } from './shapes.ts';
 import type { Register } from './tools.ts';
@@ -74,7 +75,8 @@ export const registerPrice: Register = (server, { ask }) => {
           : 'It answers without a payment.';
       return answerWith({ untrusted: UNTRUSTED, status: response.status, price: null, note });
     } catch (error) {
-      if (!(error instanceof PriceError)) return refuseWith(refusalOf(error));
+      if (!(error instanceof PriceError))
+        return refuseWith(refusalOf(isOwn(error) ? error : new ForeignError(error, false)));
       return answerWith({
         untrusted: UNTRUSTED,
         status: 402,
