@@ -209,3 +209,20 @@ test('every package names the licence whose text it contains', () => {
     if (isPrivate !== true) expect(read(path.posix.join(path.posix.dirname(file), 'LICENSE'))).toBe(text);
   }
 });
+
+/** Commands that would run whatever a registry has under a name of ours. */
+const FETCHED = /\bnpx(?! --no-install)[^\n`'"]* @?quittance|"-y", *"@?quittance/;
+
+test('until the packages are published, no text runs what a stranger may publish under their names', () => {
+  // The first release publishes them, and removes this sentence and this test.
+  expect(read('CHANGELOG.md')).toContain('Nothing is released yet.');
+  const kinds = '{md,ts,tsx,json,mjs,yaml}';
+  const all = globSync([`*.${kinds}`, `{docs,sdk,mcp,cli,gate,console,examples,deploy,test}/**/*.${kinds}`], {
+    cwd: root,
+    exclude: (name) => /node_modules|(^|\/)dist(\/|$)|tidy-docs\.test\.ts$/.test(name),
+  });
+  expect(all.length).toBeGreaterThan(500);
+  expect(all.filter((file) => FETCHED.test(read(file)))).toEqual([]);
+  for (const text of ['npx @quittance/mcp', 'npx quittance-gate', 'npx -y @quittance/cli'])
+    expect(text).toMatch(FETCHED);
+});

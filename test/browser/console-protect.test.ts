@@ -55,7 +55,7 @@ beforeAll(async () => {
     response.setHeader('Content-Type', 'application/json').end('{"report":"All is well."}');
   });
   const gate = path.join(root, 'gate/src/quittance-gate.ts');
-  const npx = `[ "$1" = @quittance/gate ] || exit 64; shift; exec '${process.execPath}' '${gate}' "$@"`;
+  const npx = `[ "$1 $2" = '--no-install quittance-gate' ] || exit 64; shift 2; exec '${process.execPath}' '${gate}' "$@"`;
   writeFileSync(path.join(folder, 'npx'), `#!/bin/sh\n${npx}\n`);
   chmodSync(path.join(folder, 'npx'), 0o755);
 }, 180_000);

@@ -62,7 +62,7 @@ export const withValues = (
 /**
  * Commands by which a reader starts packages, which are not published: `node`, `quittance`, and
  * `npx` for the packages of this project.
- * @param programs the file of each package that `npx` starts
+ * @param programs the file of each command that `npx` starts
  */
 export const installCommands = (bin: string, programs: { cli: string; gate: string }): void => {
   mkdirSync(bin);
@@ -70,10 +70,10 @@ export const installCommands = (bin: string, programs: { cli: string; gate: stri
   const commands = {
     node: `exec ${node} "$@"`,
     quittance: `exec ${node} '${programs.cli}' "$@"`,
-    npx: `package=$1; shift
-case $package in
-  @quittance/cli) exec ${node} '${programs.cli}' "$@" ;;
-  @quittance/gate) exec ${node} '${programs.gate}' "$@" ;;
+    npx: `command="$1 $2"; shift 2
+case $command in
+  '--no-install quittance') exec ${node} '${programs.cli}' "$@" ;;
+  '--no-install quittance-gate') exec ${node} '${programs.gate}' "$@" ;;
 esac
 exit 64`,
   };

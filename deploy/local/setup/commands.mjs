@@ -1,6 +1,6 @@
 // Puts the commands of this repository's packages into node_modules/.bin, from their sources, so
-// that `npx quittance`, `npx quittance-mcp` and `npx quittance-gate` work in a clone. They run on
-// the Node that is installed there.
+// that `npx --no-install quittance`, `… quittance-mcp` and `… quittance-gate` work in a clone. They
+// run on the Node that is installed there.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 

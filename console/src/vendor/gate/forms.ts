@@ -66,15 +66,15 @@ const joined = (parts: readonly string[]): string => `${parts.join(' \\\n  ')}\n
 /** The command without a file, or null if this gate needs one. */
 export const gateCommand = (texts: FileTexts): string | null => {
   const options = optionsOf(texts);
-  return options && joined(['npx @quittance/gate', ...options]);
+  return options && joined(['npx --no-install quittance-gate', ...options]);
 };
 
 /** The command that checks the running gate. */
 export const checkCommand = (texts: FileTexts): string => {
   const options = optionsOf(texts);
   return options === null
-    ? 'npx @quittance/gate check gate.yaml\n'
-    : joined(['npx @quittance/gate check', ...options]);
+    ? 'npx --no-install quittance-gate check gate.yaml\n'
+    : joined(['npx --no-install quittance-gate check', ...options]);
 };
 
 /** What the check prints if all is right. */

@@ -91,7 +91,11 @@ const OnCommandLine = ({ texts }: { texts: FileTexts }) => {
   return (
     <Stack>
       <Code label="Install" language="bash" text={INSTALL} />
-      <Code label="Start with gate.yaml" language="bash" text={'npx @quittance/gate gate.yaml\n'} />
+      <Code
+        label="Start with gate.yaml"
+        language="bash"
+        text={'npx --no-install quittance-gate gate.yaml\n'}
+      />
       {command === null ? (
         <p className="quiet">
           These settings need the file: packs, further protocols, or an order of routes that options do not
