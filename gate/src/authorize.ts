@@ -43,9 +43,11 @@ const WINDOW_MS = 600_000;
 
 /**
  * Ends a delivery of which the gate sees nothing. The first one may be requested again, because the
- * upstream may have failed.
+ * upstream may have failed. So a payment buys two requests at most, whatever became of the first.
+ * One that leaves no record could be requested without end, so it is used up.
  */
-const end = async (store: PaywallStore, { payment, finish }: Delivery): Promise<void> => {
+const end = async (store: PaywallStore, { payment, finish, isRepeatable }: Delivery): Promise<void> => {
+  if (isRepeatable) return finish(null);
   const isFirst = await store.compareAndSet(`gate:run:${payment.deliveryId}`, null, '1', WINDOW_MS);
   await finish(isFirst ? 'failed' : null);
 };

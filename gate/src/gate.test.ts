@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { jwtVerify } from 'jose';
 import { ask, type GateWorld, startGateWorld, textOf } from '../../test/support/gate.ts';
 import { paymentOn, type Rail } from '../../test/support/incoming-buyers.ts';
-import { createImpatient, readWithPause } from '../../test/support/stalls.ts';
 import { PUBLIC_URL } from '../../test/support/vendor-api.ts';
 import { waitFor, waitUntil } from '../../test/support/wait.ts';
 import type { Settings } from './settings.ts';
@@ -350,35 +349,6 @@ describe('a failure of the upstream costs nothing', () => {
     socket.destroy();
     await gone.promise;
     expect((await get(`${url}/report`, headers)).body.details?.reason).toBe('spent');
-  });
-});
-
-describe('a buyer who does not read', () => {
-  test('a long answer until the upstream gives up has got it', async () => {
-    const impatient = createImpatient();
-    const { url, gate, pay } = await start(impatient.serve);
-    const headers = pay();
-    await readWithPause(gate.port, '/report', headers, impatient.gaveUp);
-    expect((await get(`${url}/report`, headers)).body.details?.reason).toBe('spent');
-    expect(impatient.runs()).toBe(1);
-  });
-
-  test('a short answer does not hold its upstream up, and gets it again', async () => {
-    // More than fits between the two, and less than the store in memory keeps.
-    const length = 22_000_000;
-    const ended = Promise.withResolvers<void>();
-    let runs = 0;
-    const { url, gate, pay } = await start(
-      (_request, response) => {
-        runs += 1;
-        response.end(Buffer.alloc(length), () => ended.resolve());
-      },
-      { storedBytes: length },
-    );
-    const headers = pay();
-    expect(await readWithPause(gate.port, '/report', headers, ended.promise)).toBeGreaterThan(length);
-    const again = await get(`${url}/report`, headers);
-    expect([again.headers.get('x-payment-replayed'), again.text.length, runs]).toEqual(['true', length, 1]);
   });
 });
 

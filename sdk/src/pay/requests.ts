@@ -82,7 +82,7 @@ const createSendKept =
     try {
       return await sendCall(fetch, call, record);
     } catch (error) {
-      // An equal request presents the same id, so it takes no second unit.
+      // An equal request presents the same id. A vendor with a record of it takes no second unit.
       if (record.unsaved === true) await payments.keep(name, record);
       throw error;
     }

@@ -52,7 +52,7 @@ export type Begun =
       id: string;
       receipt: Receipt | null;
       finish: Finish;
-      /** The request may run again, so its answer is not stored. */
+      /** The request may run again, so its answer is not stored, and a repeat counts again. */
       isRepeatable?: true;
       /** What the delivery costs, if its route is metered. */
       metering?: Metering;
@@ -89,12 +89,6 @@ const WINDOW_MS = 600_000;
 
 /** True if nothing was redeemed for certain. Any other refusal may follow a lost answer. */
 const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
-
-/** How often a request without stored answers runs: a buyer must not read for free for long. */
-const MAX_RUNS = 10;
-/** How often another process may change a record at the same moment. */
-const MAX_TRIES = 3;
-const runsOf = (key: string): string => `${key}:runs`;
 
 const lockOf = (key: string): string => `${key}:lock`;
 
@@ -197,53 +191,31 @@ const deliverFor = (
 
 type CountedDelivery = { begun: Begun; left: bigint } | Exclude<Taken, bigint>;
 
-/** A delivery that leaves no answer: neither its end nor its failure changes the store. */
-const repeatable = (id: string, undo = async (): Promise<void> => {}): Begun => ({
-  kind: 'deliver',
-  id,
-  receipt: null,
-  isRepeatable: true,
-  finish: async (outcome) => {
-    if (outcome === 'undone') await undo();
-  },
-});
-
 /**
- * Deliveries of requests that may run again. The record of a request is its number of runs and its
- * id for the handler.
+ * Deliveries of requests that may run again. They leave no record, so a repeat is another call and
+ * counts again, whatever the first one has answered.
  */
-const createRepeatable = (store: PaywallStore, onError: (error: unknown) => void) => ({
-  /** As `counted`, without a lock. */
-  countedOnce: async (
-    counter: string,
-    amount: bigint,
-    { key }: Pick<Payment, 'key'>,
-  ): Promise<CountedDelivery> => {
-    const id = crypto.randomUUID();
-    const record = { key: runsOf(key), value: `1 ${id}`, ttlMs: WINDOW_MS };
-    const left = await store.take!(counter, amount, [record]);
+const createUnrecorded = (store: PaywallStore, onError: (error: unknown) => void) => ({
+  /**
+   * As `counted`, without record and lock.
+   * @param isReturned a delivery that fails gives back the amount. Otherwise its meter does
+   */
+  countedOnce: async (counter: string, amount: bigint, isReturned: boolean): Promise<CountedDelivery> => {
+    const left = await store.take!(counter, amount, []);
     if (typeof left !== 'bigint') return left;
-    const undo = async (): Promise<void> => {
+    let over = false;
+    const finish: Finish = async (outcome) => {
+      if (over || outcome === 'left') return;
+      over = true;
+      if (!isReturned || (outcome !== 'failed' && outcome !== 'undone')) return;
       try {
-        await store.compareAndSet(record.key, record.value, null, 0);
+        await store.take!(counter, -amount, []);
       } catch (error) {
         onError(error);
       }
     };
-    return { begun: repeatable(id, undo), left };
-  },
-
-  /** The delivery of a request that was counted before; null: it was not. */
-  again: async ({ key }: Pick<Payment, 'key'>): Promise<Begun | null> => {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const text = await store.get(runsOf(key));
-      if (text === null) return null;
-      const [runs, id] = text.split(' ') as [string, string];
-      if (Number(runs) >= MAX_RUNS) return { kind: 'spent' };
-      if (await store.compareAndSet(runsOf(key), text, `${Number(runs) + 1} ${id}`, WINDOW_MS))
-        return repeatable(id);
-    }
-    return { kind: 'busy' };
+    const id = crypto.randomUUID();
+    return { begun: { kind: 'deliver', id, receipt: null, isRepeatable: true, finish }, left };
   },
 });
 
@@ -301,7 +273,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
       const stored = recordOf(store, key, value);
       return { begun: deliverFor(record, { stored, lock: locks.hold(lease), onError }), left };
     },
-    ...createRepeatable(store, onError),
+    ...createUnrecorded(store, onError),
   };
 };
 export type Deliveries = ReturnType<typeof createDeliveries>;

@@ -54,8 +54,8 @@ export type MeteredRoute<R> = {
          */
         topUp?: boolean;
         /**
-         * False: the handler may run again for the same request, so no answer is stored (see
-         * `prepaid.replay`).
+         * False: the handler may run again for the same request, so no answer is stored, and a
+         * repeat is another call (see `prepaid.replay`).
          */
         replay?: boolean;
       };

@@ -211,13 +211,22 @@ describe('a tab', () => {
     expect(held.used).toBeLessThanOrEqual(50_000n);
   });
 
-  test('with replay: false a repeat runs again and costs nothing', async () => {
-    const { ask, paywall, runs } = sell({ ...route, tab: { replay: false } });
+  test('with replay: false a repeat is another call, and only a failed one costs nothing', async () => {
+    let fails = true;
+    const { ask, paywall, runs } = sell({ ...route, tab: { replay: false } }, () => {
+      const status = fails ? 500 : 200;
+      fails = false;
+      return new Response('', { status });
+    });
     const { headers, held } = open();
+    expect((await ask(headers, 'a')).status).toBe(500);
     expect((await ask(headers, 'a')).usage).toBe('charged=500, left=499500');
-    expect((await ask(headers, 'a')).usage).toBe('charged=0');
+    const repeats = await Promise.all([ask(headers, 'a'), ask(headers, 'a')]);
+    expect(repeats.map(({ usage }) => usage).sort()).toEqual([
+      ...['charged=500, left=498500', 'charged=500, left=499000'],
+    ]);
     await paywall.close();
-    expect([runs(), held.used]).toEqual([2, 500n]);
+    expect([runs(), held.used]).toEqual([4, 1500n]);
   });
 
   test('after the wallet is emptied the next call is refused, and offered a new authorization', async () => {

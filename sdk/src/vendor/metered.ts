@@ -132,7 +132,10 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
     const { known, open, read } = payment.authorization!;
     const found = known() ?? (await open());
     if (isRefusal(found)) return refused(found);
-    const count = bill.replays ? deliveries.counted : deliveries.countedOnce;
+    const count = (counter: string): ReturnType<Deliveries['counted']> =>
+      bill.replays
+        ? deliveries.counted(counter, terms.perCall, request)
+        : deliveries.countedOnce(counter, terms.perCall, false);
     const until = Date.now() + GIVE_BACK_MS;
     for (let tries = 0; tries < MAX_TRIES || Date.now() < until; tries += 1) {
       const refusal = found.refusal();
@@ -140,7 +143,7 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
         if (refusal.error === 'payment_required') void tabs.end(key, found, 'closed');
         return refused(refusal);
       }
-      const counted = await count(tabs.counterOf(key), terms.perCall, request);
+      const counted = await count(tabs.counterOf(key));
       if (counted === 'held') return refused(IN_PROGRESS);
       if (counted !== 'empty') return { ...counted, authorization: found };
       const left = await tabs.read(key);
@@ -180,19 +183,20 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
     { begun, left, authorization }: { begun: Delivering; left: bigint | null; authorization: Authorization },
   ): Begun => {
     const { perCall } = terms;
-    // A request that runs again has paid.
-    const isFree = left === null && begun.isRepeatable === true;
+    // The process of the first run has died. What the call can cost was taken then, and stays so.
+    // How much of it was reported is not known, so nothing more is.
+    const isRepeat = left === null;
     const metering = createMetering({
       authorization,
       bill: terms,
       most: perCall,
       onFault: onError,
-      credit: isFree ? perCall : 0n,
+      credit: isRepeat ? perCall : 0n,
       leftBesides: left,
     });
     tabs.serving(key, authorization);
     const giveBack = async (): Promise<bigint | null> => {
-      const unused = isFree ? 0n : metering.unused();
+      const unused = isRepeat ? 0n : metering.unused();
       // If the store fails, the capture releases it.
       return unused === 0n
         ? null
@@ -217,15 +221,13 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
       if (terms.fixed !== null) checkFull(key, authorization, terms, left);
       return deliver(key, terms, { begun: begun as Delivering, left, authorization });
     }
-    if (taken.kind !== 'refused') return taken;
+    if (taken.kind !== 'refused' || !bill.replays) return taken;
     // The request's own record decides over a refusal.
-    const again = bill.replays
-      ? await deliveries.once({
-          ...request,
-          refusal: async () => taken.refusal,
-          open: async () => 'spent',
-        })
-      : ((await deliveries.again(request)) ?? taken);
+    const again = await deliveries.once({
+      ...request,
+      refusal: async () => taken.refusal,
+      open: async () => 'spent',
+    });
     if (again.kind !== 'deliver') return again;
     const authorization = payment.authorization!.known();
     // Without an authorization that can be used, what was paid before is delivered.

@@ -5,7 +5,7 @@ import { createCopy } from './admitted.ts';
 export type Method = (...args: never[]) => unknown;
 export type NodeResponse = {
   statusCode: number;
-  writableFinished: boolean;
+  headersSent: boolean;
   writeHead: Method;
   write: Method;
   end: Method;

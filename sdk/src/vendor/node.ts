@@ -101,8 +101,9 @@ export const captureNode = (response: NodeResponse, admitted: Admitted, limit: n
   else if (!admitted.isRepeatable) copyNode(response, admitted, limit);
   else
     response.once('close', () => {
-      const isWhole = response.writableFinished && isDelivered(response.statusCode);
-      void admitted.finish(isWhole ? null : 'failed');
+      // Its head decides, as for web-standard requests: the answer is not kept for a repeat.
+      const isDelivery = response.headersSent && isDelivered(response.statusCode);
+      void admitted.finish(isDelivery ? null : 'failed');
     });
 };
 

@@ -209,16 +209,14 @@ test.each([
 
 const REPEATABLE = { units: 4, ahead: 2, replay: false };
 
-test('repeatable: a repeat runs the handler again and takes no unit, also after the last one and a restart', async () => {
-  const store = memoryStore();
-  const first = sell({ store }, [200], REPEATABLE);
+test('repeatable: a repeat is another request and takes a unit, also at the same time', async () => {
+  const { ask, runs } = sell({}, [200], REPEATABLE);
   const headers = prepay(4);
-  for (const id of ['a', 'b', 'c', 'd']) expect((await first.ask(headers, id)).status).toBe(200);
-  expect((await first.ask(headers, 'e')).status).toBe(402);
-  expect(await first.ask(headers, 'b')).toEqual({ status: 200, text: 'run 5' });
-  expect(await sell({ store }, [200], REPEATABLE).ask(headers, 'd')).toEqual({ status: 200, text: 'run 1' });
-  const units = api.settlements.get(headers['x-settlement-id']!)!.consumed;
-  expect([first.runs(), units.length]).toEqual([5, 4]);
+  expect(await ask(headers, 'a')).toEqual({ status: 200, text: 'run 1' });
+  expect(await ask(headers, 'a')).toEqual({ status: 200, text: 'run 2' });
+  const answers = await Promise.all(Array.from({ length: 4 }, () => ask(headers, 'a')));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 402, 402]);
+  expect([runs(), consumed(headers)]).toEqual([4, 4]);
 });
 
 test('repeatable: one step of the store for each request, which keeps no answer and no lock', async () => {
@@ -249,13 +247,10 @@ test('repeatable: one step of the store for each request, which keeps no answer 
   expect(values.every((value) => value.length < 50)).toBe(true);
 });
 
-test('repeatable: a request runs ten times at most, and a failed run is one of them', async () => {
-  const { ask, runs } = sell({}, [500, 200], REPEATABLE);
-  const headers = prepay(4);
-  expect((await ask(headers, 'a')).status).toBe(500);
-  const at = await Promise.all(Array.from({ length: 3 }, () => ask(headers, 'a')));
-  expect(at.map(({ status }) => status)).toEqual([200, 200, 200]);
-  for (let nth = 0; nth < 6; nth += 1) expect((await ask(headers, 'a')).status).toBe(200);
-  const over = await ask(headers, 'a');
-  expect([over.status, JSON.parse(over.text).details.reason, runs()]).toEqual([402, 'spent', 10]);
+test('repeatable: a request that fails gives its unit back, once', async () => {
+  const { ask, runs } = sell({}, [500, 429, 404, 200], { units: 2, ahead: 2, replay: false });
+  const headers = prepay(2);
+  for (const status of [500, 429, 404, 200]) expect((await ask(headers, 'a')).status).toBe(status);
+  expect((await ask(headers, 'a')).status).toBe(402);
+  expect([runs(), consumed(headers)]).toEqual([4, 2]);
 });

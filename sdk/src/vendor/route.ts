@@ -18,8 +18,8 @@ export type FixedRoute<R> = {
     ahead?: number;
     /**
      * False declares that the handler may run again for the same request, because it changes
-     * nothing. Then no answer is stored, and a repeat runs the handler and takes no unit, at most
-     * ten times. It needs `ahead`. Default: a repeat gets the stored answer.
+     * nothing. Then no answer is stored, and a repeat is another request, which takes a unit. One
+     * that fails gives it back. It needs `ahead`. Default: a repeat gets the stored answer.
      */
     replay?: boolean;
   };

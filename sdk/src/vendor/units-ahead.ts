@@ -168,8 +168,10 @@ const createCounting = (store: PaywallStore, deliveries: Deliveries, onError: (e
         if (isRefusal(filled)) return { kind: 'refused', refusal: filled };
         continue;
       }
-      const count = bill.replays ? deliveries.counted : deliveries.countedOnce;
-      const counted = await count(counterOf(key, block), 1n, request);
+      const counter = counterOf(key, block);
+      const counted = bill.replays
+        ? await deliveries.counted(counter, 1n, request)
+        : await deliveries.countedOnce(counter, 1n, true);
       if (counted === 'held') return { kind: 'refused', refusal: IN_PROGRESS };
       if (counted === 'empty') known.blocks = known.blocks.filter((id) => id !== block);
       else {
@@ -207,8 +209,7 @@ export const createUnitsAhead = (
     const wrong = await mismatch();
     const begun: Begun =
       wrong === null ? await takeOne(key, ahead, bill, request) : { kind: 'refused', refusal: wrong };
-    if (begun.kind !== 'refused') return begun;
-    if (!bill.replays) return (await deliveries.again(request)) ?? begun;
+    if (begun.kind !== 'refused' || !bill.replays) return begun;
     // The request's own record decides over a refusal. Without one no unit is taken from the API,
     // which may have none while a block has.
     return deliveries.once({ ...one, refusal: async () => begun.refusal });
