@@ -56,7 +56,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
     /\n402\n/,
     /"report": "All is well.", "paid": "50000"/,
     /200 3200\n/,
-    /ok {5}GET \/report asks for its price\n[\s\S]*ok {5}GET \/answer has no free spelling\n/,
+    /ok {5}GET \/report asks for its price\n[\s\S]*ok {5}GET \/answer has no cheaper method\n/,
   ],
   'quickstart-vendor': [/\n402\n/, /All is well/, /deliver\n/, /"replayed":true/],
   'quickstart-buyer': [/\{ report: 'All is well.' \} 50000/, /\(200, \{'report': 'All is well.'\}\)/],

@@ -83,7 +83,11 @@ export const checkOutput = ({ routes }: FileTexts, { baseUrl }: Filled): string 
     `ok     the payment API at ${baseUrl} answers`,
     ...routes
       .filter(({ free }) => free === undefined)
-      .flatMap(({ match }) => [`ok     ${match} asks for its price`, `ok     ${match} has no free spelling`]),
+      .flatMap(({ match }) => [
+        `ok     ${match} asks for its price`,
+        `ok     ${match} has no cheaper spelling`,
+        `ok     ${match} has no cheaper method`,
+      ]),
   ].join('\n');
 
 /** Until the package is published. */

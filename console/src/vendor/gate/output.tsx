@@ -175,8 +175,8 @@ const Check = ({ texts, filled }: Given) => (
       <Code label="It prints" text={checkOutput(texts, filled)} copy={null} />
       <p className="quiet">
         A line that begins with “wrong” says what to change: an address that leads elsewhere, another price or
-        service, or a spelling of a path that is free. The first payment is in Sales a moment after a buyer
-        has paid.
+        service, or a spelling or a method of a path that is cheaper. The first payment is in Sales a moment
+        after a buyer has paid.
       </p>
     </Stack>
   </Section>

@@ -51,7 +51,7 @@ export const RouteFields = ({
           <TextField
             label="Methods"
             autoFocus={isNew}
-            hint="GET, or GET,POST, or * for all."
+            hint="GET, or GET,POST, or * for all. Others of this path get 405."
             value={route.methods}
             onChange={(methods) => change({ methods })}
             error={fault('methods')}
