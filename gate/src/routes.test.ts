@@ -103,6 +103,8 @@ describe('a path that servers read in different ways is refused, whether it is f
     '/report%20/x',
     '/%20report',
     '/report%C2%A0',
+    '/users/%E2%80%8B/',
+    '/users/%CC%81',
     '/café',
     '/caf\u00c3\u00a9',
     '/%C0%AFreport',

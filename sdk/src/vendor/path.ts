@@ -21,10 +21,12 @@ const ESCAPE = /%[0-9A-F]{2}/gi;
 /** What divides or ends a part where it is decoded, or needs no escape. */
 const AMBIGUOUS = /[\w\-.~\\;%?#]/;
 const CONTROL = /\p{Cc}/u;
+/** A part without one is nothing for servers that drop what nobody sees. */
+const VISIBLE = /[^\p{M}\p{Default_Ignorable_Code_Point}\s]/u;
 
 /** Windows drops a dot and blanks at the end of a name, and some servers drop blanks around it. */
 const isPlain = (part: string): boolean =>
-  part !== '' && !part.endsWith('.') && part.trim() === part && !CONTROL.test(part);
+  VISIBLE.test(part) && !part.endsWith('.') && part.trim() === part && !CONTROL.test(part);
 
 const decodedOf = (sent: string): string | null => {
   try {
