@@ -62,6 +62,8 @@ function authorize(r)
       if name:find("^quittance%-") then r.headers_in[name] = value end
       if name == "payment-response" or name == "payment-receipt" then r.headers_out[name] = value end
     end
+    -- What the API leaves of a body would be the next request on its connection.
+    if not BODILESS[r.method] then r.subprocess_env["proxy-nokeepalive"] = "1" end
     return apache2.OK
   end
 

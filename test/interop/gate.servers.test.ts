@@ -9,8 +9,8 @@ import { type Cell, linesOf, nameOf, type Place, runPlace } from '../support/ser
  * a server takes a form for, nobody gets a product without its price, or what is another's.
  */
 
-/** Servers that read paths in three ways, behind each proxy: loosely, as a URL, as a servlet. */
-const BEHIND_PROXIES = ['Express', 'Hono', 'Tomcat'];
+/** Behind each proxy: paths read loosely, as a URL, as a servlet; and bodies that nobody reads. */
+const BEHIND_PROXIES = ['Express', 'Hono', 'Tomcat', 'http.server'];
 const AT_ONCE = 6;
 
 const places: Place[] = [

@@ -10,6 +10,8 @@ export type Form = {
   name: string;
   /** `{payment}` is where the headers of a payment go. Without it the form is not paid. */
   text: string;
+  /** It lacks bytes, so a server may wait for them without an answer. */
+  waits?: true;
 };
 
 const END = 'Connection: close\r\n';
@@ -144,7 +146,7 @@ const names = (): Form[] => [
   },
   { family: 'name', name: 'HTTP/1.0', text: `GET /report HTTP/1.0\r\nHost: ${HOST}\r\n{payment}\r\n` },
   { family: 'name', name: 'HTTP/1.0 without a host', text: 'GET /report HTTP/1.0\r\n\r\n' },
-  { family: 'name', name: 'HTTP/0.9', text: 'GET /report\r\n' },
+  { family: 'name', name: 'HTTP/0.9', text: 'GET /report\r\n', waits: true },
   { family: 'name', name: 'HTTP/1.2', text: `GET /report HTTP/1.2\r\nHost: ${HOST}\r\n${END}\r\n` },
   { family: 'name', name: 'a range', text: request('/report', 'GET', 'Range: bytes=0-3\r\n') },
   {
@@ -162,6 +164,15 @@ const names = (): Form[] => [
     text: request('/report', 'GET', Array.from({ length: count }, (_, at) => `A${at}: b\r\n`).join('')),
   })),
 ];
+
+/** A frame of HTTP/2 with a GET, in literals without Huffman (RFC 7541, 6.2.2). */
+const frameOf = (stream: number, target: string): string => {
+  const literal = (index: number, text: string) => String.fromCharCode(index, text.length) + text;
+  const block = `\x82\x86${literal(4, target)}${literal(1, HOST)}`;
+  return `\0\0${String.fromCharCode(block.length)}\x01\x05\0\0\0${String.fromCharCode(stream)}${block}`;
+};
+/** Two requests in HTTP/2, which need no answer in between. */
+export const HTTP2 = `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0${frameOf(3, '/report')}${frameOf(5, '/v1/report')}`;
 
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n';
 const UPGRADES: Record<string, string> = {
@@ -215,7 +226,8 @@ const upgrades = (): Form[] => [
   {
     family: 'upgrade',
     name: 'HTTP/2 without an upgrade',
-    text: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
+    text: HTTP2,
+    waits: true,
   },
 ];
 
@@ -295,6 +307,7 @@ const framings = (): Form[] => [
     family: 'framing',
     name: 'a body that does not come',
     text: `POST /free/0 HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 5000\r\n\r\n${HIDDEN}`,
+    waits: true,
   },
   {
     family: 'framing',

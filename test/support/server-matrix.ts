@@ -3,7 +3,7 @@ import type { RouteSettings } from '../../gate/src/routes.ts';
 import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { type AskingProxy, startAskingProxy } from './asking-proxies.ts';
 import { type GateWorld, startGateWorld } from './gate.ts';
-import { FORMS, type Form } from './server-forms.ts';
+import { FORMS, type Form, HTTP2 } from './server-forms.ts';
 import { HOST } from './server-paths.ts';
 
 /** Sends every form to one server through a gate, and says what came of each. */
@@ -35,38 +35,38 @@ const SHOP_ROUTES: RouteSettings[] = [
 type Outcome = 'priced' | 'refused' | 'free' | 'broken';
 export type Cell = { form: Form; outcome: Outcome; statuses: string; fault: string | null };
 
-/** How long a connection may stay open after all that a form sends. Few forms take so long. */
-const OPEN_MS = 1000;
+/** How long an answer may take. A form that waits for more bytes than it sends has less time. */
+const ANSWER_MS = 20_000;
+const WAITING_MS = 1000;
 const AT_ONCE = 16;
-/** After one of these the next callers are asked at once, because it may leave a rest behind. */
+/** After one of these the next caller asks at once, because it may leave a rest behind. */
 const LEAVES_A_REST = new Set(['method', 'upgrade', 'framing']);
 
-/** A frame of HTTP/2 with a GET, in literals without Huffman (RFC 7541, 6.2.2). */
-const frameOf = (stream: number, target: string): string => {
-  const literal = (index: number, text: string) => String.fromCharCode(index, text.length) + text;
-  const block = `\x82\x86${literal(4, target)}${literal(1, HOST)}`;
-  return `\0\0${String.fromCharCode(block.length)}\x01\x05\0\0\0${String.fromCharCode(stream)}${block}`;
-};
-const TUNNELLED = `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0${frameOf(3, '/report')}${frameOf(5, '/v1/report')}`;
 const LAST = `GET /free/3 HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`;
 
 /** Before the answer of a request with `Expect`. */
 const CONTINUE = /^HTTP\/1\.1 100[\s\S]*?\r\n\r\n/;
 
+/** What is returned of a connection that is open, and on which nothing came. */
+const SILENCE = 'no answer';
+
 const headOf = (said: string): string => said.slice(0, said.indexOf('\r\n\r\n'));
 
 /** Sends bytes, and more after an answer that keeps the connection. Returns all that comes back. */
-const exchange = (port: number, text: string): Promise<string> =>
+const exchange = (port: number, text: string, waitMs = ANSWER_MS): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let said = '';
     let isKept = false;
-    const timer = setTimeout(() => socket.destroy(), OPEN_MS);
+    const timer = setTimeout(() => {
+      said ||= SILENCE;
+      socket.destroy();
+    }, waitMs);
     socket.on('data', (chunk) => {
       said = (said + chunk.toString('latin1')).replace(CONTINUE, '');
       if (isKept || !said.includes('\r\n\r\n')) return;
       isKept = !/^connection: *close/im.test(headOf(said));
-      if (isKept) socket.write(/^HTTP\/1\.1 101/.test(said) ? TUNNELLED : LAST, 'latin1');
+      if (isKept) socket.write(/^HTTP\/1\.1 101/.test(said) ? HTTP2 : LAST, 'latin1');
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -87,16 +87,15 @@ const quoteIn = (said: string) => {
 
 type Column = Pick<GateWorld, 'api' | 'lines'> & { port: number; isForwarding: boolean };
 
-/** Two callers of free pages on the gate's connections. Each must get its own. */
-const nextCallers = async (port: number): Promise<string | null> => {
-  for (const page of ['1', '2']) {
-    const target = `GET /free/${page} HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`;
-    const said = await exchange(port, target);
-    const isOwn = /^HTTP\/1\.1 200/.test(said) && said.includes(`free ${page}`);
-    if (!isOwn || productsIn(said).length > 0)
-      return `the next caller got ${JSON.stringify(said.split('\r\n\r\n').slice(1).join(' ').slice(0, 60))} (${statusesIn(said)})`;
-  }
-  return null;
+/**
+ * A caller of free pages on the connections that a form has used, with a second request where its
+ * own is kept. It must get its own pages.
+ */
+const nextCaller = async (port: number): Promise<string | null> => {
+  const said = await exchange(port, `GET /free/1 HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);
+  const pages = [...said.matchAll(/free \d|PRODUCT [a-z]+/g)].map(([page]) => page);
+  const isOwn = ['free 1', 'free 1, free 3'].includes(pages.join(', '));
+  return isOwn ? null : `the next caller got ${pages.join(', ') || 'no page'} (${statusesIn(said)})`;
 };
 
 /** Pays the price that a form was told, twice with the same payment. */
@@ -127,18 +126,23 @@ const outcomeOf = (said: string): Outcome => {
 };
 
 /** Without an answer, or with a gate that could not answer, a form has shown nothing. */
-const undecided = (said: string): string | null =>
-  statusesIn(said)[0] === '503' ? `no decision: ${said.split('\r\n\r\n')[1]?.slice(0, 80)}` : null;
+const undecided = (form: Form, said: string): string | null =>
+  said === SILENCE && !form.waits
+    ? SILENCE
+    : statusesIn(said)[0] === '503'
+      ? `no decision: ${said.split('\r\n\r\n')[1]?.slice(0, 80)}`
+      : null;
 
 const tryForm = async (column: Column, form: Form): Promise<Cell> => {
-  const said = await exchange(column.port, form.text.replace('{payment}', ''));
+  const waitMs = form.waits ? WAITING_MS : ANSWER_MS;
+  const said = await exchange(column.port, form.text.replace('{payment}', ''), waitMs);
   const products = productsIn(said);
   const fault =
     products.length > 0
       ? `unpaid: ${products.join(', ')}`
-      : (undecided(said) ??
+      : (undecided(form, said) ??
         (form.text.includes('{payment}') ? await payFor(column, form, said) : null) ??
-        (LEAVES_A_REST.has(form.family) ? await nextCallers(column.port) : null));
+        (LEAVES_A_REST.has(form.family) ? await nextCaller(column.port) : null));
   return {
     form,
     outcome: fault === null ? outcomeOf(said) : 'broken',
@@ -155,7 +159,7 @@ const runColumn = async (column: Column): Promise<Cell[]> => {
   for (let at = 0; at < others.length; at += AT_ONCE) {
     const some = others.slice(at, at + AT_ONCE);
     const ended = await Promise.all(some.map((form) => tryForm(column, form)));
-    const fault = await nextCallers(column.port);
+    const fault = await nextCaller(column.port);
     if (fault !== null)
       Object.assign(ended.at(-1)!, { outcome: 'broken', fault: `one of ${AT_ONCE}: ${fault}` });
     cells.push(...ended);
