@@ -309,13 +309,15 @@ create table settlements (
   accrued_fee bigint default 0 not null,
   handed_out_at timestamp with time zone,
   hand_out_id text,
-  phone_handle text collate "C",
+  page_handle text collate "C",
+  signs_last boolean default false not null,
+  asked_from text collate "C",
   dispatch_count integer default 1 not null,
   progressed_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
   open_link_id text collate "C" generated always as (
 CASE
-    WHEN ((phone_handle IS NOT NULL) AND (status = 'pending'::text)) THEN ((scope -> 'payment_link'::text) ->> 'payment_link_id'::text)
+    WHEN (signs_last AND (status = 'pending'::text)) THEN ((scope -> 'payment_link'::text) ->> 'payment_link_id'::text)
     ELSE NULL::text
 END) stored,
   paying_quote_id text collate "C" generated always as (
@@ -381,8 +383,8 @@ CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, del
 CREATE INDEX settlements_by_extended ON settlements USING btree (extends, settlement_id) WHERE (extends IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, paying_external_id) WHERE (paying_external_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (NOT (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]))));
+CREATE INDEX settlements_by_page_handle ON settlements USING btree (page_handle) WHERE signs_last;
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
-CREATE INDEX settlements_by_phone_handle ON settlements USING btree (phone_handle) WHERE (phone_handle IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quote_id) WHERE (paying_quote_id IS NOT NULL);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);

@@ -161,16 +161,27 @@ export const WireTransaction = z
     examples: ['AQAAAAAAAAAAAAAAAAAAAA=='],
   });
 
-/** `base64url(payload).base64url(signature)`, Ed25519. */
-/** The SHA-256 of a page's secret. Whoever sees the code of a page knows no more. */
-export const PhoneHandle = z
+const THIRTY_TWO_BYTES = /^[A-Za-z0-9_-]{43}$/;
+/** The hash of a page's secret and link. Whoever sees the code of a page knows no more. */
+export const PageHandle = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the base64url text of 32 bytes')
+  .regex(THIRTY_TWO_BYTES, 'must be the base64url text of 32 bytes')
   .meta({
-    id: 'PhoneHandle',
-    description: 'The SHA-256 of the secret of the page that shows the code, base64url',
+    id: 'PageHandle',
+    description:
+      'The SHA-256 of the payment link’s id, a dot and the secret of the page that shows the code, base64url',
     examples: ['47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'],
   });
+/** What a page of a payment link alone has. Only whoever has it learns what the page has paid. */
+export const PageSecret = z
+  .string()
+  .regex(THIRTY_TWO_BYTES, 'must be the base64url text of 32 bytes')
+  .meta({
+    id: 'PageSecret',
+    description: 'What the page alone knows: 32 random bytes, base64url',
+    examples: ['AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8'],
+  });
+/** `base64url(payload).base64url(signature)`, Ed25519. */
 export const CompactToken = z
   .string()
   .max(16384)

@@ -5,7 +5,7 @@ import { service } from './service.ts';
 
 export { Activity } from './quote/internal.ts';
 export { QuoteRecord, Scope } from './quote/operations.ts';
-export { LINK_KEY, PaymentLink } from './quote/payment-links.ts';
+export { LINK_KEY, LinkScope, PaymentLink } from './quote/payment-links.ts';
 
 export const quote = service({
   name: 'quote',

@@ -123,6 +123,62 @@ test('an account pays a link after a sign-in, and gets the receipt', async () =>
   expect(await salesOf(link)).toMatchObject([{ rail: 'quittance' }]);
 });
 
+test('an account whose answer is delayed pays once, whatever is reloaded, and the page follows it', async () => {
+  const link = await make();
+  const { email } = buyer.signIn.account;
+  const person = await signInPerson(stack, { email });
+  const page = await opened({ person, wallet: buyer.wallet });
+  await page.go('/');
+  const before = await received();
+  // The API has accepted it, and nobody is told.
+  const accepted = new Promise<void>((resolve) => {
+    void page.page.route('**/v1/settle', async (route) => {
+      await route.fetch();
+      resolve();
+    });
+  });
+  await meet(page, link);
+  await page.page.getByRole('button', { name: `Pay 0.05 USDC as ${email}` }).click();
+  await accepted;
+  await page.page.reload();
+  await page.page.getByText('Confirming your payment').waitFor();
+  expect(await payButton(page.page).count()).toBe(0);
+  await page.page.unroute('**/v1/settle');
+  await page.page.reload();
+  await receiptLink(page.page).waitFor();
+  expect(await salesOf(link)).toHaveLength(1);
+  expect(await received()).toBe(before + PRICE - 10_000n);
+});
+
+test('a page whose account is signed out meanwhile lets no other account pay its payment', async () => {
+  const link = await make();
+  const { email } = buyer.signIn.account;
+  const page = await opened({ person: await signInPerson(stack, { email }) });
+  await page.go('/');
+  await page.page.route('**/v1/settle', () => undefined);
+  await meet(page, link);
+  const clicked = page.page.waitForRequest('**/v1/settle');
+  await page.page.getByRole('button', { name: `Pay 0.05 USDC as ${email}` }).click();
+  await clicked;
+  await page.page.context().clearCookies();
+  await page.page.reload();
+  await page.page.getByText(`${email} has begun to pay`).waitFor();
+  await page.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.shoot('link-follow');
+  expect(await page.findings()).toEqual([]);
+  expect(await salesOf(link)).toEqual([]);
+});
+
+test('opening a link changes no environment that its reader has chosen in the console', async () => {
+  const page = await opened({ person: await signInPerson(stack, { email: buyer.signIn.account.email }) });
+  await page.go('/');
+  const environment = () => page.page.evaluate(() => localStorage.getItem('quittance.environment'));
+  await page.page.evaluate(() => localStorage.setItem('quittance.environment', 'live'));
+  await meet(page, await make());
+  await page.page.getByRole('button', { name: `Pay 0.05 USDC as ${buyer.signIn.account.email}` }).waitFor();
+  expect(await environment()).toBe('live');
+});
+
 test('a link for one payment is paid by one of two open pages, and the other one loses nothing', async () => {
   const link = await make({ single_use: true });
   // One wallet in both pages may sign the same bytes, and both then show the one payment.
@@ -185,6 +241,11 @@ test('the wallet of a phone reads the code, pays, and the page shows the receipt
   const transaction = await askedBy(buyer.wallet, address);
   await page.page.getByText('Confirm the payment on your phone').waitFor();
   await page.shoot('link-phone-pending');
+  // While a phone may pay, nothing else does, also after a reload.
+  expect(await page.page.getByText('Pay with an account').count()).toBe(0);
+  await page.page.reload();
+  await page.page.getByText('Confirm the payment on your phone').waitFor();
+  expect(await page.page.getByText('Pay with an account').count()).toBe(0);
   expect(await received()).toBe(before);
   transaction.partialSign(buyer.wallet);
   await chain.connection.sendRawTransaction(transaction.serialize());
@@ -204,6 +265,41 @@ test('the wallet of a phone reads the code, pays, and the page shows the receipt
   expect(onward).toBe(`https://shop.example/thanks?quittance_settlement=${sale!.settlement_id}`);
   await receiptLink(page.page).click();
   await page.page.getByText('Signature valid').waitFor();
+});
+
+test('a page says nothing of a payment of another link, which a stranger has asked for with its handle', async () => {
+  const [link, own] = [await make(), await make({ title: 'Own', quote_amount: '20000' })];
+  const page = await opened({});
+  await meet(page, link);
+  const address = await scanned(page);
+  const transaction = await askedBy(buyer.wallet, address.replace(link.payment_link_id, own.payment_link_id));
+  transaction.partialSign(buyer.wallet);
+  await chain.connection.sendRawTransaction(transaction.serialize());
+  await waitFor(
+    () => salesOf(own),
+    ([one]) => one?.status === 'redeemed',
+  );
+  const asked = () => page.page.waitForResponse('**/v1/payment-links/phone-payments');
+  for (let times = 0; times < 2; times += 1)
+    expect(await (await asked()).json()).toEqual({ status: 'waiting' });
+  await page.page.getByRole('img', { name: 'Pay on your phone' }).waitFor();
+
+  // Not even if the API said so: the receipt decides.
+  const [sale] = await salesOf(own);
+  const path = `GET /v1/settlements/${sale!.settlement_id}/receipt`;
+  type Receipt = { receipt_url: string; claims: { transaction: { signature: string } } };
+  const { receipt_url, claims } = await must(
+    api<Receipt>(path as 'GET /', { token: vendor.apiKey }),
+    'receipt',
+  );
+  const { signature: tx_hash } = claims.transaction;
+  await page.page.route('**/v1/payment-links/phone-payments', (route) =>
+    route.fulfill({
+      json: { settlement_id: sale!.settlement_id, status: 'confirmed', tx_hash, receipt_url },
+    }),
+  );
+  await page.page.getByText('whose receipt is not of this link').waitFor();
+  expect(await page.page.getByText('Paid', { exact: true }).count()).toBe(0);
 });
 
 test('a phone whose account cannot pay is told why, and the code of a link for one payment opens the page', async () => {

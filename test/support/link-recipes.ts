@@ -1,3 +1,5 @@
+import { newId } from '../../shared/lib/id.ts';
+
 /** What the page of a payment link keeps, and what its code has. */
 export const SECRET = 'A'.repeat(43);
 
@@ -12,11 +14,15 @@ export const OF_OPEN_LINKS = {
     body: () => ({ account: 'Vote111111111111111111111111111111111111111' }),
     open: 409,
   },
-  'settlement.followPhonePayment': { body: () => ({ environment: 'test', secret: SECRET }), open: 200 },
+  'settlement.followPhonePayment': {
+    body: () => ({ environment: 'test', payment_link_id: newId('pl'), secret: SECRET }),
+    open: 200,
+  },
   'settlement.payLink': {
     body: ({ quoteToken }: { quoteToken: string }) => ({
       environment: 'test',
       quote_token: quoteToken,
+      secret: SECRET,
       transaction: 'AQ==',
     }),
     open: 400,

@@ -29,6 +29,8 @@ export const publicKeys: PublicKeys = new Map(
 export const vendor = { account_id: newId('acct'), service_id: newServiceId() };
 
 export type QuoteOptions = {
+  /** Of a quote that is signed anew. */
+  quote_id?: string;
   expiresInMs?: number;
   window?: number;
   scope?: QuoteClaims['scope'];
@@ -61,10 +63,10 @@ export const signQuote = (
     mint = MINT,
     of = vendor,
     capture,
+    quote_id = newId('q'),
     ...more
   }: QuoteOptions = {},
 ): { quote_id: string; quote_token: string } => {
-  const quote_id = newId('q');
   const quote_token = signToken(
     'quote',
     {

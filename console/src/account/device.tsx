@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { NotFoundError, type Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { session } from '../session/store.ts';
+import { chooseEnvironment } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
   Button,
@@ -53,7 +53,7 @@ const OtherEnvironment = ({ wanted }: { wanted: string | null }) => {
   return (
     <Notice tone="wait" title={`The device wants to sign in to ${wanted}`}>
       <p>You are signed in to {environment}, where this code is unknown.</p>
-      <Button size="small" onPress={() => void session.switchTo(wanted)}>
+      <Button size="small" onPress={() => void chooseEnvironment(wanted)}>
         Switch to {wanted}
       </Button>
     </Notice>

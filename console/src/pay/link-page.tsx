@@ -1,17 +1,20 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { session } from '../session/store.ts';
 import { Button, LinkOut } from '../ui/button.tsx';
 import { Loading, Properties, Row, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Money } from '../ui/show.tsx';
-import { ByPhone } from './by-phone.tsx';
+import { ByPhone, usePhone } from './by-phone.tsx';
 import { type LinkAddress, type LinkRead, type Opened, openLink, successAddress } from './link.ts';
 import { type Done, useLinkPayment } from './link-payment.ts';
 import { OpenOnPhone } from './open-on-phone.tsx';
 import type { Payable } from './payable.ts';
+import { secretOf } from './secret.ts';
 import { Sold, useExpired } from './sold.tsx';
 import { TEXTS } from './texts.ts';
 import { Ways } from './ways.tsx';
+
+const FollowAccount = lazy(() => import('./follow-account.tsx'));
 
 const CHAINS = { test: 'solana:devnet', live: 'solana:mainnet' } as const;
 
@@ -55,14 +58,13 @@ const Paid = ({ done, onAgain }: { done: Done; onAgain: () => void }) => {
           ]}
         />
       </Section>
-      {receiptUrl === null && <Notice>{TEXTS.noReceipt}</Notice>}
       <Row>
         {successUrl !== null && (
           <LinkOut to={successAddress(successUrl, settlementId)} variant="primary">
             {TEXTS.onward(new URL(successUrl).host)}
           </LinkOut>
         )}
-        {receiptUrl !== null && <LinkOut to={receiptUrl}>{TEXTS.receipt}</LinkOut>}
+        <LinkOut to={receiptUrl}>{TEXTS.receipt}</LinkOut>
         {!isSingleUse && (
           <Button variant="quiet" onPress={onAgain}>
             {TEXTS.payAgain}
@@ -82,19 +84,15 @@ type CheckoutProps = {
 
 const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
   const { token, claims, title, memo, successUrl, isSingleUse, expiresAt } = opened;
-  const { service_name: vendor, quote_amount: amount } = claims;
-  const bought = { vendor, title, amount, successUrl, isSingleUse };
+  const { service_name: vendor, quote_amount: amount, payout_address: payee } = claims;
+  const bought = { vendor, title, amount, payee, successUrl, isSingleUse };
   const isExpired = useExpired(expiresAt);
-  const [isReading, setReading] = useState(false);
+  const phone = usePhone(link, !isSingleUse, (paid) => payment.conclude(paid, bought));
   const newPrice = <Button onPress={onExpired}>{TEXTS.newPrice}</Button>;
   const byPhone = isSingleUse ? (
     <OpenOnPhone address={location.href} about={TEXTS.phoneOnce} />
   ) : (
-    <ByPhone
-      link={link}
-      origin={new URL(String(claims.scope?.resource)).origin}
-      onPaid={(paid) => payment.finish({ ...paid, bought })}
-    />
+    <ByPhone link={link} origin={new URL(String(claims.scope?.resource)).origin} phone={phone} />
   );
   const payable: Payable = {
     token,
@@ -103,24 +101,18 @@ const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
     address: location.href,
     elsewhere: newPrice,
     terms: { memo, chain: CHAINS[link.environment], feePayer: null },
-    onSigned: (transaction) => payment.send({ token, transaction, bought }),
-    onPaid: async ({ settlement_id }) => {
-      setReading(true);
-      const { settlement } = session.get().client;
-      const receipt = await settlement.getReceipt({ settlement_id }).catch(() => null);
-      payment.finish({
-        settlementId: settlement_id,
-        receiptUrl: receipt?.receipt_url ?? null,
-        bought,
-      });
+    onSigned: (transaction) => payment.send({ token, transaction, secret: secretOf(link), bought }),
+    byAccount: {
+      begin: (attempt, { account_id: accountId, email }) =>
+        payment.settle({ token, attempt, accountId, email, bought }),
     },
   };
   return (
     <>
       {payment.problem !== null && <Notice tone="bad">{payment.problem}</Notice>}
       <Sold claims={claims} what={['For', title]} />
-      {isReading ? (
-        <Loading>{TEXTS.confirming}</Loading>
+      {phone.state === 'pending' ? (
+        <Notice tone="wait">{TEXTS.phonePending}</Notice>
       ) : isExpired ? (
         <Notice tone="wait" title={TEXTS.expired}>
           {newPrice}
@@ -135,10 +127,20 @@ const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
 /** The page of a payment link: what is sold, the ways to pay it, and the receipt. */
 export const LinkPage = ({ link }: { link: LinkAddress }) => {
   const payment = useLinkPayment(link);
-  const isOpen = payment.done === null && !payment.isUnderWay;
+  const isOpen = payment.done === null && !payment.isUnderWay && payment.byAccount === null;
   const { read, again } = useOpened(link, isOpen);
   if (payment.done !== null) return <Paid done={payment.done} onAgain={payment.again} />;
   if (payment.isUnderWay) return <Loading>{TEXTS.confirming}</Loading>;
+  if (payment.byAccount !== null)
+    return (
+      <Suspense fallback={<Loading>{TEXTS.confirming}</Loading>}>
+        <FollowAccount
+          environment={link.environment}
+          payment={payment.byAccount}
+          settle={payment.settleAgain}
+        />
+      </Suspense>
+    );
   if (read === null) return <Loading>{TEXTS.reading}</Loading>;
   if ('problem' in read)
     return (

@@ -1,31 +1,32 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { ApiError, type Client } from '../../../sdk/src/main.ts';
 import { session } from '../session/store.ts';
+import { useAskedAgain } from './asked-again.ts';
 import type { LinkAddress } from './link.ts';
+import { type Offered, proofIn } from './proof.ts';
+import { forgetSecret } from './secret.ts';
 import { sentenceOf, TEXTS } from './texts.ts';
 
 /**
  * The payment of a link by this tab. It is kept until the tab is closed, so that a reload follows
- * the payment that was signed and offers no second one.
+ * the payment that was begun and offers no second one.
  */
 
 /** What the page shows of a payment when its quote is gone. */
-type Bought = {
+type Bought = Offered & {
   vendor: string;
   title: string;
-  /** Micro-units. */
-  amount: string;
   successUrl: string | null;
   isSingleUse: boolean;
 };
-/** What is sent again until the outcome is known. */
-type Signed = { token: string; transaction: string; bought: Bought };
-export type Done = { settlementId: string; receiptUrl: string | null; bought: Bought };
-type Kept = { signed: Signed } | { done: Done };
-
-const AGAIN_MS = 2000;
-/** How often a payment without a receipt is asked for it. The payment is made all the same. */
-const RECEIPT_ATTEMPTS = 5;
+/** What a wallet has signed. It is sent again until the outcome is known. */
+type Signed = { token: string; transaction: string; secret: string; bought: Bought };
+/** What an account pays. It is settled again, by this account, until the outcome is known. */
+export type ByAccount = { token: string; attempt: string; accountId: string; email: string; bought: Bought };
+export type Done = { settlementId: string; receiptUrl: string; bought: Bought };
+type Kept = { signed: Signed } | { byAccount: ByAccount } | { done: Done };
+/** What the API says of a payment on chain. */
+export type Confirmed = { settlementId: string; receiptUrl: string | null };
 
 const keyOf = ({ environment, paymentLinkId }: LinkAddress): string =>
   `quittance.link.${environment}.${paymentLinkId}`;
@@ -38,31 +39,41 @@ const readKept = (link: LinkAddress): Kept | null => {
   }
 };
 
-/**
- * @param attempts how often it was sent before
- * @returns the outcome; null: it is not known yet, or has no receipt yet
- * @throws Error with a sentence, if it failed
- */
-const carryOut = async (
-  client: Pick<Client, 'settlement'>,
+type Api = Pick<Client, 'settlement'>;
+
+/** Null: not confirmed yet. */
+const sendSigned = async (
+  { settlement }: Api,
   { environment }: LinkAddress,
-  { token, transaction, bought }: Signed,
-  attempts: number,
-): Promise<Done | null> => {
-  try {
-    const paid = await client.settlement.payLink({ environment, quote_token: token, transaction });
-    if (paid.status === 'pending') return null;
-    if (paid.receipt_url === null && attempts < RECEIPT_ATTEMPTS) return null;
-    return { settlementId: paid.settlement_id, receiptUrl: paid.receipt_url, bought };
-  } catch (error) {
-    // Without an answer, and while it is unknown whether money has moved, nothing else is signed.
-    if (!(error instanceof ApiError) || error.moneyMoved !== 'no') return null;
-    if (error.code === 'quote_already_settled') throw new Error(TEXTS.linkPaid, { cause: error });
-    throw new Error(sentenceOf(error.code, error.message), { cause: error });
-  }
+  { token, transaction, secret }: Signed,
+): Promise<Confirmed | null> => {
+  const paid = await settlement.payLink({ environment, quote_token: token, secret, transaction });
+  if (paid.status === 'pending') return null;
+  return { settlementId: paid.settlement_id, receiptUrl: paid.receipt_url };
 };
 
-/** What this tab has paid of a link, and what follows a signed transaction. */
+/** The same for the payment of the account that is signed in. */
+const settleAgain = async ({ settlement }: Api, { token, attempt }: ByAccount): Promise<Confirmed | null> => {
+  const paid = await settlement.settle({ quote_token: token, payment_attempt_id: attempt });
+  if (paid.status !== 'confirmed') return null;
+  const { settlement_id } = paid;
+  const receipt = await settlement.getReceipt({ settlement_id }).catch(() => null);
+  return { settlementId: settlement_id, receiptUrl: receipt?.receipt_url ?? null };
+};
+
+/**
+ * The sentence for an error after which this payment can never be made. Null: it may be made or
+ * have been made, so that nothing else is offered.
+ */
+const endOf = (error: unknown): string | null => {
+  if (!(error instanceof ApiError)) return null;
+  const { code, message, moneyMoved } = error;
+  // The quote is paid, and not by what this tab keeps.
+  if (code === 'quote_already_settled' && moneyMoved !== 'unknown') return TEXTS.linkPaid;
+  return moneyMoved === 'no' ? sentenceOf(code, message) : null;
+};
+
+/** What this tab has paid of a link, and what follows a payment that was begun. */
 export const useLinkPayment = (link: LinkAddress) => {
   const [kept, setKept] = useState(() => readKept(link));
   const [problem, setProblem] = useState<string | null>(null);
@@ -71,40 +82,51 @@ export const useLinkPayment = (link: LinkAddress) => {
     else sessionStorage.setItem(keyOf(link), JSON.stringify(now));
     setKept(now);
   };
-  const signed = kept !== null && 'signed' in kept ? kept.signed : null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows one signed transaction
-  useEffect(() => {
-    if (signed === null) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isOver = false;
-    let attempts = 0;
-    const attempt = async (): Promise<void> => {
-      try {
-        const done = await carryOut(session.get().client, link, signed, attempts++);
-        if (isOver) return;
-        if (done !== null) keep({ done });
-        else timer = setTimeout(() => void attempt(), AGAIN_MS);
-      } catch (error) {
-        if (isOver) return;
-        setProblem((error as Error).message);
-        keep(null);
-      }
-    };
-    void attempt();
+  const begin = (now: Kept) => {
+    setProblem(null);
+    keep(now);
+  };
+  const end = (text: string) => {
+    setProblem(text);
+    keep(null);
+  };
+
+  /** Says that it is paid after the receipt has proven that, and not before. Null: not yet. */
+  const conclude = async (paid: Confirmed | null, bought: Bought): Promise<(() => void) | null> => {
+    if (paid === null) return null;
+    const { settlementId, receiptUrl } = paid;
+    const proof = await proofIn(receiptUrl, settlementId, { ...link, ...bought });
+    if (proof === null) return null;
     return () => {
-      isOver = true;
-      clearTimeout(timer);
+      forgetSecret(link);
+      if (proof === 'paid') keep({ done: { settlementId, receiptUrl: receiptUrl!, bought } });
+      else end(TEXTS.otherPayment);
     };
-  }, [signed?.transaction]);
+  };
+  const carriedOut = async (pay: (client: Api) => Promise<Confirmed | null>, bought: Bought) => {
+    try {
+      return await conclude(await pay(session.get().client), bought);
+    } catch (error) {
+      const text = endOf(error);
+      return text === null ? null : () => end(text);
+    }
+  };
+
+  const signed = kept !== null && 'signed' in kept ? kept.signed : null;
+  useAskedAgain(signed?.transaction ?? null, () =>
+    carriedOut((client) => sendSigned(client, link, signed!), signed!.bought),
+  );
+  const byAccount = kept !== null && 'byAccount' in kept ? kept.byAccount : null;
   return {
     isUnderWay: signed !== null,
+    byAccount,
     done: kept !== null && 'done' in kept ? kept.done : null,
     problem,
-    send: (payment: Signed) => {
-      setProblem(null);
-      keep({ signed: payment });
-    },
-    finish: (done: Done) => keep({ done }),
+    send: (payment: Signed) => begin({ signed: payment }),
+    settle: (payment: ByAccount) => begin({ byAccount: payment }),
+    /** Called again and again while the account of the payment is signed in. */
+    settleAgain: () => carriedOut((client) => settleAgain(client, byAccount!), byAccount!.bought),
+    conclude,
     again: () => keep(null),
   };
 };

@@ -1,9 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { ApiError } from '../../../sdk/src/main.ts';
+import type { ReceiptClaims } from '../../../sdk/src/receipt.ts';
 import type { Keys } from '../../../sdk/src/tokens.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
+import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
 import { linkIn, openLink, successAddress } from './link.ts';
+import { isReceiptOf } from './proof.ts';
+import { handleOf } from './secret.ts';
 import { sentenceOf, TEXTS } from './texts.ts';
 
 const ID = 'pl_01kaj5w0c0e8h9x2m4n6p8q0rs';
@@ -92,4 +96,42 @@ test('the vendor learns the settlement, whatever its address has already', () =>
   expect(successAddress('https://shop.example/a?b=1#c', 'stl_1')).toBe(
     'https://shop.example/a?b=1&quittance_settlement=stl_1#c',
   );
+});
+
+test('the handle of a page is the one that the API makes of its secret and link', async () => {
+  const secret = 'A'.repeat(43);
+  expect(await handleOf(secret, ID)).toBe(pageHandleOf(secret, ID));
+  expect(await handleOf(secret, ID)).not.toBe(await handleOf(secret, `${ID.slice(0, -1)}z`));
+});
+
+const SETTLEMENT = 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs';
+const amount = { gross: '2500000', fee: '12500', net: '2487500', currency: 'USDC', mint: MINT } as const;
+const payee = { address: MINT.replace(/.$/, '1'), amount: amount.net };
+const vendor = { service_id: 's', service_name: 'Weather API', payees: [payee] };
+/** The claims that are compared. */
+const receiptOf = (more: Partial<ReceiptClaims> = {}) =>
+  ({
+    ...{ env: 'test', settlement_id: SETTLEMENT, payment_link_id: ID, chain_status: 'confirmed' },
+    ...{ amount, vendor, ...more },
+  }) as ReceiptClaims;
+const strange = { address: MINT, amount: '1' };
+const offered = {
+  environment: 'test',
+  paymentLinkId: ID,
+  amount: amount.gross,
+  payee: payee.address,
+} as const;
+
+test.each<[string, Partial<ReceiptClaims>, boolean]>([
+  ['of the payment', {}, true],
+  ['of another link', { payment_link_id: `${ID.slice(0, -1)}z` }, false],
+  ['of no link', { payment_link_id: null }, false],
+  ['of another amount', { amount: { ...amount, gross: '10000' } }, false],
+  ['of another payee', { vendor: { ...vendor, payees: [strange] } }, false],
+  ['of another payee too', { vendor: { ...vendor, payees: [...vendor.payees, strange] } }, false],
+  ['of another settlement', { settlement_id: SETTLEMENT.replace(/.$/, '0') }, false],
+  ['of the other environment', { env: 'live' }, false],
+  ['of a payment that the chain has reversed', { chain_status: 'failed' }, false],
+])('a receipt %s is compared with what the page has offered', (_, more, isOwn) => {
+  expect(isReceiptOf(receiptOf(more), SETTLEMENT, offered)).toBe(isOwn);
 });

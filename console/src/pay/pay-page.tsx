@@ -50,8 +50,10 @@ const Checkout = ({ order }: { order: Order }) => {
       const payload = { x402Version: 2, accepted: offer?.accepted, payload: { transaction } };
       onDone(addressWith(back, { payload }), TEXTS.sent(host));
     },
-    onPaid: ({ settlement_id, settlement_token }) =>
-      onDone(addressWith(back, { settlement_id, settlement_token }), TEXTS.leaving(host)),
+    byAccount: {
+      onPaid: ({ settlement_id, settlement_token }) =>
+        onDone(addressWith(back, { settlement_id, settlement_token }), TEXTS.leaving(host)),
+    },
   };
   const address = (
     <span key="for" className="long">

@@ -15,7 +15,8 @@ export const TEXTS = {
   paid: 'Paid',
   paidAbout: 'The payment is confirmed on the chain. Save the receipt: it is signed, and cannot be changed.',
   receipt: 'Open the receipt',
-  noReceipt: 'There is no receipt right now. The vendor can send it to you later.',
+  otherPayment:
+    'A payment was confirmed whose receipt is not of this link, price and address. Ask the vendor before you pay again.',
   onward: (host: string) => `Continue to ${host}`,
   payAgain: 'Pay once more',
   expired: 'This price has expired. Nothing was paid.',
@@ -30,6 +31,9 @@ export const TEXTS = {
   account: 'Pay with an account',
   accountAbout: 'From the wallet of your account, within its limits. Nothing is added to the price.',
   signIn: 'Sign in to pay',
+  signInToFollow: (email: string) =>
+    `${email} has begun to pay. Sign in to this account again to see the outcome; you do not pay twice.`,
+  signOut: 'Sign out',
   phone: 'Pay on your phone',
   phoneWallet:
     'Scan this code with the wallet app of your phone, and confirm there. You need USDC only: Quittance pays the network fee. Keep this page open: it shows the receipt.',
@@ -59,6 +63,8 @@ const REASONS: Record<string, string> = {
   blockhash_expired: 'The signature came too late.',
   simulation_failed: 'The chain refuses the payment. Your wallet may have no USDC.',
   payment_failed: 'The payment has failed, and no money moved.',
+  limit_exceeded: 'The limits of your account do not allow this payment.',
+  delegation_inactive: 'Your wallet allows no spending, or too little. Change that in the console.',
   unknown_instruction: 'Your wallet adds instructions that are not accepted. Use another wallet.',
   amount_mismatch: 'Your wallet would have paid another amount, so nothing was paid.',
   transaction_could_not_be_decoded:

@@ -48,6 +48,12 @@ export class OtherAccountError extends Error {
 const storedEnvironment = (): Environment =>
   localStorage.getItem(ENVIRONMENT_KEY) === 'live' ? 'live' : 'test';
 
+/** What a person has chosen, for the next pages too. A page of a payment link stores nothing. */
+const chosen = (environment: Environment): Environment => {
+  localStorage.setItem(ENVIRONMENT_KEY, environment);
+  return environment;
+};
+
 /**
  * Ends a sign-in that another one of the same account replaces. Its refresh token was overwritten
  * in the cookie.
@@ -120,7 +126,6 @@ const createStore = () => {
 
   const show = (environment: Environment) => {
     tokens = null;
-    localStorage.setItem(ENVIRONMENT_KEY, environment);
     set({ environment, client: clientOf(environment), status: 'resuming', account: null });
   };
 
@@ -138,7 +143,7 @@ const createStore = () => {
       return () => listeners.delete(listener);
     },
     resume,
-    /** Switches to the other environment, signed in if its cookie holds a sign-in. */
+    /** Shows the other environment here, signed in if its cookie holds a sign-in. */
     switchTo: async (next: Environment): Promise<void> => {
       if (next === state.environment) return;
       show(next);
@@ -146,7 +151,7 @@ const createStore = () => {
     },
     /** Adopts the sign-in of a link or passkey, in its environment, and notifies the other tabs. */
     signedIn: (answer: SignedIn, into: Environment): void => {
-      if (into !== state.environment) show(into);
+      if (into !== state.environment) show(chosen(into));
       adopt(answer);
       channel.postMessage(into);
     },
@@ -167,6 +172,9 @@ const createStore = () => {
 };
 
 export const session = createStore();
+
+/** Switches the console to the other environment. */
+export const chooseEnvironment = (next: Environment): Promise<void> => session.switchTo(chosen(next));
 
 const SIGNED_IN_KEY = 'quittance.signed-in';
 session.subscribe(() => {

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { matchRoute, useLocation, useRouter } from 'wouter';
 import { GUIDES } from '../generated/guides.ts';
 import { AREAS } from '../routes.ts';
-import { session } from '../session/store.ts';
+import { chooseEnvironment } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button } from './button.tsx';
 
@@ -44,7 +44,7 @@ export const Band = ({ door }: { door: boolean }) => {
           <Button
             size="small"
             busy={status === 'resuming' && 'Switching…'}
-            onPress={() => void session.switchTo(other)}
+            onPress={() => void chooseEnvironment(other)}
           >
             Switch to {other}
           </Button>

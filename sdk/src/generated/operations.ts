@@ -86,9 +86,9 @@ export interface Operations {
     acceptForeign(input: Input<'settlement.acceptForeign'>, options?: CallOptions): Answer<'settlement.acceptForeign'>;
     /** Allow the success of an undelivered x402 payment to be handed out once more. A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement. `POST /v1/settlements/:settlement_id/reissue`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     reissueForeign(input: Input<'settlement.reissueForeign'>, options?: CallOptions): Answer<'settlement.reissueForeign'>;
-    /** Pay the quote of a payment link with a transaction that a wallet has signed. Called by the page of the link. The transaction transfers the amount of the quote to its payout address, with the memo of the quote, and leaves the signature of the fee payer empty. It is signed only after the payment is recorded as the one payment of its quote. A repeat never pays twice. After 202, repeat the call. `POST /v1/payment-links/payments`. Errors: conflict, insufficient_funds, payment_failed, quote_expired, quote_already_settled, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Pay the quote of a payment link with a transaction that a wallet has signed. Called by the page of the link. The transaction transfers the amount of the quote to its payout address, with the memo of the quote, and leaves the signature of the fee payer empty. It is signed only after the payment is recorded as the one payment of its quote. A repeat never pays twice. After 202, repeat the call. Only calls with the secret of the first one are told what was paid; others get `quote_already_settled`. `POST /v1/payment-links/payments`. Errors: conflict, insufficient_funds, payment_failed, quote_expired, quote_already_settled, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     payLink(input: Input<'settlement.payLink'>, options?: CallOptions): Answer<'settlement.payLink'>;
-    /** What became of the code that the page of a payment link shows. Called by the page, with the secret whose SHA-256 its code names. Nobody who only sees the code can call it. `failed`: no money moved, and the code can be scanned again. `POST /v1/payment-links/phone-payments`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** What became of the code that the page of a payment link shows. Called by the page, with its link and the secret of whose hash its code is. Nobody who only sees the code can call it. `failed`: no money moved, and the code can be scanned again. `POST /v1/payment-links/phone-payments`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     followPhonePayment(input: Input<'settlement.followPhonePayment'>, options?: CallOptions): Answer<'settlement.followPhonePayment'>;
     /** Get the signed receipt of a payment. Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`. `GET /v1/settlements/:settlement_id/receipt`. Errors: not_found, conflict, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getReceipt(input: Input<'settlement.getReceipt'>, options?: CallOptions): Answer<'settlement.getReceipt'>;
@@ -530,6 +530,8 @@ export type {
   OutgoingPayment,
   OutgoingPaymentReport,
   OutgoingPaymentRequest,
+  PageHandle,
+  PageSecret,
   PaidPaymentLink,
   Passkey,
   PasskeyApprovalOptions,
@@ -557,7 +559,6 @@ export type {
   PendingDeviceSignIn,
   PendingIncomingPayment,
   PendingSettlement,
-  PhoneHandle,
   PhonePayment,
   PhonePaymentLabel,
   PhonePaymentStatus,

@@ -169,7 +169,7 @@ export interface operations {
       payment_link_id: PaymentLinkId;
       /** The environment of the link */
       environment: Environment;
-      handle: PhoneHandle;
+      handle: PageHandle;
     };
     output: PhonePaymentLabel;
   };
@@ -178,7 +178,7 @@ export interface operations {
       payment_link_id: PaymentLinkId;
       /** The environment of the link */
       environment: Environment;
-      handle: PhoneHandle;
+      handle: PageHandle;
     } & RequestPhonePaymentRequest;
     output: RequestedPhonePayment;
   };
@@ -1886,11 +1886,8 @@ export type FiatCurrency = string;
 export type FollowPhonePaymentRequest = {
     /** @description The environment of the link */
     environment: Environment;
-    /**
-     * @description What the page alone knows: 32 random bytes, base64url
-     * @example AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8
-     */
-    secret: string;
+    payment_link_id: PaymentLinkId;
+    secret: PageSecret;
 };
 export type Health = {
     /**
@@ -2253,6 +2250,16 @@ export type OutgoingPaymentRequest = {
     requirement?: X402Requirement;
     challenge?: MppChallenge;
 };
+/**
+ * @description The SHA-256 of the payment link’s id, a dot and the secret of the page that shows the code, base64url
+ * @example 47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU
+ */
+export type PageHandle = string;
+/**
+ * @description What the page alone knows: 32 random bytes, base64url
+ * @example AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8
+ */
+export type PageSecret = string;
 export type PaidPaymentLink = {
     settlement_id: SettlementId;
     /**
@@ -2547,6 +2554,7 @@ export type PayPaymentLinkRequest = {
     environment: Environment;
     /** @description The quote of the link */
     quote_token: CompactToken;
+    secret: PageSecret;
     /** @description The transaction that the wallet has signed */
     transaction: WireTransaction;
 };
@@ -2704,11 +2712,6 @@ export type PendingSettlement = {
     /** @description The transaction on chain. Null until it is seen there */
     tx_hash: TransactionHash | null;
 };
-/**
- * @description The SHA-256 of the secret of the page that shows the code, base64url
- * @example 47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU
- */
-export type PhoneHandle = string;
 export type PhonePayment = {
     status: PhonePaymentStatus;
 };
@@ -2926,6 +2929,8 @@ export type ReceiptClaims = {
         /** @description When the vendor made the quote */
         issued_at: Timestamp;
     } | null;
+    /** @description The payment link that was paid. Null: none */
+    payment_link_id: PaymentLinkId | null;
     /** @description Who was paid */
     vendor: {
         /** @description Null for an outgoing payment of x402 */

@@ -10,7 +10,7 @@ import { amountsOf, reservePayout } from '../quotes/price.ts';
 import { type NewQuote, upsertLinkQuote } from '../quotes/store.ts';
 import type { Terms } from '../terms.ts';
 import { scopeOfLink } from './model.ts';
-import { findOpenedLink, type PaymentLinkRow } from './store.ts';
+import { findOpenedLink, type OpenedLink } from './store.ts';
 import { type LinkAddress, urlOf } from './view.ts';
 
 export type OpeningDeps = Pick<Records, 'pool' | 'clock'> &
@@ -33,10 +33,10 @@ const alreadyPaid = (): ServiceError =>
 export const findPayableLink = async (
   deps: Pick<OpeningDeps, 'pool' | 'findService'>,
   paymentLinkId: string,
-): Promise<{ link: PaymentLinkRow; service: Service }> => {
+): Promise<{ link: OpenedLink; service: Service }> => {
   const link = await findOpenedLink(deps.pool, paymentLinkId);
   if (link === null) throw notFound('payment link');
-  if (link.quote_id !== null && link.payments > 0n) throw alreadyPaid();
+  if (link.is_paid) throw alreadyPaid();
   const service = await deps.findService(link.service_id);
   if (link.deactivated_at !== null || service === null || service.status !== 'active')
     throw conflict('this payment link is not active any more; ask the vendor for a new one');

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import { connectPool, type Pool, sql } from '../../../shared/db/pool.ts';
 import type { OutboxRow } from '../../../shared/events/outbox.ts';
+import { withClient } from '../../../shared/lib/call-client.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed } from '../../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
@@ -21,6 +23,7 @@ import { listPaymentLinks } from './list-payment-links.ts';
 import { openPaymentLink } from './open-payment-link.ts';
 import { redeemPayments } from './redeem-payments.ts';
 import { requestPhonePayment } from './request-phone-payment.ts';
+import { findOpenedLink } from './store.ts';
 
 const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 let database: TestDatabase;
@@ -32,7 +35,7 @@ let reservation: 'exists' | 'granted';
 const created: object[] = [];
 const published: OutboxRow[] = [];
 const redeemed: string[] = [];
-const asked: string[] = [];
+const asked: { quote_token: string; asked_from: string | null }[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -72,8 +75,8 @@ const deps = () => ({
     created.push(account);
   },
   listByQuotes: async () => [],
-  payLinkByPhone: async ({ quote_token }: { quote_token: string }) => {
-    asked.push(quote_token);
+  payLinkByPhone: async (input: (typeof asked)[number]) => {
+    asked.push(input);
     return { transaction: 'AQ==' };
   },
   redeemLinkPayment: async ({ settlement_id }: { settlement_id: string }) => {
@@ -160,6 +163,21 @@ test('no other quote can claim to be of a link', async () => {
   const scope = { payment_link: { memo: 'x' } };
   const forged = create(deps())({ service_id, scope }, { ...vendor(), service_id } as never, undefined);
   expect(await codeOf(forged)).toBe('validation_error');
+});
+
+test('an opening counts no payments of a link for many, whatever their number', async () => {
+  const [many, single] = [await make(), await make({ single_use: true })];
+  const scans = sql.type(z.object({ scans: z.bigint() }))`
+    select (seq_scan + coalesce(idx_scan, 0))::bigint as scans from pg_stat_xact_user_tables where relname = 'quotes'`;
+  /** How often an opening reads the table of quotes. */
+  const readsOf = ({ payment_link_id }: { payment_link_id: string }) =>
+    pool.transaction(async (tx) => {
+      const before = await tx.oneFirst(scans);
+      await findOpenedLink(tx, payment_link_id);
+      return (await tx.oneFirst(scans)) - before;
+    });
+  expect(await readsOf(many)).toBe(0n);
+  expect(await readsOf(single)).toBe(1n);
 });
 
 describe('a link for one payment', () => {
@@ -282,8 +300,9 @@ describe('a phone', () => {
     expect(await quotesOf(link)).toBe(0);
     const message = 'Tour: 2.50 USDC to Weather';
     expect(await request()).toEqual({ transaction: 'AQ==', message });
-    await request();
-    const [one, other] = asked.map((token) => storedClaims(token));
+    await withClient({ address: '203.0.113.0/24', agent: 'x' }, request);
+    expect(asked.map(({ asked_from }) => asked_from)).toEqual([null, '203.0.113.0/24']);
+    const [one, other] = asked.map(({ quote_token }) => storedClaims(quote_token));
     expect(one!.quote_id).not.toBe(other!.quote_id);
     expect(await quotesOf(link)).toBe(2);
   });

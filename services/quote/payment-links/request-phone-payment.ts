@@ -1,6 +1,7 @@
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { clientOfCall } from '../../../shared/lib/call-client.ts';
 import { displayUsdc } from '../../../shared/lib/usdc.ts';
 import type { Peers } from '../peers.ts';
 import { deleteUnusedLinkQuote } from '../quotes/store.ts';
@@ -22,7 +23,8 @@ export const requestPhonePayment =
     const found = await findPhoneLink(deps, payment_link_id);
     const { quote_id, quote_token } = await openLink(deps, found);
     try {
-      const asked = { payment_link_id, handle, quote_token, account };
+      const asked_from = clientOfCall()?.address ?? null;
+      const asked = { handle, quote_token, account, asked_from };
       const { transaction } = await deps.payLinkByPhone(asked);
       const { link, service } = found;
       const message = `${link.title}: ${displayUsdc(link.quote_amount)} to ${service.name}`;

@@ -19,8 +19,9 @@ const Row = z.object({
 export type PaymentLinkRow = z.infer<typeof Row>;
 type NewPaymentLink = Omit<PaymentLinkRow, 'payments' | 'deactivated_at'>;
 
-const columns = sql.fragment`payment_link_id, account_id, service_id, title, quote_amount, quote_id, success_url,
-  created_at, deactivated_at,
+const ownColumns = sql.fragment`payment_link_id, account_id, service_id, title, quote_amount, quote_id, success_url,
+  created_at, deactivated_at`;
+const columns = sql.fragment`${ownColumns},
   (select count(*) from quotes q where q.payment_link_id = payment_links.payment_link_id and ${isPaid}) as payments`;
 
 const inScope = ({ account_id, service_id }: QuoteScope) =>
@@ -53,9 +54,21 @@ export const findPaymentLink = (
   db.maybeOne(sql.type(Row)`
     select ${columns} from payment_links where payment_link_id = ${paymentLinkId} and ${inScope(scope)}`);
 
-/** A link for whoever has its address, or null. */
-export const findOpenedLink = (db: Db, paymentLinkId: string): Promise<PaymentLinkRow | null> =>
-  db.maybeOne(sql.type(Row)`select ${columns} from payment_links where payment_link_id = ${paymentLinkId}`);
+const Opened = Row.omit({ payments: true }).extend({
+  /** Of a link for one payment. */
+  is_paid: z.boolean(),
+});
+export type OpenedLink = z.infer<typeof Opened>;
+
+/**
+ * A link for whoever has its address, or null. Anybody can ask at any rate, so the payments of a
+ * link for many are not counted.
+ */
+export const findOpenedLink = (db: Db, paymentLinkId: string): Promise<OpenedLink | null> =>
+  db.maybeOne(sql.type(Opened)`
+    select ${ownColumns}, case when quote_id is null then false
+        else exists (select from quotes q where q.quote_id = payment_links.quote_id and ${isPaid}) end as is_paid
+    from payment_links where payment_link_id = ${paymentLinkId}`);
 
 /** The links with these ids, of any account. */
 export const listLinks = (db: Db, ids: readonly string[]): Promise<readonly PaymentLinkRow[]> =>

@@ -45,7 +45,7 @@ const orderOf = (
     transaction,
     memo: memo ?? null,
     externalId: null,
-    quote: null,
+    link: null,
     resource: resource ?? null,
   };
 };

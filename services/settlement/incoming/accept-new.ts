@@ -66,9 +66,9 @@ export const findConflict = async (
   { source_account }: Checked,
 ): Promise<Refusal | null> => {
   const hindrance = await findHindrance(deps, order);
-  const { externalId, quote, vendor } = order;
+  const { externalId, link, vendor } = order;
   if (hindrance !== null) return hindrance;
-  if (quote !== null) return (await isQuotePaid(deps.pool, quote.id)) ? QUOTE_SETTLED : null;
+  if (link !== null) return (await isQuotePaid(deps.pool, link.quoteId)) ? QUOTE_SETTLED : null;
   if (externalId === null) return null;
   const key = { service_id: vendor.serviceId, source_account, external_id: externalId };
   return (await findByExternalId(deps.pool, key)) === null ? null : IDENTIFIER_TAKEN;
@@ -78,14 +78,14 @@ const IDENTIFIER_TAKEN: Refusal = {
   reason: 'payment_identifier_conflict',
   message: 'another payment has this payment-identifier',
 };
-const QUOTE_SETTLED: Refusal = {
+export const QUOTE_SETTLED: Refusal = {
   reason: 'quote_settled',
   message: 'the quote is paid or being paid by another payment',
 };
 const TOO_MANY_OPEN: Refusal = {
   reason: 'too_many_open',
   message:
-    'many payments of this link wait for their wallets; open its page in the browser of your wallet, or scan again in a minute',
+    'too many payments by phones wait for their wallets; open the page in the browser of your wallet, or scan again in a minute',
 };
 const NO_CREDIT: Refusal = {
   reason: 'facilitator_credit_exhausted',
@@ -118,9 +118,11 @@ const newPayment = (
   source_account: checked.source_account,
   external_id: order.externalId,
   resource: order.resource,
-  quote_id: order.quote?.id ?? null,
-  scope: order.quote?.scope ?? null,
-  phone_handle: order.phone?.handle ?? null,
+  quote_id: order.link?.quoteId ?? null,
+  scope: order.link?.scope ?? null,
+  page_handle: order.link?.pageHandle ?? null,
+  signs_last: order.signsLast !== undefined,
+  asked_from: order.signsLast?.askedFrom ?? null,
 });
 
 /**
@@ -144,10 +146,9 @@ export const acceptNew = async (
     if (conflict !== null) return conflict;
     await failpoint('settlement.beforeAccept');
     const payment = newPayment(order, { ...one, rule: deps.accruedFee });
-    const { phone } = order;
-    const inserted = await (phone === undefined
+    const inserted = await (order.signsLast === undefined
       ? group.insert(payment)
-      : group.insertLast(phone.paymentLinkId, payment));
+      : group.insertLast(order.link!.paymentLinkId, payment));
     if (inserted === 'too_many_open') return TOO_MANY_OPEN;
     if (inserted === 'no_credit') return NO_CREDIT;
     if (inserted !== 'taken') {
@@ -157,5 +158,5 @@ export const acceptNew = async (
     const row = await findByMessage(pool, one.hash);
     if (row !== null) return { row, isNew: false };
   }
-  return order.quote === null ? IDENTIFIER_TAKEN : QUOTE_SETTLED;
+  return order.link === null ? IDENTIFIER_TAKEN : QUOTE_SETTLED;
 };

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { invalid } from '../../../shared/contract/errors.ts';
-import { LINK_KEY } from '../../../shared/contract/quote.ts';
+import { LINK_KEY, LinkScope } from '../../../shared/contract/quote.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { readToken } from '../../../shared/lib/compact-token.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
@@ -12,10 +11,14 @@ import type { Vendor } from './vendor.ts';
 
 export type LinkQuoteDeps = Pick<ServiceTerms, 'environment' | 'publicKeys' | 'mint'>;
 
-const LinkScope = z.object({ resource: z.string(), [LINK_KEY]: z.object({ memo: z.string() }) });
-
 /** A quote of a payment link. Only the quote service signs the key in the scope. */
-export type LinkQuote = { claims: QuoteClaims; inForce: boolean; memo: string; resource: string };
+export type LinkQuote = {
+  claims: QuoteClaims;
+  inForce: boolean;
+  paymentLinkId: string;
+  memo: string;
+  resource: string;
+};
 
 /** @throws ServiceError validation_error for a token that is no quote of a link here */
 export const readLinkQuote = (deps: LinkQuoteDeps, token: string): LinkQuote => {
@@ -26,7 +29,8 @@ export const readLinkQuote = (deps: LinkQuoteDeps, token: string): LinkQuote => 
   if (claims.mint !== deps.mint) throw invalid('quote_token', 'is not a quote of this network');
   claimQuote(claims.quote_id);
   const inForce = read.claimsFor('newPayment') !== null;
-  return { claims, inForce, memo: scope.data[LINK_KEY].memo, resource: scope.data.resource };
+  const { resource, [LINK_KEY]: link } = scope.data;
+  return { claims, inForce, paymentLinkId: link.payment_link_id, memo: link.memo, resource };
 };
 
 /** The vendor as the quote names it. What closes or freezes it is read before an acceptance. */
@@ -48,8 +52,14 @@ export const EXPIRED: Refusal = {
 export const isPayable = ({ claims, inForce }: LinkQuote, now: number): boolean =>
   inForce && Date.parse(claims.expires_at) > now;
 
-/** What the transaction must do that pays the quote. */
-export const orderOfLink = ({ claims, memo, resource }: LinkQuote, transaction: string): IncomingOrder => ({
+/**
+ * What the transaction must do that pays the quote.
+ * @param pageHandle of the page that is told of the payment
+ */
+export const orderOfLink = (
+  { claims, paymentLinkId, memo, resource }: LinkQuote,
+  { transaction, pageHandle }: { transaction: string; pageHandle: string },
+): IncomingOrder => ({
   rail: 'x402',
   vendor: vendorOf(claims),
   amountMicro: parseMicro(claims.quote_amount),
@@ -58,5 +68,5 @@ export const orderOfLink = ({ claims, memo, resource }: LinkQuote, transaction: 
   memo,
   resource,
   externalId: null,
-  quote: { id: claims.quote_id, scope: claims.scope },
+  link: { paymentLinkId, pageHandle, quoteId: claims.quote_id, scope: claims.scope },
 });

@@ -5,8 +5,14 @@ import type { IncomingRow } from '../settlements/store/incoming-payments.ts';
 import type { Refusal } from './model/refusal.ts';
 import type { Vendor } from './vendor.ts';
 
-/** A payment link whose code a phone has scanned, and the handle by which its page follows it. */
-type Phone = { paymentLinkId: string; handle: string };
+/** A payment link, and the page that is told of the payment. */
+type Link = {
+  paymentLinkId: string;
+  pageHandle: string;
+  /** Claimed by the settlement. */
+  quoteId: string;
+  scope: QuoteClaims['scope'];
+};
 
 /** A new payment that a client of another protocol has signed, and what it must do. */
 export type IncomingOrder = {
@@ -20,10 +26,10 @@ export type IncomingOrder = {
   transaction: string;
   externalId: string | null;
   resource: string | null;
-  /** The quote of a payment link, which the settlement claims. Null: an offer of the vendor. */
-  quote: { id: string; scope: QuoteClaims['scope'] } | null;
-  /** The buyer signs after our fee payer. Unset: the transaction is signed. */
-  phone?: Phone;
+  /** Null: an offer of the vendor. */
+  link: Link | null;
+  /** The buyer signs after our fee payer, and who asked for that. Unset: it is signed. */
+  signsLast?: { askedFrom: string | null };
 };
 
 /**
@@ -47,7 +53,6 @@ type Transfers = {
   amountMicro: bigint;
   feeMicro: bigint;
   memo: string | null;
-  phone?: Phone | undefined;
 };
 
 const toPayment = (transaction: string, { payee, ...of }: Transfers, feeWallet: string) => ({
@@ -57,15 +62,19 @@ const toPayment = (transaction: string, { payee, ...of }: Transfers, feeWallet: 
     ...(of.feeMicro > 0n ? [{ owner: feeWallet, amount: formatMicro(of.feeMicro) }] : []),
   ],
   memos: of.memo === null ? null : [of.memo],
-  ...(of.phone !== undefined && { signs_last: true as const }),
 });
 
 /** The transaction of a new payment with its transfers, as chain-submitter checks them. */
-export const paymentOf = ({ vendor, transaction, ...order }: IncomingOrder, feeWallet: string) =>
-  toPayment(transaction, { ...order, payee: vendor.payoutAddress }, feeWallet);
+export const paymentOf = (
+  { vendor, transaction, signsLast, ...order }: IncomingOrder,
+  feeWallet: string,
+) => ({
+  ...toPayment(transaction, { ...order, payee: vendor.payoutAddress }, feeWallet),
+  ...(signsLast !== undefined && { signs_last: true as const }),
+});
 
 /** The same for a recorded payment, with the transfers that it was accepted with. */
-export const recordedPaymentOf = (row: IncomingRow, transaction: string, feeWallet: string, phone?: Phone) =>
+export const recordedPaymentOf = (row: IncomingRow, transaction: string, feeWallet: string) =>
   toPayment(
     transaction,
     {
@@ -73,7 +82,6 @@ export const recordedPaymentOf = (row: IncomingRow, transaction: string, feeWall
       amountMicro: row.quote_amount,
       feeMicro: row.fee_amount,
       memo: row.memo,
-      phone,
     },
     feeWallet,
   );

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { call, forward } from '../../../shared/bus/call.ts';
 import type { Bus } from '../../../shared/bus/connect.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
 import { confirm, type Key, newKey, owedOf, rowOf } from '../../../test/support/incoming-calls.ts';
 import {
   admin,
@@ -44,7 +45,7 @@ beforeEach(() => {
 });
 
 const newSecret = () => createHash('sha256').update(newId('evt')).digest('base64url');
-const handleOf = (text: string) => createHash('sha256').update(text).digest('base64url');
+const handleOf = (text: string) => pageHandleOf(text, payment_link_id);
 const linkQuote = () =>
   quote(50_000n, {
     of: key,
@@ -53,23 +54,28 @@ const linkQuote = () =>
       payment_link: { payment_link_id, title: 'Tour', success_url: null, memo: '0.05 USDC to Weather (q)' },
     },
   });
+type Asked = { transaction?: string; handle?: string; asked_from?: string | null };
 /** Asks for the transaction of a quote of the link. @returns the one that was built, and signed */
-const ask = async (transaction = newTransaction()) => {
+const ask = async ({
+  transaction = newTransaction(),
+  handle = handleOf(secret),
+  asked_from = null,
+}: Asked = {}) => {
   submitter.built.push(transaction);
   const { quote_token } = linkQuote();
-  const asked = { payment_link_id, quote_token, account: PAYER, handle: handleOf(secret) };
+  const asked = { quote_token, account: PAYER, handle, asked_from };
   const { transaction: signed } = await call(quoteBus, settlement, 'payLinkByPhone', asked, {
     timeoutMs: 20_000,
   });
   return { transaction, signed };
 };
 type Followed = { status: string; settlement_id?: string; tx_hash?: string; receipt_url?: string };
-const follow = (of = secret) =>
+const follow = (of = secret, link = payment_link_id) =>
   forward(
     gateway,
     settlement,
     'followPhonePayment',
-    { environment: 'test', secret: of },
+    { environment: 'test', payment_link_id: link, secret: of },
     { kind: 'none' },
     { timeoutMs: 20_000, headers: {} },
   ) as Promise<Followed>;
@@ -88,7 +94,7 @@ test('it is recorded with its quote before it is signed, and the page of its cod
   expect(hashOf(signed)).toBe(hashOf(transaction));
   expect(signed).not.toBe(transaction);
   expect(await rowOf(transaction)).toMatchObject({
-    ...{ rail: 'x402', status: 'pending', phone_handle: handleOf(secret), open_link_id: payment_link_id },
+    ...{ rail: 'x402', status: 'pending', page_handle: handleOf(secret), open_link_id: payment_link_id },
   });
   expect(await follow()).toEqual({ status: 'pending' });
   expect(await follow(newSecret())).toEqual({ status: 'waiting' });
@@ -144,11 +150,11 @@ test('what chain-submitter refuses leaves nothing', async () => {
   const transaction = newTransaction();
   const refusal = { outcome: 'refused', reason: 'source_blocked', message: 'no' } as const;
   submitter.submits.set(hashOf(transaction), refusal);
-  expect(await outcome(ask(transaction))).toBe('conflict');
+  expect(await outcome(ask({ transaction }))).toBe('conflict');
   expect(await settlementsOf()).toEqual([]);
   const poor = newTransaction();
   submitter.checks.set(hashOf(poor), { ...refusal, reason: 'insufficient_funds' });
-  expect(await outcome(ask(poor))).toBe('insufficient_funds');
+  expect(await outcome(ask({ transaction: poor }))).toBe('insufficient_funds');
   expect(await settlementsOf()).toEqual([]);
 });
 
@@ -168,13 +174,70 @@ test('one that was recorded and not signed is closed by the sweep, and leaves no
   expect(await settlementsOf()).toEqual([]);
 });
 
-test('of many at once as many are open as the link may have, and another link is not held up', async () => {
-  await admin.query('insert into fee_accounts (account_id, accrued, paid) values ($1, $2, $2)', [
-    ...[key.account_id, 10_000_000],
-  ]);
-  const asked = await Promise.all(Array.from({ length: 70 }, () => outcome(ask())));
-  expect(asked.filter((each) => each === 'ok')).toHaveLength(64);
-  expect(asked.filter((each) => each === 'conflict')).toHaveLength(6);
-  payment_link_id = newId('pl');
-  await ask();
-}, 60_000);
+test('a page follows no payment of another link, whoever has asked for it with the handle that its code shows', async () => {
+  const [own, shown] = [payment_link_id, handleOf(secret)];
+  const other = { key: newKey(), payment_link_id: newId('pl') };
+  ({ key, payment_link_id } = other);
+  const { transaction } = await ask({ handle: shown });
+  await confirm(transaction);
+  await waitFor(settlementsOf, ([row]) => row?.status === 'issued');
+  expect(await follow(secret, own)).toEqual({ status: 'waiting' });
+  expect(await follow(secret, other.payment_link_id)).toEqual({ status: 'waiting' });
+});
+
+describe('of many at once', () => {
+  /** Asks that nothing but the number of open payments can refuse. */
+  const askAtOnce = async (networks: readonly string[]) => {
+    await admin.query('insert into fee_accounts (account_id, accrued, paid) values ($1, $2, $2)', [
+      ...[key.account_id, 10_000_000],
+    ]);
+    const asked = await Promise.all(networks.map((asked_from) => outcome(ask({ asked_from }))));
+    const count = (of: string) => asked.filter((each) => each === of).length;
+    return { open: count('ok'), refused: count('conflict') };
+  };
+  const networks = (count: number) => Array.from({ length: count }, (_, number) => `203.0.${number}.0/24`);
+  const newLink = (of = newKey()) => {
+    key = of;
+    payment_link_id = newId('pl');
+  };
+  beforeEach(() => admin.query('delete from settlements where open_link_id is not null'));
+
+  test('as many are open as the link may have, and another link is not held up', async () => {
+    expect(await askAtOnce(networks(70))).toEqual({ open: 64, refused: 6 });
+    newLink(key);
+    await ask();
+  }, 60_000);
+
+  test('a vendor has a share of all, whatever its links and whoever asks', async () => {
+    const { open } = await askAtOnce(networks(60));
+    newLink(key);
+    await admin.query('delete from fee_accounts where account_id = $1', [key.account_id]);
+    expect(open + (await askAtOnce(networks(60))).open).toBe(103);
+    newLink();
+    await ask();
+  }, 60_000);
+
+  test('twelve networks do not close the links of all vendors', async () => {
+    const twelve = networks(12);
+    let open = 0;
+    for (let link = 0; link < 8; link += 1) {
+      newLink();
+      open += (await askAtOnce(Array.from({ length: 36 }, (_, number) => twelve[number % 12]!))).open;
+    }
+    expect(open).toBe(12 * 16);
+    newLink();
+    expect(await outcome(ask({ asked_from: twelve[0]! }))).toBe('conflict');
+    await ask({ asked_from: '198.51.100.0/24' });
+  }, 120_000);
+
+  test('from where one was asked for is known until it has ended', async () => {
+    const asked_from = '203.0.113.0/24';
+    const [paid, refused] = [await ask({ asked_from }), await ask({ asked_from })];
+    expect(await rowOf(paid.transaction)).toMatchObject({ asked_from });
+    await confirm(paid.transaction);
+    await failed(refused.transaction, 7);
+    await waitFor(settlementsOf, (rows) => rows.every(({ status }) => status !== 'pending'));
+    for (const { transaction } of [paid, refused])
+      expect(await rowOf(transaction)).toMatchObject({ asked_from: null });
+  });
+});

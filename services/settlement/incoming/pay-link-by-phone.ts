@@ -24,7 +24,7 @@ const refuse = (refusal: Refusal): never => {
  * buyer has nothing that could be sent.
  */
 const signRecorded = async (deps: PayLinkByPhoneDeps, order: IncomingOrder): Promise<string> => {
-  const { transaction, phone } = order;
+  const { transaction } = order;
   const checked = await check(deps, order);
   if (isRefusal(checked)) return refuse(checked);
   const settlementId = newId('stl');
@@ -37,7 +37,8 @@ const signRecorded = async (deps: PayLinkByPhoneDeps, order: IncomingOrder): Pro
   const { row } = accepted;
   const submitted = await asOpen(
     deps.submitIncoming({
-      ...recordedPaymentOf(row, transaction, deps.feeWallet, phone),
+      ...recordedPaymentOf(row, transaction, deps.feeWallet),
+      signs_last: true,
       settlement_id: row.settlement_id,
       account_id: row.vendor_account_id!,
     }),
@@ -53,12 +54,12 @@ const signRecorded = async (deps: PayLinkByPhoneDeps, order: IncomingOrder): Pro
  */
 export const payLinkByPhone =
   (deps: PayLinkByPhoneDeps): Handler<typeof settlement.internal.payLinkByPhone> =>
-  async ({ quote_token, payment_link_id: paymentLinkId, handle, account }) => {
+  async ({ quote_token, handle, account, asked_from }) => {
     const quote = readLinkQuote(deps, quote_token);
     if (!isPayable(quote, deps.clock())) return refuse(EXPIRED);
     const { payout_address: payee, quote_amount: amount } = quote.claims;
     const { memo } = quote;
     const { transaction } = await deps.buildIncoming({ payer: account, payee, amount, memo });
-    const order = { ...orderOfLink(quote, transaction), phone: { paymentLinkId, handle } };
-    return { transaction: await signRecorded(deps, order) };
+    const order = orderOfLink(quote, { transaction, pageHandle: handle });
+    return { transaction: await signRecorded(deps, { ...order, signsLast: { askedFrom: asked_from } }) };
   };

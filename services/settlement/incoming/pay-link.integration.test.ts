@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { forward } from '../../../shared/bus/call.ts';
 import type { Bus } from '../../../shared/bus/connect.ts';
+import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { assemble, messageOf } from '../../../shared/lib/wire-transaction.ts';
 import {
   callsOf,
   changeService,
@@ -43,9 +46,10 @@ beforeEach(() => {
   key = newKey();
 });
 
+const PAYMENT_LINK = newId('pl');
 const MEMO = '0.05 USDC to Weather (q)';
 const linkQuote = (options: Parameters<typeof quote>[1] = {}) => {
-  const payment_link = { payment_link_id: 'pl', title: 'Tour', success_url: null, memo: MEMO };
+  const payment_link = { payment_link_id: PAYMENT_LINK, title: 'Tour', success_url: null, memo: MEMO };
   return quote(50_000n, {
     of: key,
     scope: { resource: 'https://api.example.com/pay', payment_link },
@@ -53,12 +57,13 @@ const linkQuote = (options: Parameters<typeof quote>[1] = {}) => {
   });
 };
 type Answer = { settlement_id: string; status: string; tx_hash: string | null; receipt_url?: string | null };
-const payLink = (quote_token: string, transaction: string) =>
+const SECRET = 'A'.repeat(43);
+const payLink = (quote_token: string, transaction: string, secret = SECRET) =>
   forward(
     gateway,
     settlement,
     'payLink',
-    { environment: 'test', quote_token, transaction },
+    { environment: 'test', quote_token, secret, transaction },
     { kind: 'none' },
     { timeoutMs: 20_000, headers: {} },
   ) as Promise<Answer>;
@@ -94,6 +99,32 @@ test('a payment is recorded with quote and scope, confirmed with a receipt, and 
   expect(await redeem(payment)).toEqual({ done: true });
   expect(await callAs(key, 'get', { settlement_id })).toMatchObject({ status: 'redeemed' });
   expect(await redeem({ ...payment, quote_id: linkQuote().quote_id })).toEqual({ done: true });
+});
+
+test('only the page that has paid is told of its payment, and not who has opened the link too', async () => {
+  const q = linkQuote();
+  const earlier = linkQuote({ quote_id: q.quote_id, expiresInMs: -3_000_000 });
+  const transaction = newTransaction();
+  const answer = payLink(q.quote_token, transaction);
+  await pendingRow(transaction);
+  // The message is public on the chain, and needs no signature.
+  const bare = Buffer.from(assemble(messageOf(transaction)!, [null, null])).toString('base64');
+  const strange = 'B'.repeat(43);
+  const asked = [q, earlier].flatMap(({ quote_token }) =>
+    [transaction, bare].map((bytes) => outcome(payLink(quote_token, bytes, strange))),
+  );
+  await confirm(transaction);
+  const own = await answer;
+  expect(await Promise.all(asked)).toEqual(Array.from({ length: 4 }).fill('quote_already_settled'));
+  const later = payLink(earlier.quote_token, bare, strange);
+  await expect(later).rejects.toMatchObject({
+    code: 'quote_already_settled',
+    extras: { money_moved: 'yes' },
+  });
+  expect(JSON.stringify(await later.catch((error: ServiceError) => error.extras))).not.toContain(
+    own.settlement_id,
+  );
+  expect(await payLink(earlier.quote_token, bare)).toEqual(own);
 });
 
 describe('one quote is paid once (rule 2)', () => {

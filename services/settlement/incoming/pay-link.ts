@@ -1,6 +1,8 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { failedError } from '../settlements/model/refusal.ts';
+import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
+import { failedError, moneyMovedBy } from '../settlements/model/refusal.ts';
+import { QUOTE_SETTLED } from './accept-new.ts';
 import { type FindReceiptDeps, findReceipt } from './find-receipt.ts';
 import {
   EXPIRED,
@@ -23,14 +25,14 @@ const WAIT_MS = 8000;
 const presented = (
   { clock }: Pick<PayLinkDeps, 'clock'>,
   quote: LinkQuote,
-  transaction: string,
+  paid: { transaction: string; pageHandle: string },
 ): Presented<Refusal> => {
   const { claims, memo } = quote;
-  const order = orderOfLink(quote, transaction);
+  const order = orderOfLink(quote, paid);
   const { vendor, amountMicro } = order;
   return {
     vendor,
-    transaction,
+    transaction: paid.transaction,
     refuse: (refusal) => refusal,
     orderNow: async () => (isPayable(quote, clock()) ? order : { refused: EXPIRED }),
     mismatch: (row) => mismatchOf(row, { rail: 'x402', amountMicro, memo, quoteId: claims.quote_id }),
@@ -43,13 +45,16 @@ const presented = (
  */
 export const payLink =
   (deps: PayLinkDeps): Handler<typeof settlement.operations.payLink> =>
-  async ({ quote_token, transaction }) => {
+  async ({ quote_token, secret, transaction }) => {
     const until = performance.now() + WAIT_MS;
     const quote = readLinkQuote(deps, quote_token);
-    const outcome = await pay(deps, presented(deps, quote, transaction), until);
+    const pageHandle = pageHandleOf(secret, quote.paymentLinkId);
+    const outcome = await pay(deps, presented(deps, quote, { transaction, pageHandle }), until);
     if (outcome.kind === 'refused') throw acceptErrorOf(outcome.refusal, outcome.moved);
     const { row } = outcome;
     if (row.status === 'failed') throw failedError(row);
+    // Everybody can read the transaction on the chain. What was paid is its buyer's to know.
+    if (row.page_handle !== pageHandle) throw acceptErrorOf(QUOTE_SETTLED, moneyMovedBy(row));
     const { settlement_id } = row;
     if (outcome.kind === 'pending') return { settlement_id, status: 'pending', tx_hash: outcome.txHash };
     // A fork has removed it, and it is confirmed again soon.

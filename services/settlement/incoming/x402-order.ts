@@ -33,9 +33,7 @@ export const presentX402 = (deps: TermsDeps, request: Request, vendor: Vendor): 
   refuse: toX402,
   orderNow: async () => {
     const read = readX402Request(request, await termsFor(deps, vendor));
-    return 'reason' in read
-      ? { refused: read }
-      : { ...read, rail: 'x402', vendor, feeMicro: 0n, quote: null };
+    return 'reason' in read ? { refused: read } : { ...read, rail: 'x402', vendor, feeMicro: 0n, link: null };
   },
   mismatch: (row) => {
     const { x402Network: network, mint } = deps;

@@ -118,16 +118,17 @@ create table settlements (
   -- The success of an x402 payment is handed out once: when, and by which call.
   handed_out_at timestamptz,
   hand_out_id text,
-  -- The buyer of a payment link signs after our fee payer, and the page that shows the code follows
-  -- the payment by this handle (docs/adr/0080). Anybody can ask for such a payment, so one that
-  -- never came on chain is deleted.
-  phone_handle text collate "C",
+  -- Of a payment link: the hash of what its page alone has. Nobody else is told of the payment.
+  page_handle text collate "C",
+  -- The buyer of a link signs after our fee payer (docs/adr/0080). One that is not paid is deleted.
+  signs_last boolean not null default false,
+  asked_from text collate "C",
   dispatch_count integer not null default 1,
   progressed_at timestamptz not null default app_now(),
   created_at timestamptz not null default app_now(),
   -- What partial indexes depend on, as columns. An update writes all indexes of the row if it
   -- changes a column that any of them names. The confirmation of a payment changes none of these.
-  open_link_id text collate "C" generated always as (case when phone_handle is not null and status = 'pending'
+  open_link_id text collate "C" generated always as (case when signs_last and status = 'pending'
     then scope -> 'payment_link' ->> 'payment_link_id' end) stored,
   paying_quote_id text collate "C" generated always as (case when status not in ('failed', 'voided') then quote_id end) stored,
   paying_external_id text collate "C" generated always as (case when status <> 'failed' then external_id end) stored,
@@ -206,8 +207,7 @@ create index settlements_authorized on settlements (wallet_id) where capture_due
 create index settlements_open_of_payer on settlements (account_id) where capture_due_at is not null;
 create index settlements_open_of_vendor on settlements (vendor_account_id) where capture_due_at is not null;
 create index settlements_by_extended on settlements (extends, settlement_id) where extends is not null;
-create index settlements_by_phone_handle on settlements (phone_handle) where phone_handle is not null;
--- The payments that their buyers may still sign.
+create index settlements_by_page_handle on settlements (page_handle) where signs_last;
 create index settlements_open_of_link on settlements (open_link_id) where open_link_id is not null;
 create index settlements_under_way on settlements (under_way_since) where under_way_since is not null;
 

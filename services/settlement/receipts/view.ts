@@ -1,3 +1,4 @@
+import { LINK_KEY, LinkScope } from '../../../shared/contract/quote.ts';
 import type { ReceiptClaims } from '../../../shared/contract/settlement/receipts.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
@@ -35,6 +36,10 @@ const termsOf = (row: ConfirmedRow) => {
 const vendorOf = ({ quote_amount, fee_amount }: ConfirmedRow, payout_address: string): Payee[] =>
   payeesOf({ pay_to: payout_address, amount: formatMicro(quote_amount - fee_amount) });
 
+/** The link of a payment, from the key of the scope that only quotes of links have. */
+const linkOf = ({ scope }: ConfirmedRow): string | null =>
+  LinkScope.safeParse(scope).data?.[LINK_KEY].payment_link_id ?? null;
+
 /**
  * The content of a receipt.
  * @param owner owner of the wallet that paid
@@ -54,6 +59,7 @@ export const claimsOf = (
     status: statusNow(row),
     chain_status: row.chain_status,
     quote,
+    payment_link_id: linkOf(row),
     vendor: { service_id: row.service_id, service_name, payees },
     payer_address: owner,
     amount: {

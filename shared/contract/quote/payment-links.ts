@@ -5,8 +5,8 @@ import {
   Environment,
   label,
   MicroUsdc,
+  PageHandle,
   PaymentLinkId,
-  PhoneHandle,
   page,
   pageQuery,
   quoteAmount,
@@ -19,6 +19,11 @@ import { operation } from '../service.ts';
 
 /** The key of a quote's scope that only quotes of payment links have. */
 export const LINK_KEY = 'payment_link';
+/** What everybody who pays or shows such a quote reads of its scope. */
+export const LinkScope = z.object({
+  resource: z.string(),
+  [LINK_KEY]: z.object({ payment_link_id: PaymentLinkId, memo: z.string() }),
+});
 
 /**
  * Where the buyer may go after the payment. Plain http is allowed for pages on the developer's
@@ -86,7 +91,7 @@ const solanaPay = <M extends 'GET' | 'POST'>(method: M) => ({
   params: z.strictObject({
     payment_link_id: PaymentLinkId,
     environment: Environment.describe('The environment of the link'),
-    handle: PhoneHandle,
+    handle: PageHandle,
   }),
 });
 

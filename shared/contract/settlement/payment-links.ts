@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { CompactToken, Environment, SettlementId, TransactionHash, WireTransaction } from '../primitives.ts';
+import {
+  CompactToken,
+  Environment,
+  PageSecret,
+  PaymentLinkId,
+  SettlementId,
+  TransactionHash,
+  WireTransaction,
+} from '../primitives.ts';
 import { operation } from '../service.ts';
 import { PendingIncoming } from './incoming.ts';
 
@@ -34,7 +42,8 @@ export const paymentLinkOperations = {
     description:
       'Called by the page of the link. The transaction transfers the amount of the quote to its payout address, with ' +
       'the memo of the quote, and leaves the signature of the fee payer empty. It is signed only after the payment ' +
-      'is recorded as the one payment of its quote. A repeat never pays twice. After 202, repeat the call.',
+      'is recorded as the one payment of its quote. A repeat never pays twice. After 202, repeat the call. Only calls ' +
+      'with the secret of the first one are told what was paid; others get `quote_already_settled`.',
     http: {
       method: 'POST',
       path: '/v1/payment-links/payments',
@@ -50,6 +59,7 @@ export const paymentLinkOperations = {
       .strictObject({
         environment: Environment.describe('The environment of the quote'),
         quote_token: CompactToken.describe('The quote of the link'),
+        secret: PageSecret,
         transaction: WireTransaction.describe('The transaction that the wallet has signed'),
       })
       .meta({ id: 'PayPaymentLinkRequest' }),
@@ -62,8 +72,8 @@ export const paymentLinkOperations = {
   followPhonePayment: operation({
     summary: 'What became of the code that the page of a payment link shows',
     description:
-      'Called by the page, with the secret whose SHA-256 its code names. Nobody who only sees the code can call it. ' +
-      '`failed`: no money moved, and the code can be scanned again.',
+      'Called by the page, with its link and the secret of whose hash its code is. Nobody who only sees the code can ' +
+      'call it. `failed`: no money moved, and the code can be scanned again.',
     http: { method: 'POST', path: '/v1/payment-links/phone-payments', status: 200 },
     access: [],
     authorisedBy: 'nothing',
@@ -73,13 +83,8 @@ export const paymentLinkOperations = {
     body: z
       .strictObject({
         environment: Environment.describe('The environment of the link'),
-        secret: z
-          .string()
-          .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the base64url text of 32 bytes')
-          .meta({
-            description: 'What the page alone knows: 32 random bytes, base64url',
-            examples: ['AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8'],
-          }),
+        payment_link_id: PaymentLinkId,
+        secret: PageSecret,
       })
       .meta({ id: 'FollowPhonePaymentRequest' }),
     output: z.discriminatedUnion('status', [PhonePayment, Paid]),

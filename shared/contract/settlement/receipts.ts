@@ -4,6 +4,7 @@ import {
   Environment,
   MicroUsdc,
   MicroUsdcOrZero,
+  PaymentLinkId,
   QuoteId,
   RefundId,
   ServiceId,
@@ -63,6 +64,7 @@ export const ReceiptClaims = z
       .strictObject({ quote_id: QuoteId, issued_at: Timestamp.describe('When the vendor made the quote') })
       .nullable()
       .meta({ description: 'Null for a payment of another protocol' }),
+    payment_link_id: PaymentLinkId.nullable().describe('The payment link that was paid. Null: none'),
     vendor: z
       .strictObject({
         service_id: ServiceId.nullable().meta({ description: 'Null for an outgoing payment of x402' }),

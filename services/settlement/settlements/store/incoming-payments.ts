@@ -16,6 +16,8 @@ const IncomingRow = Row.extend({
   message_hash: z.string(),
   // The memo that it was accepted with. Null: any.
   memo: z.string().nullable(),
+  /** Of a payment link: the hash of what the page alone has that pays it. */
+  page_handle: z.string().nullable(),
   handed_out: z.boolean(),
   hand_out_id: z.string().nullable(),
   /** The whole net is refunded, or reserved for refunds. */
@@ -31,7 +33,7 @@ export const isIncoming = sql.fragment`rail in (${sql.join(
 /** After this time an answer that was not confirmed as sent counts as lost. */
 const HANDED_OUT_FOR = sql.fragment`interval '5 seconds'`;
 const isHandedOut = sql.fragment`(handed_out_at is not null and handed_out_at > app_now() - ${HANDED_OUT_FOR})`;
-const incomingColumns = sql.fragment`${columns}, message_hash, memo, hand_out_id, ${isHandedOut} as handed_out,
+const incomingColumns = sql.fragment`${columns}, message_hash, memo, page_handle, hand_out_id, ${isHandedOut} as handed_out,
   not ${isRedeemable} as is_refunded`;
 
 export type NewIncomingPayment = {
@@ -54,8 +56,12 @@ export type NewIncomingPayment = {
   /** The quote of a payment link, which the insert claims, and its scope. */
   quote_id: string | null;
   scope: IncomingRow['scope'];
-  /** The buyer signs after our fee payer, and a page follows the payment. Null: it has signed. */
-  phone_handle: string | null;
+  /** Of a payment link. */
+  page_handle: string | null;
+  /** The buyer signs after our fee payer. */
+  signs_last: boolean;
+  /** Of such a payment, until it has ended: the network of whoever asked for it. */
+  asked_from: string | null;
 };
 
 const NotInserted = z.object({ settlement_id: z.null(), has_credit: z.boolean().nullable() });
@@ -76,7 +82,7 @@ const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: 
       select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as input(position integer, settlement_id text,
         rail text, vendor_account_id text, service_id uuid, service_name text, payout_address text, quote_amount bigint,
         fee_amount bigint, accrued_fee bigint, message_hash text, memo text, payer_address text, source_account text,
-        external_id text, resource text, quote_id text, scope json, phone_handle text)
+        external_id text, resource text, quote_id text, scope json, page_handle text, signs_last boolean, asked_from text)
     ), fee_account as (
       ${lockFeeAccounts(sql.fragment`select vendor_account_id from input where accrued_fee > 0`, credit)}
     ), evaluated as (
@@ -87,10 +93,10 @@ const evaluateAndInsert = (db: Db, rows: readonly NewIncomingPayment[], credit: 
     ), inserted as (
       insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
         quote_amount, fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource,
-        quote_id, scope, phone_handle, holding)
+        quote_id, scope, page_handle, signs_last, asked_from, holding)
       select settlement_id, rail, vendor_account_id, service_id, service_name, payout_address, quote_amount,
         fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource, quote_id,
-        scope, phone_handle, false
+        scope, page_handle, signs_last, asked_from, false
       from evaluated where has_credit order by quote_id, message_hash
       on conflict do nothing
       returning *

@@ -126,7 +126,7 @@ const confirmedColumns = sql.fragment`
   settlement_token_hash = coalesce(s.settlement_token_hash, input.token_hash),
   redeemed_at = case when ${wasState.is('capturing')} then to_timestamp(input.issued_at / 1000) else s.redeemed_at end,
   forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
-  progressed_at = app_now()`;
+  asked_from = null, progressed_at = app_now()`;
 
 /** The row of CTE `input` for a confirmation. */
 const inputOf = (confirmation: Confirmation) => {
@@ -241,7 +241,7 @@ export const recordFailed = (
       update settlements as s set
         accrued_fee = s.accrued_fee - before.returned_fee,
         status = ${state.after('failed')}, chain_status = ${chainState.after('failed')}, holding = false,
-        failure_code = ${code}, failure_message = ${message}, progressed_at = app_now()
+        failure_code = ${code}, failure_message = ${message}, asked_from = null, progressed_at = app_now()
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}

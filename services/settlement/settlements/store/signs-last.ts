@@ -13,8 +13,21 @@ import { columns, Row, type SettlementRow } from './settlements.ts';
 
 /** How many may wait for their buyers: of a link, and of the environment. */
 export type OpenLimits = { ofLink: number; all: number };
+/** What a vendor, and whoever asks from one network, may have of the environment's number. */
+const SHARES = { ofVendor: 5, fromNetwork: 32 };
 
-const Open = z.object({ of_link: z.bigint(), of_all: z.bigint() });
+const Open = z.object({
+  of_link: z.number(),
+  of_vendor: z.number(),
+  from_network: z.number(),
+  of_all: z.number(),
+});
+
+const isWithin = (open: z.infer<typeof Open>, { ofLink, all }: OpenLimits): boolean =>
+  open.of_link < ofLink &&
+  open.of_vendor < Math.ceil(all / SHARES.ofVendor) &&
+  open.from_network < Math.ceil(all / SHARES.fromNetwork) &&
+  open.of_all < all;
 
 /**
  * Inserts one payment within the number that may be open. They are inserted one after the other, so
@@ -31,9 +44,12 @@ export const insertSigningLast = (
     await tx.query(sql.typeAlias('void')`select pg_advisory_xact_lock(hashtextextended('signs last', 0))`);
     // A later statement than the lock, so that it sees what the lock has waited for.
     const open = await tx.one(sql.type(Open)`
-      select count(*) filter (where open_link_id = ${paymentLinkId}) as of_link, count(*) as of_all
+      select (count(*) filter (where open_link_id = ${paymentLinkId}))::integer as of_link,
+        (count(*) filter (where vendor_account_id = ${row.vendor_account_id}))::integer as of_vendor,
+        (count(*) filter (where asked_from is not distinct from ${row.asked_from}::text))::integer as from_network,
+        count(*)::integer as of_all
       from settlements where open_link_id is not null`);
-    if (open.of_link >= BigInt(limits.ofLink) || open.of_all >= BigInt(limits.all)) return 'too_many_open';
+    if (!isWithin(open, limits)) return 'too_many_open';
     return (await insertIncomingPayments(tx, [row], credit))[0]!;
   });
 
@@ -51,15 +67,23 @@ const DELETED_WITHIN = '10 minutes';
 export const deleteUnsent = async (db: Db, settlementId: string, generation: number): Promise<boolean> =>
   (await db.maybeOne(sql.typeAlias('id')`
     with changed as (
-      delete from settlements where settlement_id = ${settlementId} and phone_handle is not null and ${state.is('pending')}
+      delete from settlements where settlement_id = ${settlementId} and signs_last and ${state.is('pending')}
         and ${allows('failed')} and generation <= ${generation}
         and created_at > app_now() - ${DELETED_WITHIN}::interval
       returning settlement_id, vendor_account_id, accrued_fee as returned_fee
     ), returned as (${returnFees})
     select settlement_id as id from changed`)) !== null;
 
-/** The payment that a page follows: the paid one, or else the newest. Null: nobody has asked. */
-export const findByPhoneHandle = (db: Db, handle: string): Promise<SettlementRow | null> =>
+/**
+ * The payment by the code of a page: the paid one, or else the newest. Null: nobody has asked.
+ * @param handle of the page, for this link only: anybody can ask for another one with a handle that
+ *   a code shows
+ */
+export const findByPageHandle = (
+  db: Db,
+  { handle, paymentLinkId }: { handle: string; paymentLinkId: string },
+): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
-    select ${columns} from settlements where phone_handle = ${handle}
+    select ${columns} from settlements
+    where signs_last and page_handle = ${handle} and scope -> 'payment_link' ->> 'payment_link_id' = ${paymentLinkId}
     order by issued_at is null, settlement_id desc limit 1`);

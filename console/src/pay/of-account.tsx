@@ -1,0 +1,26 @@
+import { type ReactNode, useEffect } from 'react';
+import { StepUpDialog } from '../session/step-up.tsx';
+import { session } from '../session/store.ts';
+import { DataOfAccount, useSession } from '../session/use-session.tsx';
+import { Loading } from '../ui/layout.tsx';
+import { TEXTS } from './texts.ts';
+
+type Props = { environment: 'test' | 'live'; children: ReactNode };
+
+/** Its children, once it is known whether the browser is signed in to the environment. */
+const Known = ({ environment: wanted, children }: Props) => {
+  const { status, environment } = useSession();
+  useEffect(() => {
+    void (session.get().environment === wanted ? session.resume() : session.switchTo(wanted));
+  }, [wanted]);
+  if (environment !== wanted || status === 'resuming') return <Loading>{TEXTS.reading}</Loading>;
+  return children;
+};
+
+/** What a page of a payment does for an account of the environment of its quote. */
+export const OfAccount = ({ environment, children }: Props) => (
+  <DataOfAccount>
+    <Known environment={environment}>{children}</Known>
+    <StepUpDialog />
+  </DataOfAccount>
+);
