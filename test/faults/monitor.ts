@@ -4,6 +4,8 @@ import type { Access } from './access.ts';
 import type { Break } from './break.ts';
 
 const EVERY_MS = 400;
+/** Settlement's own setting, TAB_MAX_NEW_PAYER_MICRO (docs/economics.md). */
+const NEW_PAYER_MICRO = 5_000_000;
 /** Settlement's own settings (docs/adr/0061). */
 const CREDIT = { firstMicro: 100_000, perPaid: 4, laterMicro: 5_000_000 };
 
@@ -39,6 +41,12 @@ const checks: Record<string, string> = {
     where accrued - paid > credit and not exists (
       select from settlement.settlements where scope ->> 'account_id' = f.account_id
         and service_id = '${PLATFORM_SERVICE_ID}' and issued_at is not null and chain_status = 'failed')`,
+  'new-payers-stay-within-their-cap': `
+    select account_id || ' has ' || open || ' open in ' || tabs || ' tabs' as what from (
+      select account_id, sum(quote_amount) as open, count(*) as tabs from settlement.settlements
+      where capture_due_at is not null group by 1) as t
+    where open > ${NEW_PAYER_MICRO} and not exists (
+      select from settlement.settlements as s where s.account_id = t.account_id and s.chain_status = 'finalized')`,
   'one-settlement-per-quote': `
     select quote_id as what from settlement.settlements where status not in ('failed', 'voided') and quote_id is not null group by 1 having count(*) > 1`,
 };

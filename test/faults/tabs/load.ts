@@ -5,7 +5,7 @@ import type { Access } from '../access.ts';
 import { actionsOf } from '../owner-actions.ts';
 import type { Rng } from '../rng.ts';
 import type { TabClient } from './client.ts';
-import { type Buyer, ceilingOf, type End, type Tab, type TabLog } from './log.ts';
+import { type Buyer, ceilingOf, type End, type Extension, type Tab, type TabLog } from './log.ts';
 
 const MOST_OPEN = 40;
 const TRIES = 4;
@@ -65,6 +65,18 @@ const useTab = (
   );
 };
 
+/** The quote of an extension of a tab. Null: the tab has ended, or there is no answer. */
+const quoteExtension = async (tab: Tab, client: TabClient, own: Rng): Promise<Extension | null> => {
+  const quote = await client.quoteMore(tab, own.int(20_000, Number(CEILING)));
+  if (quote === null) return null;
+  const extension = {
+    ...{ attemptId: crypto.randomUUID(), quote, isDecided: false, isCounted: false },
+    ...{ ids: new Set<string>(), ceilings: new Set<string>() },
+  };
+  tab.extensions.push(extension);
+  return extension;
+};
+
 /**
  * A buyer raises the ceiling once or twice while its tab is used or ends, some of it by two calls
  * at once.
@@ -72,13 +84,8 @@ const useTab = (
 const extendTab = async (tab: Tab, { client }: Pick<Load, 'client'>, own: Rng): Promise<void> => {
   for (let left = own.int(1, 2); left > 0; left -= 1) {
     await sleep(own.int(0, 700));
-    const quote = await client.quoteMore(tab, own.int(20_000, Number(CEILING)));
-    if (quote === null) return;
-    const extension = {
-      ...{ attemptId: crypto.randomUUID(), quote, isDecided: false, isCounted: false },
-      ...{ ids: new Set<string>(), ceilings: new Set<string>() },
-    };
-    tab.extensions.push(extension);
+    const extension = await quoteExtension(tab, client, own);
+    if (extension === null) return;
     const copies = own.chance(0.3) ? 2 : 1;
     await Promise.all(
       Array.from({ length: copies }, (_, copy) =>
@@ -109,6 +116,44 @@ const cheat = async ({ consumer }: Buyer, { access }: Pick<Load, 'access'>, own:
   return act.catch(() => null);
 };
 
+const newTab = (buyer: Buyer, { vendor, quote, end }: Pick<Tab, 'vendor' | 'quote' | 'end'>): Tab => ({
+  ...{ attemptId: crypto.randomUUID(), buyer, vendor, quote, end, from: Date.now(), to: Date.now() },
+  ...{ settlement: null, isDecided: false, reports: [], extensions: [], asked: new Set<string>() },
+  ...{ captured: new Set<string>(), isGivenUp: false, isVoided: false },
+});
+
+/** Opens a tab of its own quote. Null: there is no quote. */
+const openTab = async (buyer: Buyer, { client, log, vendors }: Load, own: Rng): Promise<Tab | null> => {
+  const vendor = own.pick(vendors);
+  const quote = await client.quote(vendor, { capture_window_seconds: WINDOW_SECONDS });
+  if (quote === null) return null;
+  const tab = newTab(buyer, { vendor, quote, end: 'given up' });
+  log.tabs.push(tab);
+  await repeated(() => client.authorize(tab), own);
+  return tab;
+};
+
+/**
+ * A payer without history opens tabs at once, and then extends all of them at once. Together that
+ * is more than its cap has room for (docs/economics.md). Its vendor gives them up, so that it stays
+ * one.
+ */
+const burst = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
+  const { client } = load;
+  const opening = Array.from({ length: own.int(5, 12) }, (_, at) => openTab(buyer, load, own.fork(100 + at)));
+  const tabs = (await Promise.all(opening)).filter((tab) => tab !== null);
+  const open = tabs.filter(({ settlement }) => settlement !== null);
+  const extended = await Promise.all(open.map((tab, at) => quoteExtension(tab, client, own.fork(200 + at))));
+  await Promise.all(
+    open.map(async (tab, at) => {
+      const extension = extended[at]!;
+      if (extension !== null) await repeated(() => client.extend(tab, extension), own.fork(300 + at));
+    }),
+  );
+  await Promise.all(open.map((tab, at) => endTab(tab, load, own.fork(400 + at))));
+  for (const tab of tabs) tab.to = Date.now();
+};
+
 const startTab = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
   const end = endOf(own);
   const vendor = own.pick(load.vendors);
@@ -119,11 +164,7 @@ const startTab = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
     ...{ ...mode, ...threshold, capture_window_seconds: WINDOW_SECONDS },
   });
   if (quote === null) return;
-  const tab: Tab = {
-    ...{ attemptId: crypto.randomUUID(), buyer, vendor, quote, end, from: Date.now(), to: Date.now() },
-    ...{ settlement: null, isDecided: false, reports: [], extensions: [], asked: new Set<string>() },
-    ...{ captured: new Set<string>(), isGivenUp: false, isVoided: false },
-  };
+  const tab = newTab(buyer, { vendor, quote, end });
   load.log.tabs.push(tab);
   const copies = own.chance(0.2) ? 2 : 1;
   await Promise.all(
@@ -151,7 +192,10 @@ const startTab = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
   tab.to = Date.now();
 };
 
-/** Tabs begin at their rate, while few enough are open. A cheater has one at a time. */
+/**
+ * Tabs begin at their rate, while few enough are open. A cheater has one at a time, and a payer
+ * without history one burst.
+ */
 export const startTabs = (load: Load) => {
   const { rng, buyers, perSecond } = load;
   const open = new Set<Promise<void>>();
@@ -160,9 +204,10 @@ export const startTabs = (load: Load) => {
   const begin = (number: number): void => {
     const own = rng.fork(number);
     const buyer = own.pick(buyers);
-    if (buyer.cheats && busy.has(buyer)) return;
+    const isAlone = buyer.cheats || buyer.isNew === true;
+    if (isAlone && busy.has(buyer)) return;
     busy.add(buyer);
-    const tab = startTab(buyer, load, own).finally(() => {
+    const tab = (buyer.isNew === true ? burst : startTab)(buyer, load, own).finally(() => {
       busy.delete(buyer);
       open.delete(tab);
     });

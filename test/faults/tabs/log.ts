@@ -7,6 +7,8 @@ export type Buyer = {
   /** The key of its agent. A sign-in ends before a long campaign does. */
   key: string;
   cheats: boolean;
+  /** It has paid nothing yet, and tries to have more open than such a payer may. */
+  isNew?: boolean;
   /** A cheater could not put its money back, for instance because of a fork. */
   isElsewhere?: boolean;
 };

@@ -4,6 +4,9 @@ const consumptions = 'services/settlement/settlements/store/consumptions.ts';
 const stalled = 'services/settlement/settlements/store/stalled.ts';
 const authorizations = 'services/settlement/settlements/store/authorizations.ts';
 
+const attempts = 'services/settlement/settlements/store/accept-attempts.ts';
+const extensions = 'services/settlement/settlements/store/accept-extension.ts';
+
 /** Rules of authorizations. */
 export const tabMutations: readonly Mutation[] = [
   {
@@ -19,6 +22,20 @@ export const tabMutations: readonly Mutation[] = [
     rule: '21: a newer use makes a capture decide again',
     traffic: 'tabs',
     patches: [{ file: authorizations, from: ' and s.units_consumed = input.used', to: '' }],
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'sums-follow-their-lock',
+    rule: '25: what a payer has open is summed after its lock',
+    traffic: 'tabs',
+    patches: [
+      { file: extensions, from: 'await lockAuthorizing(tx, partiesOf([extension.attempt]));', to: '' },
+      {
+        file: attempts,
+        from: 'await lockAuthorizing(tx, partiesOf(candidates.map(({ attempt }) => attempt)));',
+        to: '',
+      },
+    ],
     faults: ['kill-webhook'],
   },
   {

@@ -23,14 +23,21 @@ import { type Buyer, createTabLog, type TabLog } from './log.ts';
 const BALANCE = 10_000_000_000n;
 const TABS_PER_READ = 200;
 
-/** Buyers with a payment that is final: others may open a few tabs only. */
-const createBuyers = async (access: Access, vendor: Vendor, count: number) => {
+/**
+ * Buyers with a payment that is final: others may open a few tabs only.
+ * @param newcomers as many have none
+ */
+const createBuyers = async (
+  access: Access,
+  vendor: Vendor,
+  { count, newcomers }: { count: number; newcomers: number },
+) => {
   const api = patientApi(createApi(access.stack.gateway_url));
-  const buyers = await atOnce(count, () =>
+  const buyers = await atOnce(count + newcomers, () =>
     createConsumer(api, access.stack, { balance: BALANCE, allowance: BALANCE }),
   );
   await Promise.all(
-    buyers.map(async ({ token }) => {
+    buyers.slice(0, count).map(async ({ token }) => {
       const paid = await must(settleWith(api, token, await quoteOf(api, vendor)), 'first payment');
       const path = `GET /v1/settlements/${paid.settlement_id}` as const;
       await waitFor(
@@ -130,19 +137,21 @@ const linesOf = ({ tabs }: Pick<Case, 'tabs'>, log: TabLog): string[] => {
 
 /**
  * Tabs: authorizations whose vendors report use from two replicas, while some buyers empty their
- * wallets or take their allowance back.
+ * wallets or take their allowance back, and payers without history open and extend tabs at once.
  * @param options `perSecond`: tabs that begin per second. `uses`: about how many uses a tab gets
  */
 export const tabTraffic = ({
   perSecond = 5,
   buyers = 8,
   cheaters = 4,
+  newcomers = 2,
   vendors = 3,
   uses = 20,
 }: {
   perSecond?: number;
   buyers?: number;
   cheaters?: number;
+  newcomers?: number;
   vendors?: number;
   uses?: number;
 } = {}): Traffic<Access> => ({
@@ -151,8 +160,9 @@ export const tabTraffic = ({
   begin: async (access) => {
     const api = patientApi(createApi(access.stack.gateway_url));
     const sellers = await atOnce(vendors, () => createVendor(api, access.stack));
-    const all = (await createBuyers(access, sellers[0]!, buyers + cheaters)).map(
-      (buyer, at): Buyer => ({ ...buyer, cheats: at >= buyers }),
+    const count = buyers + cheaters;
+    const all = (await createBuyers(access, sellers[0]!, { count, newcomers })).map(
+      (buyer, at): Buyer => ({ ...buyer, cheats: at >= buyers && at < count, isNew: at >= count }),
     );
     const owners = [
       ...all.map(({ consumer }) => consumer.wallet.publicKey),
@@ -165,7 +175,7 @@ export const tabTraffic = ({
     const client = createTabClient(access, log);
     const authorized = () => log.tabs.filter(({ settlement }) => settlement !== null);
     return {
-      about: `${buyers} buyers and ${cheaters} cheaters have tabs with ${vendors} vendors`,
+      about: `${buyers} buyers, ${cheaters} cheaters and ${newcomers} payers without history have tabs with ${vendors} vendors`,
       start: (rng) => startTabs({ access, client, log, buyers: all, vendors: sellers, rng, perSecond, uses }),
       counts: () => {
         const { length } = authorized();
