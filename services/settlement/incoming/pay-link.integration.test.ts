@@ -86,6 +86,8 @@ test('a payment is recorded with quote and scope, confirmed with a receipt, and 
     receipt_url: expect.stringMatching(/^https:\/\/api\.example\.com\/receipt#/),
   });
   const { settlement_id } = answer;
+  const receipt = await callAs<{ claims: object }>(key, 'getReceipt', { settlement_id });
+  expect(receipt.claims).toMatchObject({ settlement_id, payment_link_id: PAYMENT_LINK });
   const own = await callAs(key, 'get', { settlement_id });
   expect(own).toMatchObject({
     ...{ rail: 'x402', status: 'issued', quote_id: q.quote_id, quote_amount: '50000', accrued_fee: '2001' },
