@@ -110,13 +110,22 @@ export const transcript = async (
   const balances = () => balancesOf(chain, owners);
 
   print('\nSeeded in the test environment');
-  print(`  vendor           ${VENDOR}   service ${vendor.serviceId}`);
-  print(`  vendor key       ${vendor.apiKey}`);
+  print(`  vendor           ${VENDOR}`);
   print(`  consumer         ${CONSUMER}   wallet ${consumer.walletId}`);
   print(`  consumer token   ${consumer.token}`);
+  const variables = {
+    QUITTANCE_URL: stack.gateway_url,
+    SERVICE_ID: vendor.serviceId,
+    SERVICE_KEY: vendor.apiKey,
+    DELEGATE_KEY: consumer.delegateKey,
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${value}`);
+  writeAtomically(path.join(stateDir, 'env'), `${lines.join('\n')}\n`, 0o600);
+  const about = `the delegate key pays up to ${displayUsdc(LEAST)} a day from that wallet`;
   print(
-    `  delegate key     ${consumer.delegateKey}   pays up to ${displayUsdc(LEAST)} a day from that wallet`,
+    `\nTo sell and to pay, for a shell (also in ${path.join(path.basename(stateDir), 'env')}; ${about}):`,
   );
+  for (const line of lines) print(`  ${line}`);
 
   print('\nOne payment through the public API');
   const before = await balances();
