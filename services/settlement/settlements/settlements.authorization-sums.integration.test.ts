@@ -95,7 +95,7 @@ test('rule 24: extensions that wait for a lock of another statement are evaluate
 
 test('rule 24: extensions and new tabs of many payers never pass the cap of their vendor', async () => {
   const payers = Array.from({ length: 6 }, () => consumer());
-  const tabs = [];
+  const tabs: { payer: ReturnType<typeof consumer>; tab: Tab }[] = [];
   for (const payer of payers) tabs.push({ payer, tab: await authorize({}, payer, USDC) });
   const open = await openOf('vendor_account_id', vendor.account_id);
   const cap = open + 2n * USDC;
