@@ -85,6 +85,6 @@ test('the first Node that it claims runs it, and an older one gets one sentence'
   expect(await runOn('20.3.0', cli, ...args)).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'quittance needs Node 22.12 or newer, and this is Node 20.3.0.\n',
+    stderr: 'quittance needs Node 22.19 or newer, and this is Node 20.3.0.\n',
   });
 }, 300_000);

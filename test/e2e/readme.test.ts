@@ -64,6 +64,8 @@ test('the two programs of the README have no type error, and one pays the other'
   const programs = snippetsOf('README.md', 'ts');
   expect(programs.map((code) => code.split('\n')[0])).toEqual(['// sell.ts', '// pay.ts']);
   const [sell, pay] = programs as [string, string];
+  // The README copies them from there.
+  expect([read('examples/sell.ts'), read('examples/pay.ts')]).toEqual([sell, pay]);
   writeFileSync(
     path.join(project.folder, 'sell.ts'),
     sell.replace('listen(8402)', `listen(${new URL(publicUrl).port})`),

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 test.each([
-  ['22.12.0', /Required: \{"node":">=22\.18"\}/],
+  ['22.18.0', /Required: \{"node":">=22\.19"\}/],
   ['24', null],
 ])(
   'npm install on Node %s',

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 type Ended = { code: number; stdout: string; stderr: string };
 
-/** The first Node that a package claims, as `22.12.0`. */
+/** The first Node that a package claims, as `22.19.0`. */
 export const firstNode = ({ installed }: InstalledPackage): string => {
   const { engines } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8')) as {
     engines: { node: string };

@@ -7,11 +7,8 @@ const isComplete = process.env.PACKAGES === 'all';
 const tried = <T>(versions: readonly T[]): readonly T[] =>
   isComplete ? versions : [versions[0]!, versions.at(-1)!];
 
-/**
- * The first Node that the SDK claims, then the last that cannot `require` an ES module and the
- * first that can, of the lines that have both, and the newest of each line.
- */
-export const NODES = tried(['20.3.0', '20.18', '20.20', '22.11.0', '22.12.0', '24', '26']);
+/** The first Node that the packages claim, and the newest of each line since. */
+export const NODES = tried(['22.19.0', '22', '24', '26']);
 
 /** The first TypeScript that the README claims, the last of each line since, and one between. */
 export const TYPESCRIPTS = tried(['5.0', '5.4', '5.9', '6.0', '7.0']);

@@ -65,7 +65,7 @@ const SnippetsPage = () => {
       </Section>
       <Section
         title="Put it in your server"
-        about="The route answers 402 with a price, checks the payment and delivers once. Node 22.18 or newer runs the file."
+        about="The route answers 402 with a price, checks the payment and delivers once. Node 22.19 or newer runs the file."
       >
         <Tabs
           label="Framework"
