@@ -378,6 +378,7 @@ END),
   constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)
 );
 CREATE INDEX settlements_authorized ON settlements USING btree (wallet_id) WHERE (capture_due_at IS NOT NULL);
+CREATE INDEX settlements_by_address ON settlements USING btree (payer_address, settlement_id DESC) WHERE (account_id IS NULL);
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX settlements_by_extended ON settlements USING btree (extends, settlement_id) WHERE (extends IS NOT NULL);

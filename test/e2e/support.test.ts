@@ -209,7 +209,7 @@ test('an account is shown by its address: payments, declines, deposits, wallets,
   expect(await ops('payments', 'list')).toMatchObject({ code: 64, err: expect.stringMatching(/--account/) });
   expect(await ops('account', 'show', 'nobody@example.com')).toMatchObject({
     code: 64,
-    err: expect.stringMatching(/another environment/),
+    err: expect.stringMatching(/have no account.*payment show <signature>.*another environment\n$/s),
   });
   // The vendor is told what it has not delivered.
   const vendorShown = await json<Shown>('account', 'show', vendor.signIn.account.account_id);

@@ -47,20 +47,17 @@ const search = async (operator: Operator, argument: string | undefined) => {
 /**
  * The one account that an id, an address or a key names. Of several with the same address it is the
  * one that is open, because a closed account keeps its address until it is erased.
- * @throws Refusal if there is none, or more than one
+ * @returns null if there is none
+ * @throws Refusal if there is more than one
  */
 export const accountNamed = async (operator: Operator, argument: string | undefined) => {
   const found = (await search(operator, argument)).map(({ account_status }) => account_status);
   const open = found.filter(({ closed_at }) => closed_at === null);
   const accounts = new Map((open.length > 0 ? open : found).map((each) => [each.account_id, each]));
   const [account, another] = [...accounts.values()];
-  if (account === undefined)
-    throw new Refusal(
-      `no account in ${operator.environment} has this id, address or key: the customer may use another environment`,
-    );
   if (another !== undefined)
     throw new Refusal(`several accounts have it: ${[...accounts.keys()].join(', ')}; name one of them`);
-  return account;
+  return account ?? null;
 };
 
 export const accountSearchCommands: readonly Command[] = [

@@ -10,6 +10,7 @@ import {
 } from './account-view.ts';
 
 const ACCOUNT = 'acct_1';
+const PAYERS = new Set([ACCOUNT]);
 const entry = (
   object_id: string,
   time: string,
@@ -40,7 +41,7 @@ const declined = entry('dcl_1', '14:09', 'payment declined', {
   limit: '60000',
   left: '60000',
 });
-const concluded = (...entries: RecordEntry[][]) => accountConclusions(viewOf(entries.flat(), ACCOUNT));
+const concluded = (...entries: RecordEntry[][]) => accountConclusions(viewOf(entries.flat(), PAYERS));
 
 test('payments, sales and the rest are separated, the newest first', () => {
   const view = viewOf(
@@ -62,7 +63,7 @@ test('payments, sales and the rest are separated, the newest first', () => {
       entry('mail 7', '15:00', 'mail waits', { kind: 'payment_declined', attempts: 2 }),
       entry('sev_1', '06:00', 'security event', { kind: 'signed_in' }),
     ],
-    ACCOUNT,
+    PAYERS,
   );
   expect(paymentsTable(view.payments).slice(1)).toEqual([
     ['2026-11-28 14:09', 'dcl_1', '0.07 USDC', '', expect.stringMatching(/^refused: /)],
@@ -81,6 +82,47 @@ test('payments, sales and the rest are separated, the newest first', () => {
   ]);
   expect([view.mails.map(({ id }) => id), view.events.map(({ id }) => id)]).toEqual([['mail 7'], ['sev_1']]);
   expect(holdsOf(view.payments)).toEqual({ payments: 1, amount: 2_500_000n });
+});
+
+test('an authorization shows what was paid of its ceiling, and never the ceiling as paid', () => {
+  const captured = (id: string, more: RecordEntry[], state: RecordEntry['details']) => [
+    entry(id, '10:00', 'attempt accepted', { payer: ACCOUNT, amount: '1000000' }),
+    ...more,
+    entry(id, '10:02', 'recorded state', state),
+  ];
+  const decided = (id: string) => entry(id, '10:01', 'capture decided', { amount: '15000', fee: '10000' });
+  const view = viewOf(
+    [
+      captured('stl_open', [], { status: 'authorized', chain_status: 'none', holds: '1000000' }),
+      captured('stl_busy', [decided('stl_busy')], { status: 'capturing', chain_status: 'pending' }),
+      captured('stl_paid', [decided('stl_paid'), entry('stl_paid', '10:02', 'settlement issued')], {
+        status: 'redeemed',
+        chain_status: 'finalized',
+      }),
+      captured('stl_gone', [decided('stl_gone'), entry('stl_gone', '10:02', 'settlement issued')], {
+        status: 'redeemed',
+        chain_status: 'failed',
+      }),
+      captured('stl_void', [entry('stl_void', '10:01', 'authorization voided', { used: '480' })], {
+        status: 'voided',
+        chain_status: 'none',
+      }),
+      captured('stl_more', [], { status: 'merged', chain_status: 'none' }),
+    ].flat(),
+    PAYERS,
+  );
+  const shown = paymentsTable(view.payments)
+    .slice(1)
+    .map(([, id, amount, , state]) => [id, amount, state])
+    .toSorted();
+  expect(shown).toEqual([
+    ['stl_busy', '0.00 of 1.00 USDC', 'capturing'],
+    ['stl_gone', '0.00 of 1.00 USDC', 'reversed, not paid'],
+    ['stl_more', '1.00 USDC', 'ceiling raised, nothing paid'],
+    ['stl_open', '0.00 of 1.00 USDC', 'authorized'],
+    ['stl_paid', '0.015 of 1.00 USDC', 'redeemed'],
+    ['stl_void', '0.00 of 1.00 USDC', 'ended without a payment'],
+  ]);
 });
 
 test('the newest payment is concluded, and each earlier one that was not delivered', () => {

@@ -24,19 +24,25 @@ const KINDS: readonly [keyof AccountView, RegExp][] = [
   ['events', /^security event/],
 ];
 
-const kindOf = ({ details, what }: RecordEntry, accountId: string): keyof AccountView | undefined => {
+const kindOf = (
+  { details, what }: RecordEntry,
+  payers: ReadonlySet<unknown>,
+): keyof AccountView | undefined => {
   if (/^(attempt accepted|payment declined)/.test(what))
-    return details.payer === accountId ? 'payments' : 'sales';
+    return payers.has(details.payer ?? details.payer_address) ? 'payments' : 'sales';
   if (what === 'approval requested') return 'payments';
   return KINDS.find(([, pattern]) => pattern.test(what))?.[0];
 };
 
-/** Sorts the records of an account by what they are about. */
-export const viewOf = (entries: readonly RecordEntry[], accountId: string): AccountView => {
+/**
+ * Sorts the records of a customer by what they are about.
+ * @param payers id of the account, and the addresses of wallets that also pay without it
+ */
+export const viewOf = (entries: readonly RecordEntry[], payers: ReadonlySet<unknown>): AccountView => {
   const view: AccountView = { payments: [], sales: [], transfers: [], wallets: [], mails: [], events: [] };
   for (const [id, own] of Map.groupBy(entries, ({ object_id }) => object_id)) {
     const inOrder = own.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-    const kind = own.map((each) => kindOf(each, accountId)).find((each) => each !== undefined);
+    const kind = own.map((each) => kindOf(each, payers)).find((each) => each !== undefined);
     if (kind !== undefined) view[kind].push({ id, at: inOrder[0]!.at, entries: inOrder });
   }
   for (const items of Object.values(view)) items.sort((a, b) => (a.at < b.at ? 1 : -1));
@@ -52,11 +58,27 @@ const usdcOf = (value: ReturnType<typeof detailOf>): string =>
   value === undefined ? '' : displayUsdc(BigInt(String(value)));
 const has = ({ entries }: Item, what: string): boolean => entries.some((each) => each.what === what);
 
+/**
+ * What a payment moved: of an authorization what was captured, of its ceiling. An extension and a
+ * refusal move nothing, and show what was asked.
+ */
+const amountOf = (item: Item): string => {
+  const asked = usdcOf(detailOf(item, 'amount'));
+  const status = detailOf(item, 'status');
+  const captured = item.entries.find(({ what }) => what === 'capture decided')?.details.amount;
+  if (captured === undefined && status !== 'authorized' && status !== 'voided') return asked;
+  const isPaid =
+    captured !== undefined && has(item, 'settlement issued') && detailOf(item, 'chain_status') !== 'failed';
+  return `${usdcOf(isPaid ? captured : 0).replace(' USDC', '')} of ${asked}`;
+};
+
 const STATES: Readonly<Record<string, string>> = {
   pending: 'open',
   issued: 'paid, not redeemed',
   expired: 'paid, not redeemed in time',
   failed: 'not paid',
+  voided: 'ended without a payment',
+  merged: 'ceiling raised, nothing paid',
 };
 
 /** The state of a payment in a few words. */
@@ -65,6 +87,8 @@ const stateOf = (item: Item): string => {
   if (has(item, 'approval requested'))
     return has(item, 'approval expires') ? 'waits for its approval' : (item.entries.at(-1)?.what ?? '');
   const status = String(detailOf(item, 'status'));
+  // Of a payment that was confirmed, and that a fork removed for good.
+  if (status !== 'failed' && detailOf(item, 'chain_status') === 'failed') return 'reversed, not paid';
   if (status === 'issued' && isOutgoingRail(String(detailOf(item, 'rail')))) return 'paid';
   return STATES[status] ?? status;
 };
@@ -82,7 +106,7 @@ export const paymentsTable = (items: readonly Item[]): Table => [
   ...items.map((item) => [
     minutesOf(item.at).slice(0, 16),
     item.id,
-    usdcOf(detailOf(item, 'amount')),
+    amountOf(item),
     serviceOf(item),
     stateOf(item),
   ]),

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { call } from '../../../shared/bus/call.ts';
+import { settlement } from '../../../shared/contract/index.ts';
 import { confirm, type Key, newKey, owedOf } from '../../../test/support/incoming-calls.ts';
-import { callAs, outcome, startFixture, stopFixture } from '../../../test/support/settlement.ts';
+import { callAs, operator, outcome, startFixture, stopFixture } from '../../../test/support/settlement.ts';
 import {
   FEE_PAYER,
   hashOf,
@@ -58,6 +60,12 @@ describe('acceptForeign', () => {
       fee_amount: '10000',
       net_amount: '40000',
     });
+    // Its payer has no account. Support finds the payment by the address of the wallet.
+    const found = await call(operator, settlement, 'findRecords', { ids: [PAYER], attempts: [] });
+    const accepted = found.entries.find(
+      ({ object_id, what }) => object_id === settlement_id && what === 'attempt accepted',
+    );
+    expect(accepted?.details).toMatchObject({ payer_address: PAYER, amount: '50000' });
     expect(await owedOf(key.account_id)).toBeUndefined();
   });
 

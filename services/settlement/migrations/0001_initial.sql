@@ -198,6 +198,8 @@ create index settlements_by_service on settlements (service_id, settlement_id de
 create index settlements_by_delegate on settlements (account_id, delegate_id, settlement_id desc)
   where delegate_id is not null;
 create index settlements_by_vendor on settlements (vendor_account_id, settlement_id desc);
+-- Payments of wallets without an account, for support.
+create index settlements_by_address on settlements (payer_address, settlement_id desc) where account_id is null;
 -- For the background jobs. They stay small, because finished rows leave them.
 create index settlements_to_expire on settlements (expires_from) where expires_from is not null;
 -- Authorizations that end by themselves, and those of a wallet. No status is named, see above.
@@ -368,11 +370,9 @@ create table declines (
   vendor_account_id text collate "C" not null,
   service_id uuid not null,
   amount bigint not null check (amount > 0),
-  reason text collate "C" not null,
-  code text collate "C" not null,
+  reason text collate "C" not null, code text collate "C" not null,
   -- What the payment was compared with. Null: no limit of delegate or wallet is the reason.
-  limit_micro bigint check (limit_micro >= 0),
-  left_micro bigint check (left_micro >= 0),
+  limit_micro bigint check (limit_micro >= 0), left_micro bigint check (left_micro >= 0),
   resets_at timestamptz,
   created_at timestamptz not null,
   check ((limit_micro is null) = (left_micro is null) and (resets_at is null or limit_micro is not null))

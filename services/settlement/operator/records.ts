@@ -15,6 +15,7 @@ const Payment = z.object({
   settlement_id: z.string(),
   rail: z.string(),
   account_id: z.string().nullable(),
+  payer_address: z.string().nullable(),
   payment_attempt_id: z.string().nullable(),
   delegate_id: z.string().nullable(),
   wallet_id: z.string().nullable(),
@@ -110,8 +111,8 @@ const NAMED = sql.fragment`as named(account_id, payment_attempt_id)`;
 /** Each part uses an index of its own. */
 const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly Payment[]> =>
   db.any(sql.type(Payment)`
-    select settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, vendor_account_id,
-      service_id, service_name, quote_amount, fee_amount, status, chain_status, holding, refund_reserved, generation, tx_hash,
+    select settlement_id, rail, account_id, payer_address, payment_attempt_id, delegate_id, wallet_id, quote_id,
+      vendor_account_id, service_id, service_name, quote_amount, fee_amount, status, chain_status, holding, refund_reserved, generation, tx_hash,
       superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, handed_out_at, forked_at, max_amount, extends,
       units_consumed, capturing_at, at_risk_at, voided_at, failure_code, failure_message, message_hash, dispatch_count, progressed_at, created_at
     from settlements where settlement_id in (
@@ -121,6 +122,8 @@ const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly P
       union select settlement_id from settlements
         where message_hash = any(${textArray(ids)}) and message_hash is not null and not ${isOutgoingPayment}
       union select settlement_id from refund_reservations where refund_id = any(${textArray(ids)})
+      union (select settlement_id from settlements
+        where payer_address = any(${textArray(ids)}) and account_id is null order by settlement_id desc limit 100)
       union select s.settlement_id from settlements s
         join ${attemptRows(attempts)} ${NAMED} using (account_id, payment_attempt_id)
     ) order by settlement_id limit 100`);
@@ -168,6 +171,8 @@ const entriesOfPayment = (row: Payment): RecordEntry[] => {
     ...entry(row.created_at, id, 'attempt accepted', {
       rail: row.rail,
       payer: row.account_id,
+      // Of an outgoing payment it is the platform's authority over the wallet.
+      payer_address: row.account_id === null ? row.payer_address : null,
       payment_attempt_id: row.payment_attempt_id,
       delegate_id: row.delegate_id,
       wallet_id: row.wallet_id,
@@ -231,7 +236,8 @@ const entriesOfDecline = (row: Declined): RecordEntry[] =>
 
 /**
  * Settlements with their approvals, declines, units and reservations of refunds, by the id of any
- * of them, of their quote or of their message.
+ * of them, of their quote or of their message. The address of a wallet without an account names its
+ * newest payments.
  */
 export const findPaymentRecords =
   (pool: Pool): RecordFinder =>
