@@ -31,6 +31,8 @@ const usage = `Usage: npm run faults -- [options]
   --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
   --seed n             repeats a schedule (default: a new one, printed)
   --rate 15            own payments that begin per second, and three times as many as of the other kinds
+  --gates 4            gates of the traffic gate, each with buyers of its own
+  --attackers 12       attackers of that traffic
   --uses 20            uses of each tab, about
   --slot-ms 100        slot time of the chain
   --pause-ms 500       the longest pause between two faults: a longer one gives more payments for each fault
@@ -50,6 +52,8 @@ const { values } = readCommandLine(usage, {
     faults: { type: 'string', default: '' },
     seed: { type: 'string' },
     rate: { type: 'string', default: '15' },
+    gates: { type: 'string', default: '4' },
+    attackers: { type: 'string', default: '12' },
     uses: { type: 'string', default: '20' },
     'slot-ms': { type: 'string', default: '100' },
     'pause-ms': { type: 'string', default: '500' },
@@ -74,8 +78,9 @@ if (values.sum) {
 const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
 /** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
-const numberIn = (name: 'seconds' | 'payments' | 'rate' | 'uses' | 'slot-ms' | 'pause-ms') =>
-  wholeNumber(name, values[name]);
+const numberIn = (
+  name: 'seconds' | 'payments' | 'rate' | 'uses' | 'gates' | 'attackers' | 'slot-ms' | 'pause-ms',
+) => wholeNumber(name, values[name]);
 const least = numberIn('payments');
 const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
@@ -97,7 +102,7 @@ const trafficOf: Record<TrafficName, () => Traffic> = {
   outgoing: () => outgoingTraffic({ perSecond: otherRate, payments: expected }),
   paywall: () => paywallTraffic({ perSecond: otherRate, purchases: expected }),
   tabs: () => tabTraffic({ perSecond: otherRate, uses: numberIn('uses') }),
-  gate: () => gateTraffic(),
+  gate: () => gateTraffic({ lanes: numberIn('gates'), attackers: numberIn('attackers') }),
 };
 
 /** One campaign over the unchanged product. */

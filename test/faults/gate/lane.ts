@@ -1,16 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import path from 'node:path';
 import { createPortPicker, type PortPicker } from '../../../deploy/local/servers/ports.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
 import { type GateProcess, startGateProcess } from '../../support/gate-process.ts';
-import type { Purchase, Step } from './log.ts';
-import { type Decision, startRelay } from './relay.ts';
+import type { Purchase } from './log.ts';
+import { type Decision, placeOf, startRelay } from './relay.ts';
+import { createUpstream } from './upstream.ts';
 
 /** What a request costs, and the same as the API behind the gate names it on a metered route. */
 export const PRICE = 50_000n;
 export const METERED_PRICE = 40_000n;
 const X_PRICE = '0.04 USDC';
-const UPSTREAM = path.join(import.meta.dirname, 'upstream.mjs');
 
 const SETTINGS = {
   routes: [
@@ -23,35 +21,7 @@ const SETTINGS = {
 
 /** The vendor of the gates. */
 type Seller = { serviceId: string; apiKey: string };
-type Message = { id: number; path: string; step: Step; delivery: string | null };
 type Armed = { purchase: Purchase; messages: number };
-
-const placeOf = (url: string) => {
-  const { hostname: host, port } = new URL(url);
-  return { host, port: Number(port) };
-};
-
-/** The API behind a gate, which reports its steps. It is started again after it was killed. */
-const createUpstream = (port: number, onStep: (message: Message) => Promise<'go on' | 'dead'>) => {
-  let child: ChildProcess;
-  const start = (): Promise<void> =>
-    new Promise((resolve) => {
-      const own = fork(UPSTREAM, [String(port), X_PRICE], { execArgv: [] });
-      child = own;
-      own.on('message', (message: Message | { ready: true }) => {
-        if ('ready' in message) return resolve();
-        void onStep(message).then((then) => {
-          if (then === 'go on' && own.connected) own.send({ id: message.id });
-        });
-      });
-    });
-  const kill = async (): Promise<void> => {
-    const ended = new Promise((resolve) => child.once('close', resolve));
-    child.kill('SIGKILL');
-    await ended;
-  };
-  return { start, kill };
-};
 
 /** A gate with what it calls, and what is killed at the armed purchase's point. */
 export type Lane = Awaited<ReturnType<typeof startLane>>;
@@ -87,7 +57,7 @@ export const startLane = async ({
     await gate.stop('SIGKILL');
     ready = startGate();
   };
-  const upstream = createUpstream(upstreamPort, async ({ path: asked, step, delivery }) => {
+  const upstream = createUpstream(upstreamPort, X_PRICE, async ({ path: asked, step, delivery }) => {
     const purchase = purchaseOf(asked);
     if (step === 'asked' && purchase !== undefined) {
       purchase.runs += 1;

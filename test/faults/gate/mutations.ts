@@ -15,4 +15,87 @@ export const gateMutations: readonly Mutation[] = [
     ],
     faults: ['kill-webhook'],
   },
+  {
+    name: 'gate-upgrade-costs-nothing',
+    rule: 'docs/adr/0078: what asks for an upgrade is an ordinary request, and costs what it costs',
+    traffic: 'gate',
+    patches: [
+      {
+        file: 'gate/src/upgrade.ts',
+        from: "!== 'upgrade') lines.push(",
+        to: "=== 'upgrade') lines.push('asked-for: x'); else lines.push(",
+      },
+      {
+        file: 'gate/src/forward.ts',
+        from: 'if (delivery !== null) beginDelivery(',
+        to: "if (delivery !== null && request.headers['asked-for'] === undefined) beginDelivery(",
+      },
+    ],
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'gate-repeat-after-a-crash-is-charged',
+    rule: 'docs/guides/metered.md: the repeat of a call whose process has died costs nothing more',
+    traffic: 'gate',
+    patches: [
+      {
+        file: 'sdk/src/vendor/metered.ts',
+        from: 'credit: isRepeat ? perCall : 0n,',
+        to: 'credit: 0n,',
+      },
+    ],
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'gate-tab-ends-before-others-have-reported',
+    rule: 'docs/guides/metered.md: what every replica has used is reported before the capture',
+    traffic: 'gate',
+    patches: [
+      {
+        file: 'sdk/src/vendor/tabs.ts',
+        from: 'return ceiling - BigInt(left) <= authorization.used();',
+        to: 'return ceiling >= BigInt(left);',
+      },
+    ],
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'gate-stalled-buyer-owes-nothing',
+    rule: 'docs/adr/0078: whoever holds an answer up until its upstream gives up has got it',
+    traffic: 'gate',
+    patches: [
+      {
+        file: 'gate/src/pass-answer.ts',
+        from: "void cost.end(sending.hasHeldUp() ? 'delivered' : 'failed');",
+        to: "void cost.end('failed');",
+      },
+    ],
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'gate-buyer-who-leaves-owes-nothing',
+    rule: 'docs/guides/metered.md: a buyer who leaves after the first byte owes what was delivered',
+    traffic: 'gate',
+    patches: [
+      {
+        file: 'gate/src/cost.ts',
+        from: "if (isOver || (ending === 'left' && delivery?.metering == null)) return;",
+        to: "if (isOver || ending === 'left') return;",
+      },
+    ],
+    faults: ['kill-webhook'],
+  },
+  {
+    name: 'gate-refused-reports-are-dropped',
+    rule: 'docs/guides/metered.md: use is reported, however long the API takes to accept it',
+    traffic: 'gate',
+    patches: [
+      {
+        file: 'sdk/src/vendor/usage-reports.ts',
+        from: 'failures += 1;',
+        to: 'failures += 1; queue.clear();',
+      },
+    ],
+    faults: ['kill-webhook'],
+  },
 ];

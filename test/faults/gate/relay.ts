@@ -5,9 +5,14 @@ import { connect, createServer, type Socket } from 'node:net';
 export type Decision = 'pass' | 'drop';
 type Watch = {
   /** A message has come from the gate, and is not sent yet. */
-  asked: (label: string) => Promise<Decision>;
+  asked: (label: string, chunk: Buffer) => Promise<Decision>;
   /** The answer has come, and is not sent yet. */
   answered: () => Promise<Decision>;
+};
+
+export const placeOf = (url: string): { host: string; port: number } => {
+  const { hostname: host, port } = new URL(url);
+  return { host, port: Number(port) };
 };
 
 /** What a message is, for a report: a call of the API, or the last command for the store. */
@@ -41,7 +46,7 @@ export const startRelay = async (target: { host: string; port: number }, watch: 
       sockets.add(each);
       each.once('close', () => sockets.delete(each));
     }
-    pass(socket, other, (chunk) => watch.asked(labelOf(chunk)));
+    pass(socket, other, (chunk) => watch.asked(labelOf(chunk), chunk));
     pass(other, socket, () => watch.answered());
   });
   server.listen(0, '127.0.0.1');

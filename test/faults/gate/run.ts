@@ -9,8 +9,8 @@ import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
 import { atOnce } from '../../support/stack.ts';
 import type { Access } from '../access.ts';
 import type { SettlementRow } from '../final-records.ts';
-import { until } from '../recovery.ts';
 import { type Buyer, createBuyer } from './buyers.ts';
+import { endAll } from './ends.ts';
 import { type Case, paidOf } from './invariants.ts';
 import { type Lane, startLane } from './lane.ts';
 import { begin, createGateLog, KINDS, type Kind, type Point, type Purchase } from './log.ts';
@@ -21,7 +21,6 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 const AGAIN_MS = 500;
 /** How long they are repeated. What is open then waits for the end. A lease ends sooner. */
 const BATCH_MS = 60_000;
-const OPEN = "('pending', 'authorized', 'capturing')";
 
 type Place = Pick<Access, 'chain' | 'rpc' | 'query'> & { stack: Stack };
 /** What the next purchase of a lane is. Null: there is none. */
@@ -114,18 +113,7 @@ export const startGateRun = async (
     /** Every buyer repeats its open purchases, and what was authorized and is left ends. */
     recover: async (deadline: number): Promise<void> => {
       await Promise.all(staffed.map((lane) => repeat(lane, () => Date.now() > deadline)));
-      await query(
-        'update settlement.settlements set capture_due_at = now() where service_id = $1 and capture_due_at is not null',
-        [seller.serviceId],
-      );
-      await until(deadline, async () => {
-        const [row] = await query<{ open: number }>(
-          `select count(*)::int as open from settlement.settlements where service_id = $1
-             and (status in ${OPEN} or chain_status = 'pending')`,
-          [seller.serviceId],
-        );
-        return row!.open === 0;
-      });
+      await endAll(query, seller.serviceId, deadline);
     },
     readCase: async (): Promise<Case> => {
       const rows = await rowsOf();

@@ -1,6 +1,10 @@
 import path from 'node:path';
 import type { Rng } from '../rng.ts';
 import type { Traffic } from '../traffic.ts';
+import { judgeAttacks } from './attack-invariants.ts';
+import { attackLines } from './attack-report.ts';
+import { attacksOf } from './attack-schedule.ts';
+import { startAttackers } from './attackers.ts';
 import { judgeGate } from './invariants.ts';
 import { KINDS, type Point, STEPS } from './log.ts';
 import { gateLines } from './report.ts';
@@ -22,32 +26,48 @@ const pointOf = (rng: Rng): Point | null => {
 /**
  * Purchases through gates, of which the gate or the API behind it is killed at a moment of each
  * purchase. The gates have one store, and are started again.
+ * Attackers beside them have two replicas of their own.
  * @param options `lanes`: gates, each with an API and buyers of its own. `most`: purchases
  */
 export const gateTraffic = ({
   lanes = 4,
+  attackers: attackersAtOnce = 12,
   most = Number.POSITIVE_INFINITY,
 }: {
   lanes?: number;
+  attackers?: number;
   most?: number;
 } = {}): Traffic => ({
   name: 'gate',
   begin: async (harness) => {
     const command = harness.mutated('gate/src/quittance-gate.ts');
     const built = command ?? (await buildGate(path.resolve(harness.stateDir, 'gate')));
-    const run = await startGateRun(harness, built, { lanes, batch: BATCH });
+    const [run, attackers] = await Promise.all([
+      startGateRun(harness, built, { lanes, batch: BATCH }),
+      startAttackers(harness, built, attackersAtOnce),
+    ]);
     const { purchases } = run.log;
-    const delivered = () => purchases.filter(({ outcome }) => outcome === 'goods').length;
+    const { attacks } = attackers;
+    const delivered = () =>
+      purchases.filter(({ outcome }) => outcome === 'goods').length +
+      attacks.filter(({ tries }) => tries.some(({ isWhole, status }) => isWhole && status === 200)).length;
+    const begun = () => purchases.length + attacks.length;
     let isOver = false;
     return {
-      about: `buyers of ${KINDS.join(', ')} at ${lanes} gates`,
+      about: `buyers of ${KINDS.join(', ')} at ${lanes} gates, ${attackersAtOnce} attackers at two replicas`,
       start: (rng) => {
         const next = (lane: number) => {
           const own = rng.fork(lane);
           return () =>
             isOver || purchases.length >= most ? null : { kind: own.pick(KINDS), point: pointOf(own) };
         };
-        const working = run.start(next, () => isOver);
+        const working = Promise.all([
+          run.start(next, () => isOver),
+          attackers.start(
+            (attacker) => attacksOf(rng.fork(-1 - attacker), () => isOver),
+            () => isOver,
+          ),
+        ]);
         return {
           stop: async () => {
             isOver = true;
@@ -55,14 +75,23 @@ export const gateTraffic = ({
           },
         };
       },
-      counts: () => ({ tried: purchases.length, begun: purchases.length, paid: delivered() }),
-      spans: () => purchases.map(({ from, to, outcome }) => ({ from, to, isPaid: outcome === 'goods' })),
-      recover: (deadline) => run.recover(deadline),
-      evaluate: async () => {
-        const of = await run.readCase();
-        return { breaks: judgeGate(of), lines: gateLines(of), paid: delivered() };
+      counts: () => ({ tried: begun(), begun: begun(), paid: delivered() }),
+      spans: () => [
+        ...purchases.map(({ from, to, outcome }) => ({ from, to, isPaid: outcome === 'goods' })),
+        ...attacks.map(({ from, to }) => ({ from, to, isPaid: true })),
+      ],
+      recover: async (deadline) => {
+        await Promise.all([run.recover(deadline), attackers.recover(deadline)]);
       },
-      stop: async () => void (await run.stop()),
+      evaluate: async () => {
+        const [of, attacked] = await Promise.all([run.readCase(), attackers.readCase()]);
+        return {
+          breaks: [...judgeGate(of), ...judgeAttacks(attacked)],
+          lines: [...gateLines(of), ...attackLines(attacked)],
+          paid: delivered(),
+        };
+      },
+      stop: async () => void (await Promise.all([run.stop(), attackers.stop()])),
     };
   },
 });

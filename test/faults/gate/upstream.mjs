@@ -20,9 +20,37 @@ process.on('message', ({ id }) => {
 });
 process.on('disconnect', () => process.exit(0));
 
+/** More than the buffers on its way hold, and how long it waits for a reader of it. */
+const LONG = 120_000_000;
+const CHUNK = Buffer.alloc(64_000, 'a');
+const GIVES_UP_MS = 1500;
+
+/** Serves a long answer, and gives up if nobody takes it. */
+const serveLong = (url, response) => {
+  response.writeHead(200, { 'content-length': LONG, 'x-price': price });
+  let sent = 0;
+  let timer;
+  response.once('close', () => clearTimeout(timer));
+  const write = () => {
+    clearTimeout(timer);
+    while (sent < LONG) {
+      sent += CHUNK.length;
+      if (response.write(CHUNK)) continue;
+      timer = setTimeout(() => {
+        response.destroy();
+        void at(url, 'gave up', null);
+      }, GIVES_UP_MS);
+      return void response.once('drain', write);
+    }
+    response.end();
+  };
+  write();
+};
+
 const serve = async ({ url, headers }, response) => {
   const delivery = headers['quittance-delivery'] ?? null;
   await at(url, 'asked', delivery);
+  if (url.includes('long')) return serveLong(url, response);
   const goods = goodsOf(url);
   await at(url, 'working', delivery);
   response.writeHead(200, { 'content-length': goods.length, 'x-price': price });

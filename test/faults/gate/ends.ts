@@ -1,0 +1,20 @@
+import type { Access } from '../access.ts';
+import { until } from '../recovery.ts';
+
+const OPEN = "('pending', 'authorized', 'capturing')";
+
+/** Ends what is authorized and left over of a service, and waits until its payments are decided. */
+export const endAll = async (query: Access['query'], serviceId: string, deadline: number): Promise<void> => {
+  await query(
+    'update settlement.settlements set capture_due_at = now() where service_id = $1 and capture_due_at is not null',
+    [serviceId],
+  );
+  await until(deadline, async () => {
+    const [row] = await query<{ open: number }>(
+      `select count(*)::int as open from settlement.settlements where service_id = $1
+         and (status in ${OPEN} or chain_status = 'pending')`,
+      [serviceId],
+    );
+    return row!.open === 0;
+  });
+};
