@@ -4,9 +4,9 @@
  * The prices of one report, of a long report and of five forecasts, in USDC micro-units. Two
  * forecasts at a time are consumed ahead: a real pack has more of both.
  */
-export const REPORT_PRICE = '50000';
-export const LONG_REPORT_PRICE = '500000';
-export const FORECASTS = { price: '100000', prepaid: { units: 5, ahead: 2 } };
+export const REPORT_PRICE = '$0.05';
+export const LONG_REPORT_PRICE = '$0.50';
+export const FORECASTS = { price: '$0.10', prepaid: { units: 5, ahead: 2 } };
 
 let runs = 0;
 /**

@@ -18,7 +18,8 @@ test('the first Node that it claims runs it, and an older one gets one sentence'
   expect(await run(firstNode(gate), '--price', 'GET /a=5')).toEqual({
     code: 64,
     stdout: '',
-    stderr: "quittance-gate: --price: name the unit: '$5' or '5.0' is 5 USDC\n",
+    stderr:
+      "quittance-gate: --price: write '$0.05', '0.05' or '0.05 USDC'; not '5': write '$5' for 5.00 USDC\n",
   });
   expect(await run('20.3.0', '--help')).toEqual({
     code: 1,

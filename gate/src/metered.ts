@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { microOf, typedFault } from '../../sdk/src/amounts.ts';
 import type { Admission } from '../../sdk/src/vendor/admission.ts';
 import { MeterStoppedError } from '../../sdk/src/vendor/meter.ts';
 import type { MeteredResult } from '../../sdk/src/vendor/metered-route.ts';
-import { priceFault, priceOf } from './values.ts';
 
 /** Metered routes: what a call costs by the answer of the upstream (docs/guides/metered.md). */
 
@@ -28,9 +28,9 @@ const microIn = (value: string, { header, unitPrice }: AnswerPrice): bigint => {
     throw new TypeError(`the header ${header} of the answer is no number of units: '${value}'`);
   }
   if (FREE.test(value)) return 0n;
-  const fault = priceFault(value);
+  const fault = typedFault(value);
   if (fault !== null) throw new TypeError(`the header ${header} of the answer is no price: ${fault}`);
-  return BigInt(priceOf(value));
+  return microOf(value);
 };
 
 const FIRST_ERROR = 400;

@@ -79,7 +79,9 @@ test('it serves a file, loads it again on SIGHUP, keeps it if the new one is wro
   write('7');
   gate.child.kill('SIGHUP');
   const wrong = (await gate.line('the settings are wrong, the old ones stay')) as Line;
-  expect(wrong.error).toBe(`${file}:3: routes[0].price: name the unit: '$7' or '7.0' is 7 USDC`);
+  expect(wrong.error).toBe(
+    `${file}:3: routes[0].price: write '$0.05', '0.05' or '0.05 USDC'; not '7': write '$7' for 7.00 USDC`,
+  );
   expect(await priceNow()).toBe('70000');
   const slow = ask(`${url}/slow`);
   await waitFor(
@@ -137,5 +139,7 @@ test('an error that nobody handles is logged, and the gate ends after its open c
 test('a wrong command line ends it with a sentence', async () => {
   const gate = start(['--price', 'GET /a=5'], {});
   expect(await gate.ended).toBe(64);
-  expect(gate.stderr()).toBe("quittance-gate: --price: name the unit: '$5' or '5.0' is 5 USDC\n");
+  expect(gate.stderr()).toBe(
+    "quittance-gate: --price: write '$0.05', '0.05' or '0.05 USDC'; not '5': write '$5' for 5.00 USDC\n",
+  );
 });

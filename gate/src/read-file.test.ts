@@ -61,7 +61,7 @@ test('an empty file has no settings', () => {
 test.each([
   [
     'routes:\n  - match: GET /a\n    price: 5',
-    "gate.yaml:3: routes[0].price: name the unit: '$5' or '5.0' is 5 USDC",
+    "gate.yaml:3: routes[0].price: write '$0.05', '0.05' or '0.05 USDC'; not '5': write '$5' for 5.00 USDC",
   ],
   [
     'routes:\n  - match: GET /a\n    price: 0.0000001',

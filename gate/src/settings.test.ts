@@ -59,7 +59,7 @@ test('the command line counts before the file, and the file before the environme
 
 test.each([
   [['--price', 'GET /a'], {}, "--price: 'GET /a' has no price"],
-  [['--price', 'GET /a=5'], {}, '--price: name the unit'],
+  [['--price', 'GET /a=5'], {}, "--price: write '$0.05'"],
   [['--metered', 'GET /a price=$1'], {}, "--metered: 'GET /a price=$1' has no max"],
   [['--metered', 'GET /a max'], {}, "--metered: 'max' is no setting"],
   [['--metered', 'GET /a max=$1 tab=true'], {}, '--metered: max: name what a call costs'],

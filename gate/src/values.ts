@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { amountFault, microOf } from '../../sdk/src/amounts.ts';
-import { parseUsdc } from '../../sdk/src/generated/usdc.ts';
+import { microOf, typedFault } from '../../sdk/src/amounts.ts';
 
 /**
  * The values of a gate's settings. Scalars are read as text, so that a price is never a float. The
@@ -14,22 +13,9 @@ export const check =
     if (message !== null) context.addIssue({ code: 'custom', message });
   };
 
-/**
- * A price as the gate takes it: with its unit, or with a point, which is USDC. Whole numbers
- * without a unit are micro-units elsewhere and dollars to most readers, so they are refused.
- */
-export const priceFault = (value: string): string | null => {
-  if (/^\d+$/.test(value)) return `name the unit: '$${value}' or '${value}.0' is ${value} USDC`;
-  return /^\d+\.\d+$/.test(value) ? amountFault(`$${value}`) : amountFault(value);
-};
-
-/** The micro-units of a price without a fault. */
-export const priceOf = (value: string): string =>
-  /^\d+\.\d+$/.test(value) ? parseUsdc(value)!.toString() : microOf(value).toString();
-
 export const Price = text
-  .superRefine(check(priceFault))
-  .transform(priceOf)
+  .superRefine(check(typedFault))
+  .transform((value) => microOf(value).toString())
   .describe("USDC with its unit or with a point: '$0.05', '0.05 USDC', 0.05");
 
 export const whole = (least: number, most: number) =>

@@ -43,7 +43,7 @@ const offsetOf = (document: Document, path: Place): number => {
 /** A file that was read, and the lines of mistakes in it. */
 export type YamlFile = {
   value: unknown;
-  /** One mistake: `gate.yaml:3: routes[0].price: name the unit`. */
+  /** One mistake: `gate.yaml:3: routes[0].price: is not set`. */
   mistake: (path: Place, message: string) => string;
   /** The mistakes of a value at a path. */
   mistakes: (error: z.ZodError, at?: Place) => string[];

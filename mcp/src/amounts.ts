@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { amountFault, microOf } from '../../sdk/src/amounts.ts';
-import { parseUsdc, plainUsdc } from '../../sdk/src/generated/usdc.ts';
+import { microOf, typedFault } from '../../sdk/src/amounts.ts';
+import { plainUsdc } from '../../sdk/src/generated/usdc.ts';
 import { InvalidRequestError } from './errors.ts';
 
 /** Amounts in tools: USDC for people and models, and micro-units, which are exact. */
@@ -19,13 +19,13 @@ export const maxFields = {
 };
 type Max = { max_usdc?: string | undefined; max_amount?: string | undefined };
 
-const ZERO = /^0+(\.0+)?$/;
+const ZERO = /^\$? ?0+(\.0+)?( ?USDC)?$/i;
 
-/** "0.05", as well as "$0.05" and "0.05 USDC". Null: not an amount. */
-const microOfUsdc = (text: string): bigint | null => {
-  const number = text.replace(/^\$ ?| ?USDC$/gi, '');
-  return ZERO.test(number) ? 0n : parseUsdc(number);
-};
+/** What is wrong with USDC that a person or a model writes. Null: nothing, and zero is an amount too. */
+export const usdcFault = (text: string): string | null => (ZERO.test(text) ? null : typedFault(text));
+
+/** The micro-units of a text without a fault. */
+export const microOfUsdc = (text: string): bigint => (ZERO.test(text) ? 0n : microOf(text));
 
 /**
  * The maximum of a call in micro-units.
@@ -37,30 +37,17 @@ export const maxOf = ({ max_usdc, max_amount }: Max): bigint => {
       'Name either max_usdc, like "0.05", or max_amount in micro-units, like "50000".',
     );
   if (max_usdc !== undefined) {
-    const micro = microOfUsdc(max_usdc);
-    if (micro !== null) return micro;
-    throw new InvalidRequestError(
-      'max_usdc must be USDC with a point and at most six decimals, like "0.05".',
-    );
+    const fault = usdcFault(max_usdc);
+    if (fault === null) return microOfUsdc(max_usdc);
+    throw new InvalidRequestError(`max_usdc: ${fault}.`);
   }
   if (/^[0-9]{1,19}$/.test(max_amount!)) return BigInt(max_amount!);
-  const meant = microOfUsdc(max_amount!);
-  const hint =
-    meant === null
-      ? 'max_usdc is in USDC'
-      : `for ${plainUsdc(meant)} USDC use max_usdc "${plainUsdc(meant)}"`;
+  const isUsdc = usdcFault(max_amount!) === null;
+  const meant = isUsdc ? plainUsdc(microOfUsdc(max_amount!)) : null;
+  const hint = meant === null ? 'max_usdc is in USDC' : `for ${meant} USDC use max_usdc "${meant}"`;
   throw new InvalidRequestError(
     `max_amount must be micro-units, digits only: "50000" is 0.05 USDC; ${hint}.`,
   );
-};
-
-/**
- * A setting: micro-units as digits, or USDC with its unit (`$0.05`, `0.05 USDC`). Null: neither. A
- * number with a point and no unit is refused, as in the SDK.
- */
-export const settingOf = (text: string): bigint | null => {
-  if (/^[0-9]{1,19}$/.test(text)) return BigInt(text);
-  return amountFault(text) === null ? microOf(text) : null;
 };
 
 const MICRO = 'USDC micro-units: "1000000" is 1 USDC';

@@ -91,8 +91,9 @@ describe.each(ERAS)('%s', (era) => {
       (await refused('fetch_paid', { url: vendor.origin, ...args })).message;
     expect(await messageOf({})).toContain('Name either max_usdc');
     expect(await messageOf({ max_usdc: '0.10', max_amount: '100000' })).toContain('Name either max_usdc');
-    expect(await messageOf({ max_usdc: '10 cents' })).toContain('max_usdc must be USDC');
-    expect(await messageOf({ max_usdc: '0.0000001' })).toContain('at most six decimals');
+    expect(await messageOf({ max_usdc: '10 cents' })).toBe("max_usdc: write '$0.05', '0.05' or '0.05 USDC'.");
+    expect(await messageOf({ max_usdc: '0.0000001' })).toContain('more than six decimals');
+    expect(await messageOf({ max_usdc: '50000' })).toContain("write '$50000' for 50,000.00 USDC");
     expect(await messageOf({ max_amount: '0.10' })).toContain('for 0.10 USDC use max_usdc "0.10"');
     expect(vendor.visits).toEqual([]);
     const above = await refused('fetch_paid', { url: vendor.origin, max_usdc: '0.0009' });

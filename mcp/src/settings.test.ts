@@ -49,8 +49,8 @@ test('hosts and ports of private addresses are listed', () => {
 test('amounts, payees and a key without a limit are settings', () => {
   const env = {
     QUITTANCE_KEY: KEY,
-    QUITTANCE_MAX_AMOUNT: '20000',
-    QUITTANCE_MAX_PER_DAY: '50000',
+    QUITTANCE_MAX_AMOUNT: '$0.02',
+    QUITTANCE_MAX_PER_DAY: '0.05',
     QUITTANCE_MAX_WINDOW: '3600',
     QUITTANCE_ASK_ABOVE: '0',
     QUITTANCE_PAYEES: `https://api.example.com/, ${ADDRESS},http://localhost:8080`,
@@ -68,7 +68,7 @@ test('amounts, payees and a key without a limit are settings', () => {
 });
 
 test('--http needs a token, and its port has a default', () => {
-  const env = { QUITTANCE_KEY: KEY, QUITTANCE_ASK_ABOVE: '1000000', QUITTANCE_MCP_TOKEN: TOKEN };
+  const env = { QUITTANCE_KEY: KEY, QUITTANCE_ASK_ABOVE: '$1', QUITTANCE_MCP_TOKEN: TOKEN };
   expect(readSettings(['--http'], env)).toMatchObject({
     askAboveMicro: 1_000_000n,
     http: { port: 8403, token: TOKEN },
@@ -83,8 +83,8 @@ test.each<[string, string[], Record<string, string>]>([
   ['a mistyped key', [], { QUITTANCE_KEY: KEY.replace('secret', 'Secret') }],
   ['a key that was cut off', [], { QUITTANCE_KEY: KEY.slice(0, -1) }],
   ['an address that is none', [], { QUITTANCE_KEY: KEY, QUITTANCE_URL: 'api.example.com' }],
-  ['dollars', [], { QUITTANCE_KEY: KEY, QUITTANCE_ASK_ABOVE: '0.5' }],
-  ['a maximum in dollars', [], { QUITTANCE_KEY: KEY, QUITTANCE_MAX_AMOUNT: '1.5' }],
+  ['a whole number without a unit', [], { QUITTANCE_KEY: KEY, QUITTANCE_ASK_ABOVE: '500000' }],
+  ['an amount with a comma', [], { QUITTANCE_KEY: KEY, QUITTANCE_MAX_AMOUNT: '1,5' }],
   ['a negative maximum', [], { QUITTANCE_KEY: KEY, QUITTANCE_MAX_PER_DAY: '-1' }],
   ['a window in hours', [], { QUITTANCE_KEY: KEY, QUITTANCE_MAX_WINDOW: '1h' }],
   ['a word for private addresses', [], { QUITTANCE_KEY: KEY, QUITTANCE_ALLOW_PRIVATE: 'yes' }],
@@ -120,7 +120,7 @@ test('what is wrong with a key is named, and never its text', () => {
 });
 
 test.each([
-  ['20000', 20_000n],
+  ['0.02', 20_000n],
   ['$0.02', 20_000n],
   ['0.02 USDC', 20_000n],
 ])('the amount %s is exact', (text, micro) => {

@@ -4,7 +4,7 @@ import { configFolder } from '../../cli/src/sign-ins.ts';
 import { checkKey, checkWholeKey } from '../../sdk/src/credential-kind.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import { MOST_WINDOW_SECONDS } from '../../sdk/src/pay/rules.ts';
-import { settingOf } from './amounts.ts';
+import { microOfUsdc, usdcFault } from './amounts.ts';
 
 /** The settings of one server, from the environment and the command line. */
 export type Settings = {
@@ -56,7 +56,7 @@ streamable HTTP on 127.0.0.1.
   QUITTANCE_MAX_WINDOW     the most seconds for which a vendor that is paid for what was used may hold the
                            money, default ${MOST_WINDOW_SECONDS}
   QUITTANCE_ASK_ABOVE      the person is asked before a payment above it, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_ASK_ABOVE)}
-                           (amounts are like "0.50 USDC", "$0.50", or micro-units, 500000)
+                           (amounts are like $0.50, 0.50 or "0.50 USDC")
   QUITTANCE_PAYEES         origins and addresses whose first payment needs no question, or "any"
   QUITTANCE_ALLOW_UNLIMITED  1: the key may have no limit
   QUITTANCE_ALLOW_PRIVATE  host:port of this machine or a private network that tools may call, or 1: all
@@ -78,12 +78,9 @@ const urlOf = (text: string): URL => {
 const microOf = (env: Environment, name: keyof typeof DEFAULT_MICRO): bigint => {
   const text = env[name];
   if (text === undefined || text === '') return DEFAULT_MICRO[name];
-  const micro = settingOf(text);
-  if (micro === null)
-    throw new SettingsError(
-      `${name} must be an amount like "0.50 USDC", or micro-units: 500000 is 0.50 USDC.`,
-    );
-  return micro;
+  const fault = usdcFault(text);
+  if (fault !== null) throw new SettingsError(`${name}: ${fault}.`);
+  return microOfUsdc(text);
 };
 
 const windowOf = (text = ''): number => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/keys.ts';
-import { amountFault, bigintFault } from './amounts.ts';
+import { amountFault, bigintFault, typedFault } from './amounts.ts';
 import { type ClientOptions, createClient, memoryTokens } from './main.ts';
 import { type PayOptions, payingFetch } from './pay/main.ts';
 import * as forExpress from './vendor/express.ts';
@@ -37,7 +37,25 @@ const messageOf = (declare: () => unknown): string => {
   throw new Error('nothing was refused');
 };
 
+const HOW = "write '$0.05', '0.05' or '0.05 USDC'";
+
 describe('amounts', () => {
+  test.each<[string, string | null]>([
+    ['$0.10', null],
+    ['0.10', null],
+    ['0.10 USDC', null],
+    ['$5', null],
+    ['5 USDC', null],
+    ['5', `${HOW}; not '5': write '$5' for 5.00 USDC`],
+    ['50000', `${HOW}; not '50000': write '$50000' for 50,000.00 USDC`],
+    ['0', "must be more than 0: '$0.05'"],
+    ['0.0', "must be more than 0: '$0.05'"],
+    ['1'.repeat(20), 'is too large: the largest amount is 9,223,372,036,854.775807 USDC'],
+    ['0,05', HOW],
+    ['', HOW],
+    ['a lot', HOW],
+  ])('a person types %p: %s', (typed, fault) => expect(typedFault(typed)).toBe(fault));
+
   test.each<[unknown, string | null]>([
     ['50000', null],
     ['$0.05', null],
@@ -47,36 +65,32 @@ describe('amounts', () => {
     ['$999999999999.999999', null],
     ['9223372036854775807', null],
     ['9223372036854775808', "is too large: the largest amount is '9223372036854775807' micro-units"],
-    ['0.05', "name the unit: '$0.05', or '50000' in micro-units"],
-    ['1.000001', "name the unit: '$1.000001', or '1000001' in micro-units"],
-    ['12.00', "name the unit: '$12.00', or '12000000' in micro-units"],
-    ['0.0000001', "use micro-units as digits only: '50000' is 0.05 USDC"],
-    [0.05, "use a string with the unit: '$0.05', or '50000' in micro-units"],
-    [
-      50_000,
-      "use micro-units as a string, not a number: '50000' is 0.05 USDC, and '50000000000' is 50,000.00 USDC",
-    ],
-    [0, "use micro-units as a string, not a number: '50000' is 0.05 USDC"],
-    [Number.NaN, "use micro-units as a string, not a number: '50000' is 0.05 USDC"],
+    ['0.05', null],
+    ['12.000001', null],
+    ['0.0000001', "has more than six decimals: '$0.000001' is the least amount"],
+    [0.05, "use a string, not a number: '$0.05'"],
+    [50_000, "use a string, not a number: '$50000.00', or '50000' for 0.05 USDC in micro-units"],
+    [0, `use a string, not a number: ${HOW}`],
+    [Number.NaN, `use a string, not a number: ${HOW}`],
     [50_000n, "use a string of micro-units, not a bigint: '50000'"],
-    ['50,000', "leave out commas; use micro-units as digits: '50000' is 0.05 USDC"],
-    ['-5', "leave out the sign; use micro-units as digits: '50000' is 0.05 USDC"],
-    ['+5', "leave out the sign; use micro-units as digits: '50000' is 0.05 USDC"],
-    ['', "is empty; use micro-units as a string: '50000' is 0.05 USDC"],
-    ['0', "must be more than 0: '50000' is 0.05 USDC"],
-    ['0.0', "must be more than 0: '50000' is 0.05 USDC"],
-    ['050', "must not begin with 0: '50000' is 0.05 USDC"],
-    [' 50000', "use micro-units as digits only: '50000' is 0.05 USDC"],
+    ['50,000', `leave out commas: ${HOW}`],
+    ['-5', `leave out the sign: ${HOW}`],
+    ['+5', `leave out the sign: ${HOW}`],
+    ['', `is empty: ${HOW}`],
+    ['0', "must be more than 0: '$0.05'"],
+    ['0.0', "must be more than 0: '$0.05'"],
+    ['050', `must not begin with 0: ${HOW}`],
+    [' 50000', HOW],
     ['$0.0000001', "has more than six decimals: '$0.000001' is the least amount"],
     ['$0.00', "must be more than 0: '$0.05'"],
-    ['$1,000', "use digits and a point, like '$0.05' or '0.05 USDC'"],
-    ['$-1', "use digits and a point, like '$0.05' or '0.05 USDC'"],
-    ['1e3 USDC', "use digits and a point, like '$0.05' or '0.05 USDC'"],
-    ['$99999999999999', "use digits and a point, like '$0.05' or '0.05 USDC'"],
-    ['0.05 EUR', "use micro-units as digits only: '50000' is 0.05 USDC"],
-    ['０５', "use micro-units as digits only: '50000' is 0.05 USDC"],
-    [undefined, "use micro-units as a string: '50000' is 0.05 USDC"],
-    [['5'], "use micro-units as a string: '50000' is 0.05 USDC"],
+    ['$1,000', HOW],
+    ['$-1', HOW],
+    ['1e3 USDC', HOW],
+    ['$99999999999999', 'is too large: the largest amount is 9,223,372,036,854.775807 USDC'],
+    ['0.05 EUR', HOW],
+    ['０５', HOW],
+    [undefined, HOW],
+    [['5'], HOW],
   ])('a price %p: %s', (value, fault) => {
     expect(amountFault(value)).toBe(fault);
   });
@@ -85,12 +99,13 @@ describe('amounts', () => {
     [50_000n, null],
     [0n, null],
     [-1n, 'must not be negative'],
-    [50_000, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
-    ['50000', 'use a bigint of micro-units: 50000n is 0.05 USDC'],
-    [0.05, "name the unit: '$0.05', or 50000n in micro-units"],
-    ['0.1', "name the unit: '$0.10', or 100000n in micro-units"],
+    [50_000, "write '$50000' for 50000 USDC, or 50000n for 0.05 USDC in micro-units"],
+    ['50000', "write '$50000' for 50000 USDC, or 50000n for 0.05 USDC in micro-units"],
+    [0.05, "use a string, not a number: '$0.05'"],
+    ['0.1', null],
+    ['5 cents', HOW],
     ['$0', "must be more than 0: '$0.05'"],
-    [undefined, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
+    [undefined, `${HOW}, or a bigint of micro-units`],
   ])('a maximum %p: %s', (value, fault) => {
     expect(bigintFault(value)).toBe(fault);
   });
@@ -173,10 +188,10 @@ describe('createPaywall', () => {
   });
 
   test.each<[object, RegExp]>([
-    [{ price: '0.05' }, /^price: name the unit: '\$0\.05', or '50000' in micro-units$/],
-    [{ price: 50_000 }, /^price: use micro-units as a string, not a number/],
+    [{ price: '5 cents' }, /^price: write '\$0\.05', '0\.05' or '0\.05 USDC'$/],
+    [{ price: 50_000 }, /^price: use a string, not a number/],
     [{ prise: '1' }, /^route: unknown option "prise"\. Did you mean "price"\?/],
-    [{}, /^price: use micro-units/],
+    [{}, /^price: write '\$0\.05'/],
     [{ price: '1', prepaid: 5 }, /^prepaid: pass an object with options/],
     [{ price: '1', prepaid: { unit: 5 } }, /^prepaid: unknown option "unit"\. Did you mean "units"\?/],
     [{ price: '1', prepaid: {} }, /^prepaid\.units: use a whole number of requests, at least 1$/],
@@ -185,10 +200,10 @@ describe('createPaywall', () => {
     [{ price: '1', prepaid: { units: 5, ahead: 6 } }, /^prepaid\.ahead: use at most prepaid\.units$/],
     [{ price: '1', prepaid: { units: 5, ahead: 5, replay: 'no' } }, /^prepaid\.replay: use false/],
     [{ price: '1', prepaid: { units: 5, replay: false } }, /^prepaid\.replay: .* set prepaid\.ahead/],
-    [{ max: '0.5' }, /^max: name the unit: '\$0\.50'/],
+    [{ max: '0,5' }, /^max: leave out commas: write '\$0\.05'/],
     [{ max: '$1', prise: '1' }, /^route: unknown option "prise"\. Did you mean "price"\?/],
     [{ max: '$1', price: '$1.01' }, /^price: use at most max$/],
-    [{ max: '$1', price: 5 }, /^price: use micro-units as a string, not a number/],
+    [{ max: '$1', price: 5 }, /^price: use a string, not a number/],
     [{ max: '$1', unitPrice: '0' }, /^unitPrice: must be more than 0/],
     [{ max: '$1', windowSeconds: 59 }, /^windowSeconds: use a whole number of seconds, at least 60$/],
     [{ max: '$1', windowSeconds: 604_801 }, /^windowSeconds: use at most 604800 seconds$/],
@@ -242,16 +257,16 @@ describe('createPaywall', () => {
 
 describe('payingFetch', () => {
   test.each<[object, RegExp]>([
-    [{ maxAmount: 0.05 }, /^maxAmount: name the unit: '\$0\.05', or 50000n in micro-units$/],
-    [{ maxAmount: undefined }, /^maxAmount: use a bigint/],
+    [{ maxAmount: 0.05 }, /^maxAmount: use a string, not a number: '\$0\.05'$/],
+    [{ maxAmount: undefined }, /^maxAmount: write '\$0\.05'/],
     [
       { delegateKey: 'vendor_test_secret' },
       /^delegateKey must be a delegate key .*; this is a service key, by which a vendor sells$/,
     ],
     [{ delegateKey: JWT }, /this is an access token/],
     [{ delegateKey: { signIn: JWT } }, /^delegateKey\.environment: use 'test' or 'live'$/],
-    [{ budget: { total: 5 } }, /^budget\.total: use a bigint of micro-units: 5n/],
-    [{ budget: { perOrigin: '0.1' } }, /^budget\.perOrigin: name the unit: '\$0\.10', or 100000n/],
+    [{ budget: { total: 5 } }, /^budget\.total: write '\$5' for 5 USDC, or 5n for 0\.000005 USDC/],
+    [{ budget: { perOrigin: '0,1' } }, /^budget\.perOrigin: write '\$0\.05'/],
     [{ budget: { periodMs: '1d' } }, /^budget\.periodMs: use a whole number of milliseconds/],
     [{ budget: { perorigin: 1n } }, /^budget: unknown option "perorigin"\. Did you mean "perOrigin"\?/],
     [{ allow: { origins: 'https://a.example' } }, /^allow\.origins: pass a list of texts$/],
@@ -271,7 +286,7 @@ describe('payingFetch', () => {
     const never = () => Promise.reject(new Error('sent'));
     const pay = payingFetch(never, PAYING);
     await expect(pay('https://a.example', { maxAmount: 5 as never })).rejects.toThrow(
-      /^maxAmount: use a bigint/,
+      /^maxAmount: write '\$5' for 5 USDC/,
     );
     expect(messageOf(() => payingFetch(PAYING as never, undefined as never))).toMatch(
       /first argument must be a fetch/,

@@ -16,7 +16,7 @@ const suite = consoleSuite(stack);
 
 /** What a reader asks, where the start page leads first, and what the answer says. */
 const QUESTIONS: readonly [question: string, clicks: readonly string[], answer: RegExp][] = [
-  ['a price on an Express route', ['Sell an API'], /paid\(paywall, \{ price: '50000' \}\)/],
+  ['a price on an Express route', ['Sell an API'], /paid\(paywall, \{ price: '\$0\.05' \}\)/],
   ['what a payment costs', ['What does a payment cost?'], /0\.05 USDC\s+0\.01\s+0\.04\s+20 %/],
   ['how to refund', ['How do I refund a buyer?'], /partiallySignTransaction/],
   ['a webhook in Python', ['How do I verify a webhook?'], /import base64|hmac/],

@@ -170,8 +170,8 @@ describe('services and delegates', () => {
     const fresh = createCommandLine(stack);
     await fresh.login(consumer.signIn.account.email);
     const created = await fresh.json<{ api_key: string; delegate_id: string; limits: object }>([
-      ...['delegates', 'create', '--name', 'Agent', '--per-payment', '0.50', '--daily', '5'],
-      ...['--approval-above', '2', '--external', PAYEE],
+      ...['delegates', 'create', '--name', 'Agent', '--per-payment', '0.50', '--daily', '$5'],
+      ...['--approval-above', '$2', '--external', PAYEE],
     ]);
     expect(created).toMatchObject({
       limits: { per_payment: '500000', daily: '5000000', monthly: null, total: null },

@@ -260,7 +260,7 @@ describe('wrong input', () => {
   test.each([
     [['pay'], {}, 2, /missing required argument 'url'/],
     [['pay', 'ftp://x'], {}, 2, /is not an address like/],
-    [['pay', 'https://x.example', '--max', 'a lot'], {}, 2, /--max: "a lot" is not an amount in USDC/],
+    [['pay', 'https://x.example', '--max', 'a lot'], {}, 2, /--max "a lot": write '\$0\.05'/],
     [
       ['pay', 'https://x.example', '--max-window', '0'],
       {},

@@ -227,7 +227,7 @@ describe.each(ERAS)('over stdio, %s', (era) => {
   });
 
   test('the person is asked above the threshold, and only a yes pays', async () => {
-    const { client: asking, asked, answers } = await overStdio(era, { QUITTANCE_ASK_ABOVE: '49999' });
+    const { client: asking, asked, answers } = await overStdio(era, { QUITTANCE_ASK_ABOVE: '$0.049999' });
     answers.push({ action: 'decline' }, { action: 'accept', content: { pay: true } });
     const before = deliveries;
     const declined = await call(asking, 'fetch_paid', { url, max_usdc: '0.05' });
@@ -249,7 +249,7 @@ test('by default a new payee is a question, once, and a refusal if the client ca
   expect(refused.message).toContain('QUITTANCE_PAYEES');
   expect(deliveries).toBe(before);
   const { client, asked, answers } = await overStdio('2026-07-28', {
-    ...{ QUITTANCE_PAYEES: '', QUITTANCE_ASK_ABOVE: '100000' },
+    ...{ QUITTANCE_PAYEES: '', QUITTANCE_ASK_ABOVE: '$0.10' },
   });
   answers.push({ action: 'accept', content: { pay: true } });
   for (let i = 0; i < 2; i += 1) {
@@ -263,9 +263,9 @@ test('by default a new payee is a question, once, and a refusal if the client ca
 test('the day’s maximum counts what the key has paid, also with a server that has ended', async () => {
   const fresh = await createDelegate(api, owner, { total: '90000000' });
   const args = { url, max_usdc: '0.05' };
-  const first = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: PRICE }, { key: fresh.api_key });
+  const first = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: '$0.05' }, { key: fresh.api_key });
   expect((await call(first.client, 'fetch_paid', args)).structuredContent).toMatchObject({ status: 200 });
-  const next = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: PRICE }, { key: fresh.api_key });
+  const next = await overStdio('2026-07-28', { QUITTANCE_MAX_PER_DAY: '$0.05' }, { key: fresh.api_key });
   const refused = errorOf(await call(next.client, 'fetch_paid', args));
   expect(refused).toMatchObject({ code: 'above_setting', money_moved: 'no' });
   expect(refused.message).toContain('QUITTANCE_MAX_PER_DAY');

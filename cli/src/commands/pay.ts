@@ -14,7 +14,7 @@ import { configFolder } from '../sign-ins.ts';
 import { plain } from '../text.ts';
 import { microOption } from '../usdc.ts';
 
-const DEFAULT_MAX = '1';
+const DEFAULT_MAX = '1.00';
 
 type Options = {
   request?: string;

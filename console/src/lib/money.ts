@@ -23,7 +23,7 @@ const GROUP_ONLY = /[\s'’\u00a0\u202f]/g;
 
 /** The text with the digits 0 to 9 and with "." and "," as the only signs, beside spaces. */
 const latin = (typed: string, { digits, decimal, group }: Notation): string =>
-  [...typed.trim().replace(/\s*USDC$/i, '')]
+  [...typed.trim().replace(/^\$\s*|\s*USDC$/gi, '')]
     .map((sign) => {
       const digit = [...digits].indexOf(sign);
       if (digit !== -1) return String(digit);

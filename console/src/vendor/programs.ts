@@ -30,8 +30,8 @@ const paywall = ({ baseUrl, environment, serviceId }: Filled): string => `const 
   store: memoryStore(), // for a first try: several processes share a store
 });`;
 
-const priceOf = ({ price }: Filled): string => `{ price: '${price}' }`;
-const comment = ({ price }: Filled): string => `// ${plainUsdc(price)} USDC a call`;
+const usdc = ({ price }: Filled): string => `'$${plainUsdc(price)}'`;
+const priceOf = (filled: Filled): string => `{ price: ${usdc(filled)} }`;
 const VENDOR = "import { createPaywall, memoryStore } from '@quittance/sdk/vendor';";
 
 const ROUTES: Record<Framework, (filled: Filled) => string> = {
@@ -42,7 +42,6 @@ import express from 'express';
 ${paywall(filled)}
 
 const app = express();
-${comment(filled)}
 app.get('/report', paid(paywall, ${priceOf(filled)}), (_request, response) => {
   response.json({ report: 'All is well.' });
 });
@@ -55,7 +54,6 @@ import fastify from 'fastify';
 ${paywall(filled)}
 
 const app = fastify();
-${comment(filled)}
 app.get('/report', { preHandler: paid(paywall, ${priceOf(filled)}) }, async () => ({
   report: 'All is well.',
 }));
@@ -69,7 +67,6 @@ import { Hono } from 'hono';
 ${paywall(filled)}
 
 const app = new Hono();
-${comment(filled)}
 app.get('/report', paid(paywall, ${priceOf(filled)}), (c) => c.json({ report: 'All is well.' }));
 serve({ fetch: app.fetch, port: 8402 });
 `,
@@ -78,7 +75,6 @@ ${VENDOR}
 
 ${paywall(filled)}
 
-${comment(filled)}
 export const GET = paid(paywall, ${priceOf(filled)}, async () => Response.json({ report: 'All is well.' }));
 `,
 };
@@ -109,19 +105,15 @@ ${VENDOR_FILES[framework].start} &
 curl -i --retry 20 --retry-connrefused --retry-delay 1 http://localhost:8402/report
 `;
 
-/** 500000n → "500_000n". */
-const literal = (micro: bigint): string => `${String(micro).replace(/\B(?=(\d{3})+$)/g, '_')}n`;
-
 /** A buyer in one file. */
-export const buyerProgram = ({
-  baseUrl,
-  price,
-}: Filled): string => `import { payingFetch, receiptOf } from '@quittance/sdk/pay';
+export const buyerProgram = (
+  filled: Filled,
+): string => `import { payingFetch, receiptOf } from '@quittance/sdk/pay';
 
 const pay = payingFetch(fetch, {
-  baseUrl: process.env.QUITTANCE_URL ?? ${quoted(baseUrl)},
-  delegateKey: process.env.QUITTANCE_KEY!,
-  maxAmount: ${literal(BigInt(price))}, // at most ${plainUsdc(price)} USDC for one answer
+  baseUrl: process.env.QUITTANCE_URL ?? ${quoted(filled.baseUrl)},
+  delegateKey: process.env.DELEGATE_KEY!,
+  maxAmount: ${usdc(filled)}, // for one answer
 });
 const answer = await pay(process.argv[2] ?? 'http://localhost:8402/report');
 console.log(await answer.json(), receiptOf(answer));

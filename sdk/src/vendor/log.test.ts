@@ -60,10 +60,10 @@ describe('without a log of its own, the paywall prints', () => {
   });
 
   test('what is wrong with the price of a function, whose request gets 503', async () => {
-    const { status, body } = await readAnswer(selling(() => '0.05')(at('/report')));
+    const { status, body } = await readAnswer(selling(() => '0,05')(at('/report')));
     expect([status, body.details]).toEqual([503, { reason: 'vendor_configuration' }]);
     expect(printed).toEqual([
-      `paywall: vendor_configuration: price: the function has returned a wrong price; name the unit: '$0.05', or '50000' in micro-units (${RESOURCE})`,
+      `paywall: vendor_configuration: price: the function has returned a wrong price; leave out commas: write '$0.05', '0.05' or '0.05 USDC' (${RESOURCE})`,
     ]);
     expect(api.calls()).toEqual([]);
   });
