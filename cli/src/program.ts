@@ -58,8 +58,10 @@ export const FIRST_MINUTE = [
 const quietly = (command: Command, io: Io): void => {
   command.exitOverride().configureOutput({
     writeOut: (text) => io.out(text),
+    // The help of a group without a command.
+    writeErr: (text) => io.err(text),
     // The error is printed by its exception.
-    writeErr: () => undefined,
+    outputError: () => undefined,
     getOutHelpWidth: () => 100,
     getErrHelpWidth: () => 100,
     getOutHasColors: () => false,

@@ -49,7 +49,7 @@ const integrate = async (): Promise<ConsolePage> => {
   return page;
 };
 /** Only the keys are not filled in. Without the address of the API, the page's own is called. */
-const keys = () => ({ SERVICE_KEY: vendor.apiKey, QUITTANCE_KEY: delegateKey });
+const keys = () => ({ SERVICE_KEY: vendor.apiKey, DELEGATE_KEY: delegateKey });
 
 /** Compiles programs as a strict project does. */
 const compile = async (programs: Record<string, string>): Promise<void> => {

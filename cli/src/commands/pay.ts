@@ -33,7 +33,9 @@ const payerOf = async ({ key, signIns, environment, url }: Context) => {
   const held = await signIns.load();
   if (held === null)
     throw new NotSignedInError(
-      `there is no delegate key, and you are not signed in to ${environment} at ${url}`,
+      key === null
+        ? `there is no delegate key, and you are not signed in to ${environment} at ${url}`
+        : 'QUITTANCE_KEY is a service key, which sells; a payment needs a delegate key',
       'Set QUITTANCE_KEY to a key that begins with dk_, or run `quittance login`.',
     );
   return { credential: { environment, signIn: signIns.credential }, payer: held.account.account_id };

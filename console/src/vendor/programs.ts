@@ -18,7 +18,7 @@ export const FRAMEWORKS = ['express', 'fastify', 'hono', 'next'] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
 
 /** Quotes a text for TypeScript and a shell. An id and an address have nothing to escape. */
-const quoted = (text: string): string => `'${text.replace(/[\\']/g, '')}'`;
+const quoted = (text: string): string => `'${text.replace(/[\\\u0027]/g, '')}'`;
 
 const paywall = ({ baseUrl, environment, serviceId }: Filled): string => `const paywall = createPaywall({
   baseUrl: process.env.QUITTANCE_URL ?? ${quoted(baseUrl)},
@@ -126,7 +126,7 @@ export const callPrograms = ({ baseUrl, serviceId }: Filled) =>
 
 const baseUrl = process.env.QUITTANCE_URL ?? ${quoted(baseUrl)};
 const vendor = createClient({ baseUrl, credential: process.env.SERVICE_KEY! });
-const buyer = createClient({ baseUrl, credential: process.env.QUITTANCE_KEY! });
+const buyer = createClient({ baseUrl, credential: process.env.DELEGATE_KEY! });
 
 const { quote_token } = await vendor.quote.create({
   service_id: process.env.SERVICE_ID ?? ${quoted(serviceId)},
@@ -145,7 +145,7 @@ QUOTE_TOKEN=$(curl -sf "$QUITTANCE_URL/v1/quote" -H "Authorization: Bearer $SERV
 
 # Keep the attempt's id: the same call with the same id never pays twice.
 ATTEMPT=attempt-$(date +%s)
-PAID=$(curl -sf "$QUITTANCE_URL/v1/settle" -H "Authorization: Bearer $QUITTANCE_KEY" \\
+PAID=$(curl -sf "$QUITTANCE_URL/v1/settle" -H "Authorization: Bearer $DELEGATE_KEY" \\
   -H 'Content-Type: application/json' \\
   -d "{\\"quote_token\\": \\"$QUOTE_TOKEN\\", \\"payment_attempt_id\\": \\"$ATTEMPT\\"}")
 
@@ -165,7 +165,7 @@ def call(path, key, body):
     with urllib.request.urlopen(request, timeout=60) as answer:
         return answer.status, json.load(answer)
 
-vendor, buyer = os.environ["SERVICE_KEY"], os.environ["QUITTANCE_KEY"]
+vendor, buyer = os.environ["SERVICE_KEY"], os.environ["DELEGATE_KEY"]
 _, quote = call("/v1/quote", vendor, {"service_id": service_id})
 # Store the attempt first: the same call with the same id never pays twice.
 attempt = {"quote_token": quote["quote_token"], "payment_attempt_id": str(uuid.uuid4())}

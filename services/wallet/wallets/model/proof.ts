@@ -9,11 +9,8 @@ import { offChainEnvelopes } from './off-chain-message.ts';
  */
 const PROOF = /^Quittance wallet proof\naccount: ([^\n]+)\nwallet: ([^\n]+)\nissued_at: (\d{4}-[^\n]+)$/;
 
-const MAX_AGE_MS = 5 * 60_000;
-/**
- * How far a client's clock may run ahead. A larger bound would extend the life of a stolen proof.
- */
-const MAX_AHEAD_MS = 30_000;
+/** How old a proof may be, and how far a client's clock may run ahead. */
+const TOLERANCE_MS = 5 * 60_000;
 
 export type Proof = { message: string; signature: string };
 type ProofProblem = { path: string; message: string };
@@ -49,8 +46,10 @@ export const proofProblem = (
   const issuedAt = parseUtcTime(issuedAtText!);
   if (Number.isNaN(issuedAt))
     return ofMessage('issued_at is not a time in UTC, such as 2026-11-21T10:00:00.000Z');
-  if (now - issuedAt > MAX_AGE_MS) return ofMessage('issued_at is more than 5 minutes ago');
-  if (issuedAt - now > MAX_AHEAD_MS) return ofMessage('issued_at is in the future');
+  const serverTime = `the server's time is ${new Date(now).toISOString()}`;
+  if (now - issuedAt > TOLERANCE_MS) return ofMessage(`issued_at is more than 5 minutes ago; ${serverTime}`);
+  if (issuedAt - now > TOLERANCE_MS)
+    return ofMessage(`issued_at is more than 5 minutes ahead; ${serverTime}`);
   return isSigned(message, decodeBase58(signature, 64), rawKey)
     ? null
     : {
