@@ -21,7 +21,7 @@ type Max = { max_usdc?: string | undefined; max_amount?: string | undefined };
 
 const ZERO = /^\$? ?0+(\.0+)?( ?USDC)?$/i;
 
-/** What is wrong with USDC that a person or a model writes. Zero is an amount too. Null: nothing. */
+/** What is wrong with USDC that a person or a model writes. Zero is allowed. Null: nothing. */
 export const usdcFault = (text: string): string | null => (ZERO.test(text) ? null : typedFault(text));
 
 /** The micro-units of a text without a fault. */
