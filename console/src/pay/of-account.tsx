@@ -7,12 +7,19 @@ import { TEXTS } from './texts.ts';
 
 type Props = { environment: 'test' | 'live'; children: ReactNode };
 
+/**
+ * Asks whether the browser is signed in to the environment, unless an earlier part of the page has.
+ */
+const ask = (wanted: Props['environment']): void => {
+  const { environment, status } = session.get();
+  if (environment !== wanted) void session.switchTo(wanted);
+  else if (status === 'resuming' || status === 'unreachable') void session.resume();
+};
+
 /** Its children, once it is known whether the browser is signed in to the environment. */
 const Known = ({ environment: wanted, children }: Props) => {
   const { status, environment } = useSession();
-  useEffect(() => {
-    void (session.get().environment === wanted ? session.resume() : session.switchTo(wanted));
-  }, [wanted]);
+  useEffect(() => ask(wanted), [wanted]);
   if (environment !== wanted || status === 'resuming') return <Loading>{TEXTS.reading}</Loading>;
   return children;
 };
