@@ -71,8 +71,13 @@ test('an empty page shows a new quote by itself, then its payment, its delivery 
   expect(await page.findings()).toEqual([]);
 
   const quote = await quoteOf(api, vendor);
+  // A quote counts in the conversion, and is no sale until it is paid.
+  await page.page.locator('.funnel').waitFor();
+  await page.page.getByText('No sales in this period').waitFor();
+  await choose(page, 'State', 'quoted');
   await rows(page).getByText('quoted').waitFor();
   expect(await rows(page).textContent()).toMatch(/2\.50 USDC.*expires in 9 min/);
+  await choose(page, 'State', 'All sales');
   const paid = await must(settleWith(api, consumer.token, quote), 'settle');
   await rows(page).getByText('paid', { exact: true }).waitFor();
   expect(await rows(page).textContent()).toMatch(/2\.4875 USDC.*deliver within 14 min/);
@@ -105,9 +110,12 @@ test('every kind of sale is shown, with filters of state, service and time that 
   await pay(vendor);
   await Promise.all([quoteOf(api, vendor), quoteOf(api, vendor, { expires_in_seconds: 1 })]);
   const page = await opened({ person: vendor.person });
-  await page.go('/sales');
+  await page.go('/sales?state=unpaid');
   await rows(page).getByText('expired', { exact: true }).waitFor();
-  expect(await rows(page).count()).toBe(5);
+  expect(await rows(page).count()).toBe(1);
+  await choose(page, 'State', 'All sales');
+  await rows(page).nth(2).waitFor();
+  expect(await rows(page).count()).toBe(3);
   expect([await step(page, 'Quoted'), await step(page, 'Paid'), await step(page, 'Delivered')]).toEqual([
     '5',
     '3',
@@ -121,7 +129,7 @@ test('every kind of sale is shown, with filters of state, service and time that 
   expect(await page.findings()).toEqual([]);
 
   await choose(page, 'State', 'delivered');
-  await rows(page).getByText('expired', { exact: true }).waitFor({ state: 'hidden' });
+  await rows(page).nth(2).waitFor({ state: 'hidden' });
   expect(await rows(page).count()).toBe(2);
   await choose(page, 'Service', 'Maps API');
   await rows(page).getByText('Weather API').first().waitFor({ state: 'hidden' });
@@ -149,7 +157,7 @@ test('1,300 quotes are read by the page up to the shown time, and further on req
   for (let i = 0; i < 65; i += 1)
     await Promise.all(Array.from({ length: 20 }, () => quoteOf(api, vendor, { expires_in_seconds: 86_400 })));
   const page = await opened({ person: vendor.person });
-  await page.go('/sales');
+  await page.go('/sales?state=quoted');
   await page.page.getByText('This period is only partly loaded').waitFor();
   expect(await step(page, 'Quoted')).toBe('1,000');
   expect(await rows(page).count()).toBe(25);
@@ -174,7 +182,7 @@ test('the page shows failures and loading, and keeps what was read', async () =>
     await asked;
     await route.continue();
   });
-  await page.page.goto(`${stack.console_url}/sales`);
+  await page.page.goto(`${stack.console_url}/sales?state=quoted`);
   await page.page.getByText('Loading your quotes and payments…').waitFor();
   await page.shoot('sales-waiting');
   answer();
@@ -241,13 +249,13 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   const page = await opened({ person: vendor.person });
   await page.go('/sales');
   await rows(page).getByText('delivered').nth(1).waitFor();
-  expect(await rows(page).count()).toBe(3);
+  expect(await rows(page).count()).toBe(2);
   expect(await step(page, 'Quoted')).toBe('1');
   await page.page.getByText('x402 and MPP payments have no quote').waitFor();
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
   await page.shoot('sales-rails');
   await choose(page, 'Rail', 'x402');
-  await rows(page).getByText('quoted').waitFor({ state: 'hidden' });
+  await page.page.getByRole('region', { name: 'Conversion' }).waitFor({ state: 'hidden' });
   await rows(page).getByText('delivered').nth(1).waitFor();
   expect(await rows(page).count()).toBe(2);
   expect(new URL(page.page.url()).search).toBe('?rail=x402');

@@ -87,7 +87,16 @@ const ApprovalDetails = ({ approval }: { approval: Approval }) => {
                 ),
               ],
               [payees.length === 1 ? 'Address' : 'Addresses', <PaidAddresses key="addresses" of={payees} />],
-              ['For', resource !== null && <Claimed key="resource" text={resource} />],
+              [
+                'For',
+                resource !== null && (
+                  <Claimed
+                    key="resource"
+                    text={resource}
+                    by={isOther ? 'reported by the agent, not verified' : 'signed by the vendor in its quote'}
+                  />
+                ),
+              ],
               [
                 'Agent',
                 <span key="delegate">
@@ -114,11 +123,11 @@ const ApprovalDetails = ({ approval }: { approval: Approval }) => {
 /** A longer text must not move the decision off the screen. */
 const MAX_CLAIM = 160;
 
-/** The text of a delegate, as text: it may contain anything. */
-const Claimed = ({ text }: { text: string }) => (
+/** The text of a delegate or a vendor, as text: it may contain anything. */
+const Claimed = ({ text, by }: { text: string; by: string }) => (
   <>
     <bdi className="claimed">{text.length > MAX_CLAIM ? `${text.slice(0, MAX_CLAIM)}…` : text}</bdi>
-    <span className="quiet"> (reported by the agent, not verified)</span>
+    <span className="quiet"> ({by})</span>
     {text.length > MAX_CLAIM && (
       <details>
         <summary>Show all</summary>

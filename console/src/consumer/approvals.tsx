@@ -11,6 +11,22 @@ type Approval = Output<'settlement.getApproval'>;
 
 /** The owner waits for new requests here, so the list is read often. */
 const EVERY_MS = 5000;
+/** Of what is bought, as many characters as a row has room for. */
+const RESOURCE_SHOWN = 60;
+
+/** Who would be paid, and for what. */
+const Asked = ({ approval: { approval_id, service_name, resource } }: { approval: Approval }) => (
+  <>
+    <Link href={`/approvals/${approval_id}`}>To {service_name}</Link>
+    {resource !== null && (
+      <div className="quiet">
+        <bdi className="claimed" title={resource}>
+          {resource.length > RESOURCE_SHOWN ? `${resource.slice(0, RESOURCE_SHOWN)}…` : resource}
+        </bdi>
+      </div>
+    )}
+  </>
+);
 
 const ApprovalsPage = () => {
   const waiting = useItems(
@@ -29,9 +45,7 @@ const ApprovalsPage = () => {
   const shared: readonly Column<Approval>[] = [
     {
       heading: 'Payment',
-      show: ({ approval_id, service_name }) => (
-        <Link href={`/approvals/${approval_id}`}>To {service_name}</Link>
-      ),
+      show: (approval) => <Asked approval={approval} />,
     },
     { heading: 'Agent', show: ({ delegate_id }) => nameOf(delegate_id) },
     { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },

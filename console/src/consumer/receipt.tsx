@@ -20,7 +20,7 @@ import {
 } from '../ui/index.ts';
 import { ExtensionNotice } from '../vendor/authorization-notices.tsx';
 import { isOutgoingRail, railName } from '../vendor/rail.ts';
-import { isPaid } from '../vendor/sales-figures.ts';
+import { isPaid, itemOf } from '../vendor/sales-figures.ts';
 import { refundsOf } from '../vendor/settlement-history.ts';
 import { Timeline } from '../vendor/settlement-timeline.tsx';
 import '../ui/print.css';
@@ -134,6 +134,8 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
   const { quote_amount, fee_amount, net_amount, failure, authorization } = payment;
   const isPayer = payment.payment_attempt_id !== undefined;
   const isOut = isOutgoingRail(payment.rail);
+  const item = itemOf(payment);
+  const isBilled = payment.rail === 'x402';
   // Until it is captured, the amounts of an authorization are those of its ceiling.
   const isExtension = payment.status === 'merged';
   const isCharged = isPaid(payment) || (authorization === undefined && !isExtension);
@@ -156,7 +158,11 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
             ['Raised by', isExtension && <Money micro={quote_amount} large />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} large={!isCharged} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
-            ['Fee included', isCharged && !isOut && <Money micro={fee_amount} />],
+            ['Bought', !isOut && item !== null && <bdi className="claimed">{item}</bdi>],
+            [
+              'Fee included',
+              isCharged && !isOut && (isBilled ? 'billed to the vendor' : <Money micro={fee_amount} />),
+            ],
             ['Net to the vendor', isCharged && !isOut && <Money micro={net_amount} />],
             ['Refunded', refunded > 0n && <Money key="refunded" micro={refunded} />],
             [

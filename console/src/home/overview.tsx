@@ -6,7 +6,7 @@ import { useSummary } from '../consumer/summary.ts';
 import { useItems } from '../lib/data.ts';
 import { PaymentState } from '../lib/payment-state.tsx';
 import { Ago, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
-import { isPaid } from '../vendor/sales-figures.ts';
+import { isPaid, keptOf, movedOf } from '../vendor/sales-figures.ts';
 import type { Wallet } from '../wallet/signing.tsx';
 import { Figure } from './figure.tsx';
 import { Revenue } from './revenue.tsx';
@@ -91,15 +91,12 @@ const Latest = ({ side, title, path }: { side: 'payer' | 'vendor'; title: string
             ? {
                 heading: 'Net',
                 align: 'end',
-                show: (each) => <Money micro={isPaid(each) ? each.net_amount : 0n} sign />,
+                show: (each) => <Money micro={isPaid(each) ? keptOf(each, 0n) : 0n} sign />,
               }
             : {
                 heading: 'Amount',
                 align: 'end',
-                // What an extension adds is part of the authorization that it raised.
-                show: ({ status, quote_amount }) => (
-                  <Money micro={status === 'merged' ? 0n : -BigInt(quote_amount)} sign />
-                ),
+                show: (each) => <Money micro={-movedOf(each)} sign />,
               },
         ]}
       />

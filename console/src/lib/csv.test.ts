@@ -7,6 +7,7 @@ test.each([
   ['two\nlines', '"two\nlines"'],
   ['=HYPERLINK("http://x")', `"'=HYPERLINK(""http://x"")"`],
   ['+1', `"'+1"`],
+  ['-0.40', '"-0.40"'],
   ['-2+3', `"'-2+3"`],
   ['@SUM(A1)', `"'@SUM(A1)"`],
   ['\t=1', `"'\t=1"`],

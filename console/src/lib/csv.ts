@@ -3,10 +3,11 @@
 /**
  * One cell of a CSV file (RFC 4180). A spreadsheet treats text that begins with one of these
  * characters as a formula, also after white space, and vendors choose names. Such text gets a
- * leading apostrophe (OWASP, CSV Injection).
+ * leading apostrophe (OWASP, CSV Injection). A number below zero is no formula.
  */
 export const textCell = (text: string): string => {
-  const safe = /^[\s\p{Cc}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text;
+  const isNumber = /^-\d+(\.\d+)?$/.test(text);
+  const safe = !isNumber && /^[\s\p{Cc}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;
 };
 

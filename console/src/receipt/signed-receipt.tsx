@@ -36,7 +36,7 @@ const CHAIN: Record<string, string> = {
   failed: 'Reversed',
 };
 
-const Amounts = ({ claims: { amount, refunded, vendor, env } }: { claims: ReceiptClaims }) => {
+const Amounts = ({ claims: { amount, rail, refunded, vendor, env } }: { claims: ReceiptClaims }) => {
   const left = BigInt(amount.net) - BigInt(refunded);
   const isRefunded = refunded !== '0';
   return (
@@ -47,7 +47,11 @@ const Amounts = ({ claims: { amount, refunded, vendor, env } }: { claims: Receip
       <Properties
         of={[
           ['Paid', <Money key="paid" micro={amount.gross} large />],
-          ['Fee', <Money key="fee" micro={amount.fee} />],
+          // The fee of an x402 payment is billed to its vendor.
+          [
+            'Fee',
+            rail === 'x402' ? 'billed to the vendor separately' : <Money key="fee" micro={amount.fee} />,
+          ],
           [
             vendor.payees.length === 1 ? 'Received by the vendor' : 'Received together',
             <Money key="net" micro={amount.net} />,

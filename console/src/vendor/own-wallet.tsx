@@ -23,13 +23,23 @@ export const WalletNotice = ({ children }: { children: string }) => (
   </Notice>
 );
 
-/** Shows whether the account's wallet can pay, and what is missing. */
-export const OwnWallet = ({ price }: { price: bigint }) => {
+/**
+ * Shows whether the account's wallet can pay, and what is missing.
+ * @param payTo the address that is paid, if it may be a wallet of the account
+ */
+export const OwnWallet = ({ price, payTo }: { price: bigint; payTo?: string }) => {
   const wallets = useItems(
     ['wallets', 'to-try'],
     (client, cursor, options) => client.wallet.list({ cursor }, options),
     { every: 10_000 },
   );
+  // A wallet does not pay itself.
+  if (wallets.data.some(({ address }) => address === payTo))
+    return (
+      <Notice tone="wait" title="This service is paid to your own wallet">
+        Choose an agent of another account, or give the service a test address for its payouts.
+      </Notice>
+    );
   const ready = wallets.data.find(
     ({ balance, delegation }) => BigInt(balance) >= price && BigInt(delegation.allowance) >= price,
   );

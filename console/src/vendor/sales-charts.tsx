@@ -88,7 +88,9 @@ export const RevenueSection = ({
         <div>
           <Money micro={net} large />
           <p className="quiet">
-            {refundedOf === null ? 'Net after fees; refunds are loading' : 'Net after fees and refunds'}
+            {refundedOf === null
+              ? 'Net after all fees; refunds are loading'
+              : 'Net after all fees and refunds'}
           </p>
         </div>
         <Ledger
@@ -96,7 +98,7 @@ export const RevenueSection = ({
             ['Gross', <Money key="gross" micro={gross} />],
             ['Fees', <Money key="fees" micro={-fees} />],
             ['Refunds', refundedOf === null ? 'loading' : <Money key="refunded" micro={-refunded} />],
-            ['x402 fees, billed separately', accrued > 0n && <Money key="accrued" micro={accrued} />],
+            ['x402 fees, billed separately', accrued > 0n && <Money key="accrued" micro={-accrued} />],
           ]}
         />
         {gross > 0n && <Chart label="Net revenue" parts={['Net', 'Fees']} points={points} />}

@@ -1,57 +1,105 @@
 import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { csvRow } from '../lib/csv.ts';
-import { isPaid, type Refunded, type Sale } from './sales-figures.ts';
+import { isPaid, itemOf, keptOf, type Sale, type Settlement } from './sales-figures.ts';
+import type { Refund } from './settlement-history.ts';
 
-/** Sales as a CSV file. Amounts are exact, in micro-units and in USDC. */
+/**
+ * Paid sales and their refunds as a CSV file. Each row is one movement of money with its own time,
+ * so that the sum of a column is a figure of the books. Amounts are in USDC.
+ */
 
 const HEAD = [
-  'created_at',
+  'at',
+  'type',
   'settlement_id',
   'quote_id',
+  'refund_id',
   'service_id',
   'service_name',
+  'item',
   'rail',
-  'stage',
-  'price_micro',
-  'price_usdc',
-  'fee_micro',
-  'refunded_micro',
-  'net_micro',
+  'state',
+  'ceiling_usdc',
+  'used_usdc',
+  'gross_usdc',
+  'fee_usdc',
+  'billed_fee_usdc',
+  'refund_usdc',
   'net_usdc',
   'payer',
-  'resource',
   'tx_hash',
 ];
 
-/** The lines of the file. A sale that is not paid has no fee, refund and net. */
+type PaidSale = Sale & { settlement: Settlement };
+export const isPaidSale = (sale: Sale): sale is PaidSale =>
+  sale.settlement !== null && isPaid(sale.settlement);
+
+const usdc = (micro: string | bigint | undefined): string => (micro === undefined ? '' : plainUsdc(micro));
+
+const saleRow = ({ serviceId, stage, settlement }: PaidSale, name: string): string => {
+  const { authorization } = settlement;
+  return csvRow([
+    settlement.created_at,
+    'sale',
+    settlement.settlement_id,
+    settlement.quote_id ?? '',
+    '',
+    serviceId,
+    name,
+    itemOf(settlement) ?? '',
+    settlement.rail,
+    stage,
+    usdc(authorization?.max_amount),
+    usdc(authorization?.used),
+    usdc(settlement.quote_amount),
+    usdc(settlement.fee_amount),
+    usdc(settlement.accrued_fee ?? '0'),
+    '',
+    usdc(keptOf(settlement, 0n)),
+    settlement.payer_address ?? '',
+    settlement.tx_hash ?? '',
+  ]);
+};
+
+const refundRow = (refund: Refund, { serviceId, settlement }: PaidSale, name: string): string =>
+  csvRow([
+    refund.created_at,
+    'refund',
+    settlement.settlement_id,
+    settlement.quote_id ?? '',
+    refund.refund_id,
+    serviceId,
+    name,
+    itemOf(settlement) ?? '',
+    settlement.rail,
+    refund.status,
+    '',
+    '',
+    '',
+    '',
+    '',
+    usdc(refund.amount),
+    `-${usdc(refund.amount)}`,
+    settlement.payer_address ?? '',
+    refund.tx_hash ?? '',
+  ]);
+
+/**
+ * The lines of the file, with a row for each paid sale and each refund of it that is confirmed.
+ * @param refunds the confirmed ones
+ */
 export const salesCsv = (
   sales: readonly Sale[],
-  refundedOf: Refunded,
+  refunds: readonly Refund[],
   nameOf: (serviceId: string) => string | undefined,
-): string[] => [
-  csvRow(HEAD),
-  ...sales.map(({ at, serviceId, stage, quote, settlement }) => {
-    const price = BigInt((settlement ?? quote)!.quote_amount);
-    const paid = settlement !== null && isPaid(settlement) ? settlement : null;
-    const refunded = paid === null ? 0n : (refundedOf.get(paid.settlement_id) ?? 0n);
-    const net = paid === null ? null : BigInt(paid.net_amount) - refunded;
-    return csvRow([
-      at,
-      settlement?.settlement_id ?? '',
-      quote?.quote_id ?? settlement?.quote_id ?? '',
-      serviceId,
-      nameOf(serviceId) ?? '',
-      settlement?.rail ?? 'quittance',
-      stage,
-      String(price),
-      plainUsdc(price),
-      paid?.fee_amount ?? '',
-      paid === null ? '' : String(refunded),
-      net === null ? '' : String(net),
-      net === null ? '' : plainUsdc(net),
-      settlement?.payer_address ?? '',
-      settlement?.resource ?? '',
-      settlement?.tx_hash ?? '',
-    ]);
-  }),
-];
+): string[] => {
+  const given = Map.groupBy(refunds, ({ settlement_id }) => settlement_id);
+  return [
+    csvRow(HEAD),
+    ...sales.filter(isPaidSale).flatMap((sale) => {
+      const name = nameOf(sale.serviceId) ?? '';
+      const own = given.get(sale.settlement.settlement_id) ?? [];
+      return [saleRow(sale, name), ...own.map((refund) => refundRow(refund, sale, name))];
+    }),
+  ];
+};

@@ -11,6 +11,7 @@ import {
   type Settlement,
 } from './sales-figures.ts';
 import { useServices } from './select-service.tsx';
+import type { Refund } from './settlement-history.ts';
 
 /**
  * Reads sales. The API has no sums of them, so all sales of the period are read and summed here.
@@ -154,14 +155,14 @@ export const useRevenue = (days: number, now: number) => {
     { every: REVENUE_MS },
   );
   const isThere = useBackTo(settlements, from, MAX_PAGES);
-  const refundedOf = useRefunded(from);
+  const refunds = useRefunds(from);
   if (settlements.error !== null) return { error: settlements.error, again: settlements.again };
   const isFull = settlements.hasMore && settlements.data.length >= MAX_PAGES * Number(PAGE);
-  if ((!isThere && !isFull) || refundedOf === null) return null;
+  if ((!isThere && !isFull) || refunds === null) return null;
   const sales = joinSales([], settlements.data, now);
   const oldest = Date.parse(settlements.data.at(-1)?.created_at ?? '');
   return {
-    days: revenueByTime(sales, from, now, refundedOf),
+    days: revenueByTime(sales, from, now, refundedBy(refunds)),
     since: isThere ? from : oldest,
     isWhole: isThere,
   };
@@ -175,18 +176,23 @@ export const useAllServices = () => {
   return { services: services.data, isKnown };
 };
 
-/** What was refunded of each payment since a moment. Null while unknown. */
-export const useRefunded = (since: number): Refunded | null => {
+/** The confirmed refunds since a moment. Null while unknown. */
+export const useRefunds = (since: number): readonly Refund[] | null => {
   const refunds = useItems(
     ['refunds', 'given'],
     (client, cursor, options) => client.funding.listRefunds({ cursor, limit: PAGE }, options),
     { every: BODY_MS },
   );
   const isKnown = useBackTo(refunds, since, MAX_PAGES);
-  if (!isKnown) return null;
+  return isKnown
+    ? refunds.data.filter(({ status }) => status === 'confirmed' || status === 'finalized')
+    : null;
+};
+
+/** What was refunded of each payment. */
+export const refundedBy = (refunds: readonly Refund[]): Refunded => {
   const refundedOf = new Map<string, bigint>();
-  for (const { settlement_id, amount, status } of refunds.data)
-    if (status === 'confirmed' || status === 'finalized')
-      refundedOf.set(settlement_id, (refundedOf.get(settlement_id) ?? 0n) + BigInt(amount));
+  for (const { settlement_id, amount } of refunds)
+    refundedOf.set(settlement_id, (refundedOf.get(settlement_id) ?? 0n) + BigInt(amount));
   return refundedOf;
 };

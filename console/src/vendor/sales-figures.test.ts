@@ -3,7 +3,9 @@ import {
   findSales,
   funnelOf,
   isPaid,
+  itemOf,
   joinSales,
+  movedOf,
   percent,
   type Quote,
   revenueByTime,
@@ -167,7 +169,7 @@ test('payments without a quote are separate sales, count as revenue and not in t
   expect(funnelOf(sales)).toMatchObject({ quoted: 1, paid: 0, delivered: 0 });
   expect(revenueOf(sales, new Map())).toEqual({
     ...{ gross: 2_000_000n, fees: 0n, refunded: 0n },
-    ...{ net: 2_000_000n, accrued: 10_000n },
+    ...{ net: 1_990_000n, accrued: 10_000n },
   });
 });
 
@@ -221,6 +223,20 @@ test('a search finds sales by id, transaction, payer and resource, or a part of 
   expect(found('Ai4gvNadtxC6')).toEqual(['stl_three']);
   expect(found('weather ')).toEqual(['stl_three']);
   expect(found('nothing')).toEqual([]);
+});
+
+test('a payment moves what was captured, and nothing before, and has the name of what was sold', () => {
+  const tab = { authorization: {} } as Partial<Settlement>;
+  const moved = (more: Partial<Settlement>) => movedOf(payment('a', { quote_amount: '15000', ...more }));
+  expect(moved({})).toBe(15_000n);
+  expect(moved({ ...tab, status: 'redeemed' })).toBe(15_000n);
+  for (const status of ['authorized', 'capturing', 'voided', 'merged'] as const)
+    expect(moved({ ...tab, status })).toBe(0n);
+  const link = { resource: 'https://pay', payment_link: { title: 'Ticket for the harbour tour' } };
+  expect(itemOf({ scope: link })).toBe('Ticket for the harbour tour');
+  expect(itemOf({ scope: { resource: 'https://shop/report' } })).toBe('https://shop/report');
+  expect(itemOf({ scope: null, resource: '/weather' })).toBe('/weather');
+  expect(itemOf({ scope: { resource: 7 } })).toBe(null);
 });
 
 test('an extension is no sale of its own: the capture of what it raised is counted once', () => {

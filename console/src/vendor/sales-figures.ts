@@ -53,6 +53,29 @@ const UNPAID: readonly Settlement['status'][] = [
 export const isPaid = ({ status, chain_status }: Settlement): boolean =>
   !UNPAID.includes(status) && chain_status !== 'failed';
 
+/**
+ * What a payment moves, in micro-units. Of an authorization it is what was captured, and nothing
+ * before. An extension moves nothing.
+ */
+export const movedOf = (payment: Settlement): bigint =>
+  payment.status === 'merged' || (payment.authorization !== undefined && !isPaid(payment))
+    ? 0n
+    : BigInt(payment.quote_amount);
+
+/** What the vendor keeps of a payment, after its fee, also one that is billed, and refunds. */
+export const keptOf = ({ net_amount, accrued_fee }: Settlement, refunded: bigint): bigint =>
+  BigInt(net_amount) - BigInt(accrued_fee ?? 0) - refunded;
+
+/** What is sold: the title of a payment link, or the address. Null: the quote does not say. */
+export const itemOf = ({ scope, resource }: Pick<Settlement, 'scope' | 'resource'>): string | null => {
+  const link = scope?.payment_link as { title?: unknown } | undefined;
+  const named = [link?.title, scope?.resource, resource].find((text) => typeof text === 'string');
+  return (named as string | undefined) ?? null;
+};
+
+/** Whether a sale is a quote that nobody has paid. */
+export const isUnpaidQuote = ({ stage }: Sale): boolean => stage === 'quoted' || stage === 'unpaid';
+
 /** @param now milliseconds; entries that have expired since count as expired */
 export const stageOf = (quote: Quote | null, settlement: Settlement | null, now: number): Stage => {
   if (settlement !== null && settlement.status !== 'failed') {
@@ -159,7 +182,7 @@ export const percent = (part: number, whole: number): string => {
 };
 
 /**
- * Micro-units. `net` is what is left after fees and refunds. `accrued`: fees of x402 payments,
+ * Micro-units. `net` is what is left after all fees and refunds. `accrued`: fees of x402 payments,
  * which are not part of `fees` and are paid separately.
  */
 type Revenue = { gross: bigint; fees: bigint; refunded: bigint; net: bigint; accrued: bigint };
@@ -183,6 +206,7 @@ export const findSales = (sales: readonly Sale[], search: string): readonly Sale
       settlement?.payer_address,
       settlement?.resource,
       settlement?.scope?.resource ?? quote?.scope?.resource,
+      itemOf(settlement ?? { scope: quote!.scope }),
     ].some((text) => typeof text === 'string' && text.toLowerCase().includes(wanted)),
   );
 };
@@ -196,7 +220,7 @@ export const revenueOf = (sales: readonly Sale[], refundedOf: Refunded): Revenue
     total.fees += BigInt(settlement.fee_amount);
     const refunded = refundedOf.get(settlement.settlement_id) ?? 0n;
     total.refunded += refunded;
-    total.net += BigInt(settlement.net_amount) - refunded;
+    total.net += keptOf(settlement, refunded);
     total.accrued += BigInt(settlement.accrued_fee ?? 0);
   }
   return total;

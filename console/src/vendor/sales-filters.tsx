@@ -108,7 +108,7 @@ export const SalesFilters = ({
       />
       <Select
         label="State"
-        options={[['all', 'All states'], ...STAGES]}
+        options={[['all', 'All sales'], ...STAGES]}
         value={stage}
         onChange={(value) => choose('state', value)}
       />

@@ -26,14 +26,25 @@ import {
 import { FeesSection } from './fees.tsx';
 import { railName } from './rail.ts';
 import { Conversion, RevenueSection } from './sales-charts.tsx';
-import { salesCsv } from './sales-csv.ts';
-import { type Sales, useAllServices, useRefunded, useSales } from './sales-data.ts';
-import { findSales, isPaid, type Refunded, type Sale, type Settlement } from './sales-figures.ts';
+import { isPaidSale, salesCsv } from './sales-csv.ts';
+import { refundedBy, type Sales, useAllServices, useRefunds, useSales } from './sales-data.ts';
+import {
+  findSales,
+  isPaid,
+  isUnpaidQuote,
+  itemOf,
+  keptOf,
+  movedOf,
+  type Refunded,
+  type Sale,
+  type Settlement,
+} from './sales-figures.ts';
 import { SalesFilters, useSalesFilters } from './sales-filters.tsx';
+import type { Refund } from './settlement-history.ts';
 
 const AT_ONCE = 25;
-/** Of the resource, which the customer's client names, as many characters as a row has room for. */
-const RESOURCE_SHOWN = 40;
+/** Of what was sold, as many characters as a row has room for. */
+const ITEM_SHOWN = 40;
 
 /** Quotes, payments and redeems as they happen, with their sums. The filters are in the URL. */
 const SalesPage = () => {
@@ -44,9 +55,12 @@ const SalesPage = () => {
   const chosen = useSalesFilters(now);
   const { period, serviceId, stage, rail, find } = chosen;
   const read = useSales(period.from, now, { serviceId, rail });
-  const refundedOf = useRefunded(read.since);
+  const refunds = useRefunds(read.since);
+  const refundedOf = refunds === null ? null : refundedBy(refunds);
   const inPeriod = read.sales.filter(({ at }) => Date.parse(at) < period.until);
-  const found = findSales(stage === 'all' ? inPeriod : inPeriod.filter((sale) => sale.stage === stage), find);
+  // Quotes that nobody has paid are no sales. They are listed by their own states.
+  const isListed = (sale: Sale) => (stage === 'all' ? !isUnpaidQuote(sale) : sale.stage === stage);
+  const found = findSales(inPeriod.filter(isListed), find);
   return (
     <Page
       title="Sales"
@@ -76,6 +90,7 @@ const SalesPage = () => {
             sales={found}
             isFiltered={stage !== 'all' || rail !== undefined || find !== ''}
             isWhole={read.rest === 'none'}
+            refunds={refunds}
             refundedOf={refundedOf ?? NO_REFUNDS}
             nameOf={nameOf}
           />
@@ -103,10 +118,38 @@ const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text:
   );
 };
 
+/** The file of the paid sales of the view, and their number. */
+const useSalesFile = (
+  sales: readonly Sale[],
+  refunds: readonly Refund[],
+  nameOf: ReadonlyMap<string, string>,
+) => {
+  const paid = sales.filter(isPaidSale).length;
+  const exporting = useExport('sales', {
+    name: () => `quittance-sales-${new Date().toISOString().slice(0, 10)}.csv`,
+    lines: () => salesCsv(sales, refunds, (id) => nameOf.get(id)),
+    done: (name) => toast(`${paid.toLocaleString('en')} paid sales exported to ${name}.`),
+  });
+  return { paid, exporting };
+};
+
+const NoSales = ({ isFiltered }: { isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty title="No sales match these filters" />
+  ) : (
+    <Empty title="No sales in this period">
+      <p>
+        A payment appears here at once. Quotes that nobody has paid are under the states quoted and expired.
+      </p>
+      <LinkButton to="/integrate">Put it in your server</LinkButton>
+    </Empty>
+  );
+
 const SalesTable = ({
   sales,
   isFiltered,
   isWhole,
+  refunds,
   refundedOf,
   nameOf,
 }: {
@@ -114,15 +157,13 @@ const SalesTable = ({
   isFiltered: boolean;
   /** Whether the whole period is loaded, so that a file has all of it. */
   isWhole: boolean;
+  /** Null while unknown. */
+  refunds: readonly Refund[] | null;
   refundedOf: Refunded;
   nameOf: ReadonlyMap<string, string>;
 }) => {
   const [shown, setShown] = useState(AT_ONCE);
-  const exporting = useExport('sales', {
-    name: () => `quittance-sales-${new Date().toISOString().slice(0, 10)}.csv`,
-    lines: () => salesCsv(sales, refundedOf, (id) => nameOf.get(id)),
-    done: (name) => toast(`${sales.length.toLocaleString('en')} sales exported to ${name}.`),
-  });
+  const { paid, exporting } = useSalesFile(sales, refunds ?? [], nameOf);
   const items: Items<Sale> = {
     data: sales.slice(0, shown),
     error: null,
@@ -136,10 +177,10 @@ const SalesTable = ({
     <Section
       title="All sales"
       actions={
-        sales.length > 0 && (
+        paid > 0 && (
           <Button
             size="small"
-            isDisabled={!isWhole}
+            isDisabled={!isWhole || refunds === null}
             busy={exporting.isBusy && 'Exporting…'}
             onPress={() => void exporting.run(undefined)}
           >
@@ -157,16 +198,7 @@ const SalesTable = ({
         items={items}
         waiting=""
         keyOf={({ id }) => id}
-        empty={
-          isFiltered ? (
-            <Empty title="No sales match these filters" />
-          ) : (
-            <Empty title="No sales in this period">
-              <p>A sale starts when your server creates a quote.</p>
-              <LinkButton to="/integrate">Put it in your server</LinkButton>
-            </Empty>
-          )
-        }
+        empty={<NoSales isFiltered={isFiltered} />}
         columns={[
           { heading: 'When', show: ({ at, settlement }) => <When at={at} id={settlement?.settlement_id} /> },
           {
@@ -175,7 +207,7 @@ const SalesTable = ({
               <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? shortId(serviceId)}</Link>
             ),
           },
-          { heading: 'Rail', show: ({ settlement }) => <SaleRail settlement={settlement} /> },
+          { heading: 'Rail', show: (sale) => <SaleRail sale={sale} /> },
           { heading: 'State', show: (sale) => <SaleState sale={sale} refundedOf={refundedOf} /> },
           {
             heading: 'Price',
@@ -207,11 +239,11 @@ const When = ({ at, id }: { at: string; id: string | undefined }) =>
     </Link>
   );
 
-/** The rail, and for a payment of another protocol who paid for what. */
-const SaleRail = ({ settlement }: { settlement: Settlement | null }) => {
+/** The rail, who paid if it is known, and for what. */
+const SaleRail = ({ sale: { settlement, quote } }: { sale: Sale }) => {
+  const item = itemOf(settlement ?? { scope: quote!.scope });
   // Only a payment by Quittance has a quote.
-  if (settlement === null) return railName('quittance');
-  const { rail, payer_address, resource } = settlement;
+  const { rail, payer_address } = settlement ?? { rail: 'quittance' as const };
   return (
     <>
       {railName(rail)}
@@ -220,27 +252,21 @@ const SaleRail = ({ settlement }: { settlement: Settlement | null }) => {
           <Copyable text={payer_address} label="payer address" short />
         </div>
       )}
-      {resource !== undefined && (
-        <div className="quiet" title={resource}>
-          {resource.length > RESOURCE_SHOWN ? `${resource.slice(0, RESOURCE_SHOWN)}…` : resource}
+      {item !== null && (
+        <div className="quiet" title={item}>
+          {item.length > ITEM_SHOWN ? `${item.slice(0, ITEM_SHOWN)}…` : item}
         </div>
       )}
     </>
   );
 };
 
-const Net = ({
-  settlement: { net_amount, accrued_fee },
-  refunded,
-}: {
-  settlement: Settlement;
-  refunded: bigint;
-}) => (
+const Net = ({ settlement, refunded }: { settlement: Settlement; refunded: bigint }) => (
   <>
-    <Money micro={BigInt(net_amount) - refunded} />
-    {accrued_fee !== undefined && (
+    <Money micro={keptOf(settlement, refunded)} />
+    {settlement.accrued_fee !== undefined && (
       <div className="quiet">
-        <Money micro={accrued_fee} /> fee, billed separately
+        <Money micro={settlement.accrued_fee} /> fee, billed separately
       </div>
     )}
   </>
@@ -254,10 +280,19 @@ const SaleState = ({ sale: { stage, settlement }, refundedOf }: { sale: Sale; re
     <PaymentState of={settlement} stage={stage} refunded={refundedOf.get(settlement.settlement_id) ?? 0n} />
   );
 
-/** An extension adds its amount to the price of another sale. */
-const priceOf = ({ stage, quote, settlement }: Sale): ReactNode => (
-  <Money micro={(settlement ?? quote)!.quote_amount} sign={stage === 'extension'} />
-);
+/** An extension adds to the price of another sale. Of an authorization a part is paid. */
+const priceOf = ({ stage, quote, settlement }: Sale): ReactNode => {
+  if (settlement?.authorization !== undefined && stage !== 'extension')
+    return (
+      <>
+        <Money micro={movedOf(settlement)} />
+        <div className="quiet">
+          of <Money micro={settlement.authorization.max_amount} />
+        </div>
+      </>
+    );
+  return <Money micro={(settlement ?? quote)!.quote_amount} sign={stage === 'extension'} />;
+};
 
 /** What a sale is waiting for. */
 const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {

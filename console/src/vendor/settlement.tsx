@@ -34,7 +34,7 @@ import { Ledger } from './ledger.tsx';
 import { railName } from './rail.ts';
 import { RefundDialog } from './refund.tsx';
 import { useAllServices } from './sales-data.ts';
-import { isPaid as isSettlementPaid, type Quote, type Settlement } from './sales-figures.ts';
+import { isPaid as isSettlementPaid, itemOf, keptOf, type Quote, type Settlement } from './sales-figures.ts';
 import { type Refund, refundsOf } from './settlement-history.ts';
 import { Timeline } from './settlement-timeline.tsx';
 
@@ -161,20 +161,20 @@ const Amounts = ({
   /** Whether all refunds are loaded. */
   areKnown: boolean;
 }) => {
-  const { net_amount, quote_amount, fee_amount, authorization } = settlement;
+  const { quote_amount, fee_amount, authorization, accrued_fee } = settlement;
   // Until it is captured, the amounts of an authorization are those of its ceiling.
   const isCharged = isPaid || (authorization === undefined && settlement.status !== 'merged');
   return (
     <Section title="Amounts">
       <Stack>
         <div>
-          <Money micro={isPaid ? BigInt(net_amount) - refunded : 0n} large />
+          <Money micro={isPaid ? keptOf(settlement, refunded) : 0n} large />
           <p className="quiet">
             {!isPaid
               ? 'Received'
               : areKnown
-                ? 'Net after fees and refunds'
-                : 'Net after fees; refunds are loading'}
+                ? 'Net after all fees and refunds'
+                : 'Net after all fees; refunds are loading'}
           </p>
         </div>
         <Ledger
@@ -184,11 +184,8 @@ const Amounts = ({
             ['Used', authorization !== undefined && <Money micro={authorization.used} />],
             ['Gross', isCharged && <Money micro={quote_amount} />],
             ['Fee', isCharged && <Money micro={-BigInt(fee_amount)} />],
-            ['Net', isCharged && <Money micro={net_amount} />],
-            [
-              'Fee, billed separately',
-              settlement.accrued_fee !== undefined && <Money micro={settlement.accrued_fee} />,
-            ],
+            ['Fee, billed separately', accrued_fee !== undefined && <Money micro={-BigInt(accrued_fee)} />],
+            ['Net', isCharged && <Money micro={keptOf(settlement, 0n)} />],
             ['Refunded', refunded > 0n && <Money micro={-refunded} />],
             ['Reserved for refunds', reserved > 0n && <Money micro={-reserved} />],
           ]}
@@ -247,7 +244,8 @@ const Details = ({
   /** Of the receipt, once there is one. */
   paidBy: string | undefined;
 }) => {
-  const { units_total, units_remaining, scope, tx_hash, resource } = settlement;
+  const { units_total, units_remaining, scope, tx_hash } = settlement;
+  const item = itemOf(settlement);
   const payer = settlement.payer_address ?? paidBy;
   return (
     <Properties
@@ -261,7 +259,7 @@ const Details = ({
         ],
         ['Rail', railName(settlement.rail)],
         ['Paid by', payer !== undefined && <Copyable text={payer} label="payer address" />],
-        ['Resource', resource !== undefined && <span className="whole">{resource}</span>],
+        ['Sold', item !== null && <bdi className="whole">{item}</bdi>],
         [
           'State',
           <span key="state">

@@ -1,4 +1,4 @@
-import { isPaid, type Refunded, type Settlement } from './sales-figures.ts';
+import { isPaid, keptOf, type Refunded, type Settlement } from './sales-figures.ts';
 
 /** The statement of a vendor by UTC month of the payment. Pure; amounts are bigint micro-units. */
 
@@ -9,7 +9,7 @@ export type Month = {
   gross: bigint;
   fees: bigint;
   refunded: bigint;
-  /** What is left after fees and refunds. */
+  /** What is left after all fees and refunds. */
   net: bigint;
   /** Fees of x402 payments, which are paid separately. */
   accrued: bigint;
@@ -39,7 +39,7 @@ export const monthsOf = (settlements: readonly Settlement[], refundedOf: Refunde
       gross: sum.gross + BigInt(settlement.quote_amount),
       fees: sum.fees + BigInt(settlement.fee_amount),
       refunded: sum.refunded + refunded,
-      net: sum.net + BigInt(settlement.net_amount) - refunded,
+      net: sum.net + keptOf(settlement, refunded),
       accrued: sum.accrued + BigInt(settlement.accrued_fee ?? 0),
     });
   }

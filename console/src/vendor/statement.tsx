@@ -67,7 +67,7 @@ const StatementPage = () => {
   return (
     <Page
       title="Statement"
-      about="Gross, fees, refunds and net by UTC month. A refund counts in the month of its payment."
+      about="Gross, fees, refunds and net by UTC month. x402 fees are billed separately, and net is after them. A refund counts in the month of its payment."
       actions={
         months !== null &&
         months.length > 0 && (
@@ -122,6 +122,7 @@ const Months = ({ months }: { months: readonly Month[] }) => (
       { heading: 'Payments', align: 'end', show: ({ payments }) => payments.toLocaleString('en') },
       { heading: 'Gross', align: 'end', show: ({ gross }) => <Money micro={gross} /> },
       { heading: 'Fees', align: 'end', show: ({ fees }) => <Money micro={-fees} /> },
+      { heading: 'Fees, billed', align: 'end', show: ({ accrued }) => <Money micro={-accrued} /> },
       { heading: 'Refunds', align: 'end', show: ({ refunded }) => <Money micro={-refunded} /> },
       { heading: 'Net', align: 'end', show: ({ net }) => <Money micro={net} /> },
     ]}

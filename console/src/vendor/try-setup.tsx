@@ -83,6 +83,7 @@ export const Payer = ({
   delegateKey,
   onDelegateKey,
   price,
+  payTo,
   isDisabled,
 }: {
   by: PayBy;
@@ -90,6 +91,8 @@ export const Payer = ({
   delegateKey: string;
   onDelegateKey: (key: string) => void;
   price: bigint;
+  /** The payout address of the service. */
+  payTo: string;
   isDisabled: boolean;
 }) => (
   <Stack>
@@ -120,7 +123,7 @@ export const Payer = ({
         }
       />
     ) : (
-      <OwnWallet price={price} />
+      <OwnWallet price={price} payTo={payTo} />
     )}
   </Stack>
 );

@@ -95,6 +95,7 @@ const Participants = ({
           delegateKey={delegateKey}
           onDelegateKey={onDelegateKey}
           price={BigInt(service.price)}
+          payTo={service.payout_address}
           isDisabled={isBuyerFixed}
         />
       </Stack>

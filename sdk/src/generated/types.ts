@@ -991,7 +991,7 @@ export type Approval = {
     /** @description The quote to pay. Null for a vendor that does not use Quittance */
     quote_id: QuoteId | null;
     /**
-     * @description What the delegate says it pays for
+     * @description What is paid for: of a quote, what it is signed for (the title of a payment link, or the address); otherwise what the delegate says. Null: the quote names nothing
      * @example https://api.example.com/report
      */
     resource: string | null;

@@ -192,7 +192,9 @@ const PAYMENTS: Notices = {
       ...(details.resource === undefined
         ? []
         : [
-            `The agent says it pays for ${quoted(shortened(details.resource)).trimEnd()}. Nobody has verified this.`,
+            details.service_id === undefined
+              ? `The agent says it pays for ${quoted(shortened(details.resource)).trimEnd()}. Nobody has verified this.`
+              : `The quote of the service is for ${quoted(shortened(details.resource)).trimEnd()}.`,
           ]),
       'If you do not expect this payment, deny it and rotate the key of the agent.',
     ],

@@ -28,7 +28,11 @@ export const getPayer = async (
     });
   }
   if (found.owner === payTo || found.owner === deps.feeWallet) {
-    throw declined('own_quote', 'the payer would pay itself', { safe_action: 'stop' });
+    throw declined(
+      'own_quote',
+      'the payer would pay itself, because the quote is paid to its own wallet; pay from another account, or change the payout address of the service and get a new quote',
+      { safe_action: 'stop' },
+    );
   }
   return {
     wallet_id: found.wallet_id,

@@ -26,6 +26,7 @@ import {
 import { carryOut, orRefused, type PaymentCall } from './carry-out.ts';
 import { claimQuote } from './claim.ts';
 import { type NotAccepted, settleError } from './decision-errors.ts';
+import { itemOf } from './model/item.ts';
 import { payeesOfQuote } from './model/payees.ts';
 import { failedError, type Records, refusalOf, voidedError } from './model/refusal.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from './paying-caller.ts';
@@ -152,7 +153,7 @@ const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteCl
   payees: payeesOfQuote(claims),
   serviceId: claims.service_id,
   serviceName: claims.service_name,
-  resource: null,
+  resource: itemOf(claims.scope),
   expiresAt: claims.expires_at,
 });
 

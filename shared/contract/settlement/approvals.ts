@@ -43,7 +43,8 @@ export const Approval = z
       .string()
       .nullable()
       .meta({
-        description: 'What the delegate says it pays for',
+        description:
+          'What is paid for: of a quote, what it is signed for (the title of a payment link, or the address); otherwise what the delegate says. Null: the quote names nothing',
         examples: ['https://api.example.com/report'],
       }),
     created_at: createdAt,

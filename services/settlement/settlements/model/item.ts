@@ -1,0 +1,12 @@
+import { LINK_KEY } from '../../../../shared/contract/quote.ts';
+import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
+
+/**
+ * What a quote sells, as people name it: the title of its payment link, or the address.
+ * @returns null if the scope names nothing
+ */
+export const itemOf = (scope: QuoteClaims['scope']): string | null => {
+  const link = scope?.[LINK_KEY] as { title?: unknown } | null | undefined;
+  const named = [link?.title, scope?.resource].find((text) => typeof text === 'string');
+  return (named as string | undefined) ?? null;
+};
