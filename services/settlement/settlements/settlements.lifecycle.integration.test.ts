@@ -72,7 +72,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
           event: 'issued',
           settlement_id: settlementId,
           rail: 'quittance',
-          pay_to: null,
+          payees: null,
           payer_address: null,
           quote_id: q.quote_id,
           scope: null,
