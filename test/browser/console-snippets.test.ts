@@ -95,7 +95,7 @@ test('all programs compile with strict types, and have the service, its price an
   for (const [name, file] of FRAMEWORKS) {
     await page.page.getByRole('tab', { name, exact: true }).click();
     const code = await copied(page, `2. ${file}`);
-    for (const filled of [origin, vendor.serviceId, "price: '250000'", '0.25 USDC', "environment: 'test'"])
+    for (const filled of [origin, vendor.serviceId, "price: '$0.25'", "environment: 'test'"])
       expect(code).toContain(filled);
     programs[`${name.toLowerCase()}/${path.basename(file)}`] = code;
     expect(await copied(page, '1. Install')).toContain('npm pack ./sdk');
