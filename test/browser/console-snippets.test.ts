@@ -100,7 +100,7 @@ test('all programs compile with strict types, and have the service, its price an
     programs[`${name.toLowerCase()}/${path.basename(file)}`] = code;
     expect(await copied(page, '1. Install')).toContain('npm pack ./sdk');
   }
-  expect(programs['buyer.ts']).toContain('maxAmount: 250_000n');
+  expect(programs['buyer.ts']).toContain("maxAmount: '$0.25'");
   expect(await page.page.textContent('body')).not.toContain(vendor.apiKey);
   await page.page.locator('.code-keyword').first().waitFor();
   await page.shoot('integrate');

@@ -283,7 +283,12 @@ describe('wrong input', () => {
     [['whoami'], { key: DELEGATE_KEY }, 3, /Next: Sign in with `quittance login`, or check/],
     [['quote', 'no-uuid'], { key: SERVICE_KEY }, 3, /Code: unauthorized, request id: /],
     [['quote', 'no-uuid'], {}, 3, /this needs a service key/],
-    [['pay', 'https://x.example'], { key: SERVICE_KEY }, 3, /QUITTANCE_KEY is a service key, which sells/],
+    [
+      ['pay', 'https://x.example', '--url', 'http://127.0.0.1:1'],
+      { key: SERVICE_KEY },
+      3,
+      /QUITTANCE_KEY is a service key, which sells/,
+    ],
     [['payments'], {}, 2, /^Usage: quittance payments/],
     [['help', 'nonsense'], {}, 2, /^Usage: quittance/],
     [['redeem', 'no-token'], { key: SERVICE_KEY }, 2, /this is no settlement token/],

@@ -88,7 +88,7 @@ const codeOf = ({ unavailable }: { unavailable: readonly unknown[] }) => (unavai
 export const accountRecordsCommands: readonly Command[] = [
   {
     name: 'accounts show',
-    args: '<account or wallet>',
+    args: '<account|wallet>',
     summary: 'Shows what a customer paid, sold, moved and was mailed, and what to tell the customer',
     details: [
       'The account is named by its e-mail address, its id, or any other text of `accounts find`. The address of a wallet',
