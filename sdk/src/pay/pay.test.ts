@@ -392,5 +392,5 @@ describe('concurrent calls', () => {
 
 test('the error for a credential of another kind does not contain it', () => {
   expect(() => world.payer({ delegateKey: 'vendor_test_secret' })).toThrow(/^(?!.*secret)/);
-  expect(() => world.payer({ maxAmount: 5 as never })).toThrow('bigint');
+  expect(() => world.payer({ maxAmount: 5 as never })).toThrow("write '$5' for 5 USDC");
 });
