@@ -158,7 +158,7 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
             ['Raised by', isExtension && <Money micro={quote_amount} large />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} large={!isCharged} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
-            ['Bought', !isOut && item !== null && <bdi className="claimed">{item}</bdi>],
+            ['Item', !isOut && item !== null && <bdi className="claimed">{item}</bdi>],
             [
               'Fee included',
               isCharged && !isOut && (isBilled ? 'billed to the vendor' : <Money micro={fee_amount} />),

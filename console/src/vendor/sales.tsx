@@ -138,9 +138,7 @@ const NoSales = ({ isFiltered }: { isFiltered: boolean }) =>
     <Empty title="No sales match these filters" />
   ) : (
     <Empty title="No sales in this period">
-      <p>
-        A payment appears here at once. Quotes that nobody has paid are under the states quoted and expired.
-      </p>
+      <p>A payment appears here at once. Unpaid quotes are under the states quoted and expired.</p>
       <LinkButton to="/integrate">Put it in your server</LinkButton>
     </Empty>
   );

@@ -8,9 +8,9 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'gate/src/forward.ts',
-        from: "void delivery?.finish('failed');",
-        to: 'void delivery?.finish(null);',
+        file: 'gate/src/cost.ts',
+        from: "await delivery?.finish('failed');",
+        to: 'await delivery?.finish(null);',
       },
     ],
     faults: ['kill-webhook'],
