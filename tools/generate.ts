@@ -13,6 +13,7 @@ import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
+import { pricingGuide } from './pricing-page.ts';
 import { sdkCopy, sdkErrors, sdkLimits, sdkOperations } from './sdk-sources.ts';
 import { sdkTypes } from './sdk-types.ts';
 import { x402Page } from './x402-page.ts';
@@ -38,6 +39,7 @@ const outputs: Record<string, string> = {
   'docs/errors.md': errorsPage(),
   'docs/guides/events.md': eventsGuide(),
   'docs/guides/limits.md': limitsGuide(),
+  'docs/guides/pricing.md': pricingGuide(),
   'docs/map.md': mapPage(),
   'docs/architecture.svg': architecturePicture(),
   'docs/metrics.md': metricsPage(),

@@ -64,7 +64,7 @@ test('an error of the API is shown with its fields, code, request id and next st
     'Settlement: stl_1',
     'Code: limit_exceeded, request id: req_1',
     'About this error: https://api.example.com/docs/errors#limit_exceeded',
-    'Next: Raise the limit of the key or the allowance of the wallet, in the console.',
+    'Next: Raise the limit of the key or the spending limit of the wallet, in the console.',
   ]);
 });
 

@@ -15,7 +15,7 @@ const BY_ACTION: Record<string, string> = {
   read_settlement: 'The account has paid this already: see `quittance payments list`.',
   new_quote: 'Ask the vendor for a new quote.',
   top_up: 'Put USDC into the wallet, in the console under Wallet.',
-  raise_limit: 'Raise the limit of the key or the allowance of the wallet, in the console.',
+  raise_limit: 'Raise the limit of the key or the spending limit of the wallet, in the console.',
   await_approval:
     'The owner approves it in the console (`quittance approvals list`). Then repeat the same command.',
   stop: 'Do not repeat it. Write to support with the request id.',

@@ -49,6 +49,8 @@ const write = (pages: readonly Page[]): void => {
   cpSync(path.join(site, 'src'), path.join(stage, 'src'), { recursive: true });
   mkdirSync(path.join(stage, 'public/docs'), { recursive: true });
   cpSync(path.join(root, 'console/src/icon.svg'), path.join(stage, 'public/favicon.svg'));
+  // The typeface of the console: one file of a package, which both name.
+  cpSync(path.join(root, 'console/src/ui/fonts.css'), path.join(stage, 'src/fonts.css'));
   cpSync(path.join(root, 'docs/guides/concepts.svg'), path.join(stage, 'public/docs/concepts.svg'));
   // Astro bundles the packages that are named here, because they import modules of Vite.
   const dependencies = { '@astrojs/starlight': '*', astro: '*' };
@@ -79,7 +81,7 @@ const buildWithStarlight = (pages: readonly Page[]): Promise<void> =>
         title: 'Quittance',
         logo: { src: './public/favicon.svg', alt: '' },
         favicon: '/favicon.svg',
-        customCss: ['./src/styles.css'],
+        customCss: ['./src/fonts.css', './src/styles.css'],
         // Its search is WebAssembly and writes markup. Ours needs no permission.
         pagefind: false,
         components: {
@@ -91,7 +93,7 @@ const buildWithStarlight = (pages: readonly Page[]): Promise<void> =>
         expressiveCode: {
           themes: ['github-dark-default', 'github-light-default'],
           defaultProps: { frame: 'none' },
-          styleOverrides: { borderRadius: '0.5rem' },
+          styleOverrides: { borderRadius: '0.5rem', codeFontSize: '0.8125rem' },
         },
         sidebar: sidebar(pages),
       }),

@@ -66,6 +66,12 @@ const paintByClass = (dist: string): void => {
 };
 
 const markdownOf = ({ title, markdown }: Page): string => `# ${title}\n\n${markdown.trim()}\n`;
+/**
+ * The fields of every call and event. They are not in the file for language models, which would be
+ * five times as long: /openapi.json has them.
+ */
+const isReference = ({ path: at }: Page): boolean =>
+  at.startsWith('docs/api/') || at === 'docs/guides/events';
 const markdownPath = ({ path: at }: Page): string => `${at === '' ? 'index' : at}.md`;
 
 const write = (dist: string, name: string, text: string): void => {
@@ -123,7 +129,10 @@ export const finish = async (dist: string, pages: readonly Page[]): Promise<void
   write(
     dist,
     'llms-full.txt',
-    pages.map((page) => `<!-- ${ORIGIN}/${page.path} -->\n\n${markdownOf(page)}`).join('\n'),
+    pages
+      .filter((page) => !isReference(page))
+      .map((page) => `<!-- ${ORIGIN}/${page.path} -->\n\n${markdownOf(page)}`)
+      .join('\n'),
   );
   write(dist, 'sitemap.xml', sitemap(pages));
   write(dist, 'robots.txt', ROBOTS);

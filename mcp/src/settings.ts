@@ -20,7 +20,7 @@ export type Settings = {
   maxWindowSeconds: number;
   /** A payment above it is shown to the person first. */
   askAboveMicro: bigint;
-  /** Addresses and origins that are paid without a question about a new payee. */
+  /** Payees (addresses and origins) that are trusted without asking. */
   payees: 'any' | readonly string[];
   /** True: a key that has no limit may pay. */
   allowsUnlimited: boolean;

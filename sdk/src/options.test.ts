@@ -319,8 +319,7 @@ describe('an option without a value', () => {
 
   // As `process.env.SERVICE_KEY` is while a framework builds.
   test.each(['', undefined])('(%p) is refused by the first use, not where it is declared', async (value) => {
-    const refusal = (name: string) =>
-      new RegExp(`^${name} is (missing|empty).*A build may go without it, but not the running program$`);
+    const refusal = (name: string) => new RegExp(`^${name} is (missing|empty).*A build needs no value$`);
     for (const name of ['baseUrl', 'serviceKey', 'serviceId', 'environment', 'publicUrl'] as const) {
       const sold = createPaywall({ ...SELLING, [name]: value as never });
       const route = sold.protect({ price: '50000' }, () => new Response());

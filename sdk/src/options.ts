@@ -18,7 +18,7 @@ export const unlessMissing = <T>(where: string, make: () => T, deferred: (refuse
     return make();
   } catch (error) {
     if (!(error instanceof MissingOptionError)) throw error;
-    const message = `${error.message}. A build may go without it, but not the running program`;
+    const message = `${error.message}. A build needs no value`;
     console.warn(`${where}: ${message}`);
     return deferred(() => {
       throw new TypeError(message);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OriginList, SecretList, serviceConfig } from '../../shared/lib/config.ts';
-import { feeConfig } from '../../shared/lib/fee.ts';
+import { feeConfig } from '../../shared/lib/fee-settings.ts';
 import { SigningKeys } from '../../shared/lib/keys.ts';
 
 export const config = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
-import { feeConfig } from '../../shared/lib/fee.ts';
+import { feeConfig } from '../../shared/lib/fee-settings.ts';
 import { SigningKeys } from '../../shared/lib/keys.ts';
 
 export const config = z.object({

@@ -8,7 +8,7 @@ import type { Pool } from '../../shared/db/pool.ts';
 import { acceptHandedOver, subscribe } from '../../shared/events/consume.ts';
 import { startLanes } from '../../shared/lanes/lanes.ts';
 import { cachedValue } from '../../shared/lib/cached.ts';
-import { feeRuleOf } from '../../shared/lib/fee.ts';
+import { feeRuleOf } from '../../shared/lib/fee-settings.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { accountLimitOperations } from './account-limits/operations.ts';

@@ -200,7 +200,7 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
   },
   delegation_inactive: {
     causes: [
-      'The wallet has not allowed the platform to spend, has revoked it, or the allowance is used up.',
+      'The wallet has not allowed the platform to spend, has revoked it, or the spending limit is used up.',
       'The account has no wallet to pay from.',
     ],
     action:

@@ -22,7 +22,7 @@ const until = ({ resetsAt }: MailedFigures): string => (resetsAt === '' ? '' : `
 export const IN_CONSOLE = 'in the console, under Agents';
 const RAISE_IN_CONSOLE = `To allow this payment, raise the limit ${IN_CONSOLE}.`;
 const WAIT_OR_RAISE = `Wait until then, or raise the limit ${IN_CONSOLE}.`;
-const RAISE_IN_WALLET = 'To allow this payment, raise the allowance in the console, under Wallet.';
+const RAISE_IN_WALLET = 'To allow this payment, raise the spending limit in the console, under Wallet.';
 
 /** A period whose payments a limit counts. Days and months are UTC. */
 export type Period = 'day' | 'month' | 'ever';
@@ -172,14 +172,14 @@ export const LIMITS = {
     safeAction: 'raise_limit',
     message: ({ payment, left, isZero }) =>
       isZero
-        ? `the wallet allows no spending, so ${payment} is not possible; the owner of the wallet can set an allowance`
-        : `${payment} exceeds what the wallet allows to spend, less what other payments hold: ${left}; raise the allowance of the wallet`,
+        ? `the wallet allows no spending, so ${payment} is not possible; the owner of the wallet can set a spending limit`
+        : `${payment} exceeds what the wallet allows to spend, less what other payments hold: ${left}; raise its spending limit`,
     mail: ({ left }) => [
-      `The allowance of the wallet is too low: ${left}. Payments under way may hold a part.`,
+      `The spending limit of the wallet is too low: ${left}. Payments under way may hold a part.`,
       RAISE_IN_WALLET,
     ],
-    mailWithout: ['The agent has no wallet with an allowance.', RAISE_IN_WALLET],
-    badge: 'allowance too low',
+    mailWithout: ['The agent has no wallet with a spending limit.', RAISE_IN_WALLET],
+    badge: 'spending limit too low',
   },
 } as const satisfies Record<string, Declared>;
 export type LimitName = keyof typeof LIMITS;

@@ -92,7 +92,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Wallets and money',
     description:
-      'Link a wallet, let the platform spend up to an allowance, and follow the money: transactions, test USDC, ' +
+      'Link a wallet, let the platform spend up to a spending limit, and follow the money: transactions, test USDC, ' +
       'deposits and withdrawals.',
     operations: [
       'wallet.link',

@@ -27,6 +27,25 @@ export const commonConfig = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
 };
 
+/**
+ * A URL of Postgres. A character like `#` or `%` in a password that is not percent-encoded would
+ * end the password, or make another host of it, and no driver says so.
+ */
+const DatabaseUrl = z.string().refine(
+  (text) => {
+    try {
+      const { hash, password } = new URL(text);
+      return hash === '' && decodeURIComponent(password) !== null;
+    } catch {
+      return false;
+    }
+  },
+  {
+    error:
+      'must be postgres://user:password@host/database; percent-encode the password (@ is %40, # is %23, % is %25)',
+  },
+);
+
 /** The additional variables of a service of one environment. */
 export const serviceConfig = {
   ...commonConfig,
@@ -37,7 +56,7 @@ export const serviceConfig = {
   NATS_URL: z.string(),
   NATS_NKEY_SEED: NkeySeed,
   /** With `?sslmode=verify-full&sslrootcert=<file>` for an encrypted connection. */
-  POSTGRES_URL: z.string(),
+  POSTGRES_URL: DatabaseUrl,
   POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),
 };
 

@@ -51,9 +51,9 @@ test('1.234,50 is an allowance, and what is prefilled is never asked about', asy
     await route.fulfill({ response, json: body });
   });
   await page.go('/wallet');
-  await page.page.getByRole('button', { name: /^Change the allowance:/ }).click();
-  await expect(field(page, 'Allowance').inputValue()).resolves.toBe('12.1250');
+  await page.page.getByRole('button', { name: /^Change the spending limit:/ }).click();
+  await expect(field(page, 'Spending limit').inputValue()).resolves.toBe('12.1250');
   await expect(page.page.getByText('This can mean two amounts').count()).resolves.toBe(0);
-  await field(page, 'Allowance').fill('1.234,50');
+  await field(page, 'Spending limit').fill('1.234,50');
   await page.page.getByText('1,234.50 USDC', { exact: true }).waitFor();
 });

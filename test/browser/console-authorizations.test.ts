@@ -53,12 +53,12 @@ const VENDOR: readonly (readonly [name: string, texts: readonly (string | RegExp
     [
       /Ceiling\s*0\.80 USDC/,
       '0.06 USDC used of 0.80 USDC',
-      'Ceiling raised',
+      'Ceiling extended',
       /by 0\.30 USDC/,
       'up to 0.50 USDC',
     ],
   ],
-  ['extension', ['It pays nothing itself', 'It raised the ceiling of this authorization by 0.30 USDC']],
+  ['extension', ['It is a part of that payment', 'Ceiling extended: this authorization, by 0.30 USDC']],
   ['voided', ['Nothing was paid, and everything was released.']],
   [
     'risk',
@@ -109,12 +109,12 @@ test('the buyer sees what is held, used and paid', async () => {
   await shown(page, ['Paid to', /Amount 0\.12 USDC/]);
   await page.shoot('authorization-buyer-captured');
   await page.go(`/payments/${tabs.raised!.settlement_id}`);
-  await shown(page, ['Authorized for', /Ceiling 0\.80 USDC/, 'Ceiling raised']);
+  await shown(page, ['Authorized for', /Ceiling 0\.80 USDC/, 'Ceiling extended']);
   expect(await page.page.locator('main').innerText()).not.toContain('the record says');
   await page.shoot('authorization-buyer-raised');
   await page.page.getByRole('link', { name: 'an extension' }).click();
   await page.page.getByText('An extension has no settlement token').waitFor();
-  await shown(page, ['More authorized for', /Raised by 0\.30 USDC/]);
+  await shown(page, ['More authorized for', /Extended by 0\.30 USDC/]);
   expect(await page.page.locator('main').innerText()).not.toContain('Amount');
   await page.shoot('authorization-buyer-extension');
   await page.page.getByRole('link', { name: 'this authorization' }).click();

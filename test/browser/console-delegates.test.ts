@@ -51,7 +51,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   expect(await field(page, 'Per month (UTC)').isVisible()).toBe(false);
   await page.page.getByText('Advanced', { exact: true }).click();
   await field(page, 'Per day (UTC)').fill('');
-  await page.page.getByText('can spend the whole allowance').waitFor();
+  await page.page.getByText('can spend the whole spending limit').waitFor();
   await field(page, 'Name').fill('Research agent');
   await field(page, 'Per payment').fill('5');
   await field(page, 'Per day (UTC)').fill('10.0000001');

@@ -254,7 +254,7 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await page.page.getByText('x402 and MPP payments have no quote').waitFor();
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
   await page.shoot('sales-rails');
-  await choose(page, 'Rail', 'x402');
+  await choose(page, 'Paid by', 'x402');
   await page.page.getByRole('region', { name: 'Conversion' }).waitFor({ state: 'hidden' });
   await rows(page).getByText('delivered').nth(1).waitFor();
   expect(await rows(page).count()).toBe(2);

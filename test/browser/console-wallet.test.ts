@@ -34,8 +34,8 @@ const walletsOf = async ({ token }: Person): Promise<WalletView[]> =>
 
 /** Enters an allowance and continues to the signature. */
 const allow = async (page: ConsolePage, amount: string) => {
-  await page.page.getByRole('button', { name: /^(Allow spending|Change the allowance):/ }).click();
-  await page.page.getByLabel('Allowance', { exact: true }).fill(amount);
+  await page.page.getByRole('button', { name: /^(Allow spending|Change the spending limit):/ }).click();
+  await page.page.getByLabel('Spending limit', { exact: true }).fill(amount);
   await button(page, 'Continue').click();
 };
 const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
@@ -83,7 +83,7 @@ test('a browser wallet is linked and funded, and its allowance is approved, chan
   expect(await page.findings()).toEqual([]);
   await button(page, 'Sign with Test Wallet').click();
   await page.page.getByText('Spending is allowed.').waitFor();
-  await page.page.getByText('Payments use up this allowance.').waitFor();
+  await page.page.getByText('Payments use up this spending limit.').waitFor();
   expect(await walletsOf(person)).toMatchObject([
     { delegation: { status: 'active', allowance: '25000000' } },
   ]);
@@ -98,11 +98,11 @@ test('a browser wallet is linked and funded, and its allowance is approved, chan
   await page.page.getByText('Payable now').waitFor();
 
   await button(page, 'More actions: Test Wallet').click();
-  await page.page.getByRole('menuitem', { name: 'Revoke the allowance' }).click();
+  await page.page.getByRole('menuitem', { name: 'Revoke the spending limit' }).click();
   await dialog(page).getByText('Quittance can no longer spend from this wallet').waitFor();
   await page.shoot('wallet-revoke');
   await button(page, 'Sign with Test Wallet').click();
-  await page.page.getByText('You revoked the allowance').waitFor();
+  await page.page.getByText('You revoked the spending limit').waitFor();
   expect(await walletsOf(person)).toMatchObject([{ delegation: { status: 'revoked', allowance: '0' } }]);
 });
 
@@ -150,7 +150,7 @@ test('a created wallet checks the code, keeps its key in the browser, and signs 
   await allow(page, '40');
   await dialog(page).getByText('and creates the token account').waitFor({ state: 'hidden' });
   await button(page, 'Sign with your passkey').click();
-  await page.page.getByText('Payments use up this allowance.').waitFor();
+  await page.page.getByText('Payments use up this spending limit.').waitFor();
   expect(await walletsOf(person)).toMatchObject([
     { kind: 'provisioned', delegation: { status: 'active', allowance: '40000000' } },
   ]);
@@ -187,7 +187,7 @@ test('on a new device the code opens the wallet, and a wrong code, a mistyped on
   expect(await page.findings()).toEqual([]);
   await page.page.getByLabel('Recovery code').fill(code.toLowerCase().replaceAll('-', ' '));
   await button(page, 'Sign with the code').click();
-  await page.page.getByText('Payments use up this allowance.').waitFor();
+  await page.page.getByText('Payments use up this spending limit.').waitFor();
   expect(await walletsOf(again)).toMatchObject([{ delegation: { status: 'active', allowance: '7500000' } }]);
 });
 
@@ -240,7 +240,9 @@ test('nothing else than the request is signed: not another transaction, another 
   );
   await page.go('/wallet');
   await allow(page, '5');
-  await dialog(page).getByText('This is not the transaction you asked for: the allowance differs').waitFor();
+  await dialog(page)
+    .getByText('This is not the transaction you asked for: the spending limit differs')
+    .waitFor();
   await page.shoot('wallet-refused');
   expect(await page.findings()).toEqual([]);
   await expect(button(page, 'Sign with your passkey').count()).resolves.toBe(0);
@@ -259,7 +261,7 @@ test('nothing else than the request is signed: not another transaction, another 
   await allow(page, '5');
   await dialog(page).getByText('may spend up to 5.00 USDC').waitFor();
   await button(page, 'Sign with your passkey').click();
-  await dialog(page).getByText('the allowance differs').waitFor();
+  await dialog(page).getByText('the spending limit differs').waitFor();
   expect(asked).toBe(2);
   await page.page.unroute('**/onboarding');
 

@@ -142,7 +142,7 @@ test('a wallet without money comes back to the page, with the reason and a new p
   const page = await opened({ wallet: Keypair.generate() });
   await meet(page, `${shop.url}?city=Hof`);
   await payButton(page.page).click();
-  await page.page.getByText(/^(Your wallet has not enough USDC|The chain refuses the payment)/).waitFor();
+  await page.page.getByText(/^(Not enough USDC in your wallet|The chain refuses the payment)/).waitFor();
   await payButton(page.page).waitFor();
   await page.shoot('pay-refused');
   expect(soldTo('Hof')).toBe(0);

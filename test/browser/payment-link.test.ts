@@ -365,7 +365,7 @@ test('a wallet without money pays nothing, and the link can be paid then', async
   const page = await opened({ wallet: Keypair.generate() });
   await meet(page, link);
   await payButton(page.page).click();
-  await page.page.getByText(/^(Your wallet has not enough USDC|The chain refuses the payment)/).waitFor();
+  await page.page.getByText(/^(Not enough USDC in your wallet|The chain refuses the payment)/).waitFor();
   await payButton(page.page).waitFor();
   expect(await shown(link)).toMatchObject({ status: 'active', payments: 0 });
 });

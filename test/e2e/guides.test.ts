@@ -14,6 +14,7 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { LOCAL_API } from '../../shared/lib/local-api.ts';
 import { createCommandLine } from '../support/command-line.ts';
+import { PYTHON_PACKAGES, pythonWith } from '../support/gate-upstreams.ts';
 import {
   createShell,
   fileOf,
@@ -59,7 +60,18 @@ const PRINTED: Record<string, readonly RegExp[]> = {
     /ok {5}GET \/report asks for its price\n[\s\S]*ok {5}GET \/answer has no cheaper method\n/,
   ],
   'quickstart-vendor': [/\n402\n/, /All is well/, /deliver\n/, /"replayed":true/],
-  'quickstart-buyer': [/\{ report: 'All is well.' \} 50000/, /\(200, \{'report': 'All is well.'\}\)/],
+  'quickstart-buyer': [/\{ report: 'All is well.' \} 50000/, /"report":"All is well\."/],
+  'llm-by-tokens': [
+    /\n402\n/,
+    /200 1802\n[\s\S]*"content":"well\."[\s\S]*: quittance-usage charged=1802, left=981980\n/,
+  ],
+  checkout: [/\/pay\/test\/pl_\w+\n/, /true\n<title>.*<\/title>/],
+  python: [
+    /200 \{'report': 'All is well\.'\}\n/,
+    /\n402\n200 \{'report': 'All is well\.', 'paid': '50000'\}\n/,
+    /\{'gross': '\d+'/,
+  ],
+  books: [/"redeemed","\d+"/],
   'quickstart-agent': [/All is well/, /"remaining"/],
   authentication: [/"per_payment"/, /"has_more"|"next_cursor"/, /"environments"/, /"api_key":"vendor_test_/],
   idempotency: [/same payment: true/, /"quote_id":"(\w+)"[\s\S]*"quote_id":"\1"/],
@@ -81,6 +93,10 @@ const PRINTED: Record<string, readonly RegExp[]> = {
     /"captured_amount":"120000"/,
   ],
 };
+/** Packages of Python that guides name. Where they are not installed, the guide is not run. */
+const PYTHON = pythonWith(['fastapi', 'uvicorn', 'jwt', 'cryptography']);
+if (PYTHON === null) console.warn('the guide for Python is not run: its packages are not on this machine');
+const RUN = Object.entries(PRINTED).filter(([name]) => name !== 'python' || PYTHON !== null);
 /** What a process in the background prints before the next snippet can use it. */
 const READY: readonly [RegExp, RegExp][] = [[/quittance listen/, /Forwarding|Listening|whsec_/i]];
 
@@ -127,13 +143,15 @@ beforeAll(async () => {
   await line.login(consumer.signIn.account.email);
   const bin = path.join(project.folder, 'bin');
   const gate = path.join((await packages()).files('gate'), 'dist/quittance-gate.js');
-  installCommands(bin, { cli: line.program, gate });
+  installCommands(bin, { cli: line.program, gate, python: PYTHON ?? undefined });
   for (const scope of ['@types', '@solana'])
     symlinkSync(path.join(root, 'node_modules', scope), path.join(project.folder, 'node_modules', scope));
   const payoutKeyFile = path.join(line.folder, 'payout.json');
   writeFileSync(payoutKeyFile, JSON.stringify([...vendor.payout.secretKey]));
   env = {
     PATH: `${bin}${path.delimiter}${process.env.PATH}`,
+    PYTHONPATH: PYTHON_PACKAGES,
+    PYTHONDONTWRITEBYTECODE: 'yes',
     HOME: line.folder,
     XDG_CONFIG_HOME: path.join(line.folder, 'config'),
     QUITTANCE_URL: stack.gateway_url,
@@ -191,7 +209,7 @@ test('the TypeScript of the guides has no type error', () => {
   expect(spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout).toBe('');
 }, 60_000);
 
-test.each(Object.entries(PRINTED))(
+test.each(RUN)(
   '%s: every snippet runs, in order',
   async (name, printed) => {
     const shell = shellOf(name);

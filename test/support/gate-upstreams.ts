@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createSecretKey } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -18,6 +18,16 @@ import { inherited } from './inherited.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 export const PYTHON_PACKAGES = path.join(unpackedDir, 'usr/lib/python3/dist-packages');
+
+/** The first Python of this machine that has these modules, or null. */
+export const pythonWith = (modules: readonly string[]): string | null =>
+  ['/usr/bin/python3', findBinary('python3')].find(
+    (python) =>
+      python !== undefined &&
+      spawnSync(python, ['-c', `import ${modules.join(', ')}`], {
+        env: { ...process.env, PYTHONPATH: PYTHON_PACKAGES },
+      }).status === 0,
+  ) ?? null;
 
 export type GateUpstream = { port: number; stop: () => Promise<void> };
 

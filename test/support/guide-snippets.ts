@@ -24,7 +24,7 @@ export const fileOf = (
   { guide, language, code }: Snippet,
   index: number,
 ): { name: string; named: boolean } => {
-  const name = /^\/\/ ([\w./-]+\.ts)\b.*\n/.exec(code)?.[1];
+  const name = /^(?:\/\/|#) ([\w./-]+\.(?:ts|py))\b.*\n/.exec(code)?.[1];
   const extension = language === 'python' ? 'py' : 'ts';
   return { name: name ?? `${guide}-${index}.${extension}`, named: name !== undefined };
 };
@@ -35,6 +35,8 @@ export const gateValues = async (ports: { any: () => Promise<number> }): Promise
   return [
     ['127.0.0.1:9000', `127.0.0.1:${upstream}`],
     ['"127.0.0.1", 9000', `"127.0.0.1", ${upstream}`],
+    ['listen(9000', `listen(${upstream}`],
+    ['--port 9000', `--port ${upstream}`],
     ['127.0.0.1:9402', `127.0.0.1:${operations}`],
   ];
 };
@@ -64,12 +66,16 @@ export const withValues = (
  * `npx` for the packages of this project.
  * @param programs the file of each command that `npx` starts
  */
-export const installCommands = (bin: string, programs: { cli: string; gate: string }): void => {
+export const installCommands = (
+  bin: string,
+  programs: { cli: string; gate: string; python?: string | undefined },
+): void => {
   mkdirSync(bin);
   const node = `'${process.execPath}'`;
   const commands = {
     node: `exec ${node} "$@"`,
     quittance: `exec ${node} '${programs.cli}' "$@"`,
+    ...(programs.python !== undefined && { python3: `exec '${programs.python}' "$@"` }),
     npx: `command="$1 $2"; shift 2
 case $command in
   '--no-install quittance') exec ${node} '${programs.cli}' "$@" ;;

@@ -122,7 +122,7 @@ const Limits = ({ delegate: { limits, usage } }: { delegate: Delegate }) => {
               , <Money micro={held} /> held
             </>
           )}
-          {limited.length === 0 && ', limited only by the allowance of the wallet'}
+          {limited.length === 0 && ', limited only by the spending limit of the wallet'}
         </p>
       )}
     </>

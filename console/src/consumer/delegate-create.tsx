@@ -58,7 +58,7 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
           )}
           {COUNTED_NAMES.every((name) => form.typed[name].trim() === '') && (
             <Notice tone="wait">
-              Set a daily, monthly or total limit. Otherwise this key can spend the whole allowance.
+              Set a daily, monthly or total limit. Otherwise this key can spend the whole spending limit.
             </Notice>
           )}
           {create.error !== null && <ErrorNotice error={create.error} />}

@@ -49,7 +49,7 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
             environment={environment}
             absent={
               payment.status === 'merged'
-                ? 'An extension has no settlement token: that of the authorization that it raised stays valid.'
+                ? 'An extension has no settlement token: that of the extended authorization stays valid.'
                 : 'No settlement token yet: it is issued once the payment is confirmed.'
             }
           />

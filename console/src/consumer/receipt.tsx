@@ -90,7 +90,7 @@ const STATUS: Record<Payment['status'], string> = {
   authorized: 'Authorized: what is used will be paid, and nothing is paid yet.',
   capturing: 'What was used is being paid.',
   voided: 'The authorization ended, and nothing was paid.',
-  merged: 'A ceiling was raised, and nothing is paid for this alone.',
+  merged: 'A ceiling was extended: this is a part of another payment.',
   issued: 'Paid; not delivered yet.',
   redeemed: 'Paid and delivered.',
   expired: 'Paid; the vendor did not deliver in time. Ask the vendor to deliver or refund.',
@@ -155,7 +155,7 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
         <Properties
           of={[
             ['Amount', isCharged && <Money micro={quote_amount} large />],
-            ['Raised by', isExtension && <Money micro={quote_amount} large />],
+            ['Extended by', isExtension && <Money micro={quote_amount} large />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} large={!isCharged} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
             ['Item', !isOut && item !== null && <bdi className="claimed">{item}</bdi>],
@@ -214,7 +214,7 @@ const Names = ({ payment }: { payment: Payment }) => (
           ),
         ],
         ['Replaced', payment.superseded_tx_hashes.length > 0 && payment.superseded_tx_hashes.join(', ')],
-        ['Rail', railName(payment.rail)],
+        ['Paid by', railName(payment.rail)],
         [
           'Wallet',
           payment.wallet_id !== undefined && (

@@ -22,7 +22,7 @@ export const StopAll = ({ delegates }: { delegates: readonly Delegate[] }) => {
       }
       if (failed.length > 0)
         throw new Error(
-          `${failed.join(', ')} could not be paused. Try again, or revoke the allowance of the wallet.`,
+          `${failed.join(', ')} could not be paused. Try again, or revoke the spending limit of the wallet.`,
         );
     },
     { changes: [['delegates']], done: () => toast('All agents are paused.') },

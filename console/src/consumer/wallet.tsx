@@ -34,13 +34,13 @@ const EVERY_MS = 15_000;
 const MEANING: Record<Wallet['delegation']['status'], string> = {
   none: 'Payments are refused until you allow spending.',
   pending: 'The chain has not confirmed the last change yet.',
-  active: 'Payments use up this allowance.',
-  exhausted: 'The allowance is used up. Payments are refused until you raise it.',
-  overwritten: 'Another app has replaced the allowance. Allow spending again to restore it.',
-  revoked: 'You revoked the allowance. Payments are refused until you allow spending again.',
+  active: 'Payments use up this spending limit.',
+  exhausted: 'The spending limit is used up. Payments are refused until you raise it.',
+  overwritten: 'Another app has replaced the spending limit. Allow spending again to restore it.',
+  revoked: 'You revoked the spending limit. Payments are refused until you allow spending again.',
 };
 
-/** The wallets of the account: balance, allowance, and how to add one. */
+/** The wallets of the account: balance, spending limit, and how to add one. */
 const WalletPage = () => {
   const wallets = useItems(
     ['wallets'],
@@ -106,7 +106,7 @@ const WalletPage = () => {
 };
 export default WalletPage;
 
-/** What a wallet needs next: money, then an allowance. */
+/** What a wallet needs next: money, then a spending limit. */
 const nextOf = (balance: bigint, isAllowed: boolean): 'money' | 'allow' | null => {
   if (balance === 0n) return 'money';
   return isAllowed ? null : 'allow';
@@ -139,7 +139,7 @@ const WalletCard = ({ wallet, isFirst, onDeed }: CardProps) => {
         <Properties
           of={[
             [
-              'Allowance left',
+              'Spending limit left',
               <span key="left">
                 <Money micro={allowed} /> <Badge state={status} />
               </span>,
@@ -168,7 +168,7 @@ const CardActions = ({
   const isAllowed = allowance !== '0' && status === 'active';
   const isTest = environment === 'test';
   const deposits = `/deposits?wallet=${wallet.wallet_id}`;
-  const allow = isAllowed ? 'Change the allowance' : 'Allow spending';
+  const allow = isAllowed ? 'Change the spending limit' : 'Allow spending';
   return (
     <Row>
       {isTest ? (
@@ -213,7 +213,7 @@ const CardActions = ({
           isTest && { text: 'Deposit', onAction: () => navigate(deposits) },
           wallet.kind === 'provisioned' && { text: 'Add a passkey', onAction: () => onDeed('passkey') },
           (allowance !== '0' || status === 'overwritten') && {
-            text: 'Revoke the allowance',
+            text: 'Revoke the spending limit',
             danger: true,
             onAction: () => onDeed('revoke'),
           },

@@ -25,8 +25,48 @@ export const GUIDES = [
     "title": "Test"
   },
   {
+    "name": "troubleshooting",
+    "title": "Troubleshooting"
+  },
+  {
     "name": "faq",
     "title": "Questions"
+  },
+  {
+    "name": "pricing",
+    "title": "Choose a price"
+  },
+  {
+    "name": "metered",
+    "title": "Be paid for what was used"
+  },
+  {
+    "name": "llm-by-tokens",
+    "title": "LLM by tokens"
+  },
+  {
+    "name": "checkout",
+    "title": "Sell to people"
+  },
+  {
+    "name": "payment-links",
+    "title": "Payment links"
+  },
+  {
+    "name": "python",
+    "title": "Python"
+  },
+  {
+    "name": "proxies-and-browsers",
+    "title": "Proxies and browsers"
+  },
+  {
+    "name": "refunds",
+    "title": "Refunds"
+  },
+  {
+    "name": "books",
+    "title": "Books"
   },
   {
     "name": "authentication",
@@ -45,18 +85,6 @@ export const GUIDES = [
     "title": "Crashes"
   },
   {
-    "name": "payment-links",
-    "title": "Payment links"
-  },
-  {
-    "name": "metered",
-    "title": "Be paid for what was used"
-  },
-  {
-    "name": "refunds",
-    "title": "Refunds"
-  },
-  {
     "name": "webhooks",
     "title": "Webhooks"
   },
@@ -69,16 +97,16 @@ export const GUIDES = [
     "title": "Receipts"
   },
   {
-    "name": "proxies-and-browsers",
-    "title": "Proxies and browsers"
-  },
-  {
     "name": "limits",
     "title": "Limits and fees"
   },
   {
     "name": "going-live",
     "title": "Go live"
+  },
+  {
+    "name": "security",
+    "title": "Security for adopters"
   },
   {
     "name": "close-account",
@@ -117,6 +145,14 @@ export const GUIDES = [
     "title": "x402"
   },
   {
+    "name": "comparison",
+    "title": "Comparison"
+  },
+  {
+    "name": "glossary",
+    "title": "Glossary"
+  },
+  {
     "name": "self-hosting",
     "title": "Self-hosting"
   },
@@ -131,5 +167,17 @@ export const GUIDES = [
   {
     "name": "operations",
     "title": "Operations"
+  },
+  {
+    "name": "runbook",
+    "title": "Runbook"
+  },
+  {
+    "name": "economics",
+    "title": "Economics"
+  },
+  {
+    "name": "threat-model",
+    "title": "Threat model"
   }
 ] as const;

@@ -86,7 +86,7 @@ test.each<[string, string]>([
 test.each([
   ['validation_error', 'transaction: unknown_instruction: x', 'Your wallet adds instructions'],
   ['conflict', 'vendor_frozen: the account is frozen', 'The vendor cannot receive payments'],
-  ['insufficient_funds', 'the wallet has too little', 'Your wallet has not enough USDC'],
+  ['insufficient_funds', 'the wallet has too little', 'Not enough USDC in your wallet'],
   ['validation_error', 'transaction: signature_invalid: x', 'The payment was refused (validation_error)'],
 ])('the refusal %s (%s) has the sentence "%s"', (code, message, sentence) => {
   expect(sentenceOf(code, message)).toContain(sentence);

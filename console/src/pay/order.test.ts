@@ -107,7 +107,7 @@ describe('an offer is not shown to wallets', () => {
 });
 
 test('a reason is a sentence, and a foreign one becomes no sentence of ours', () => {
-  expect(reasonOf('insufficient_funds')).toBe('Your wallet has not enough USDC.');
+  expect(reasonOf('insufficient_funds')).toBe('Not enough USDC in your wallet.');
   expect(reasonOf('toString')).toBe('The vendor’s server says: toString.');
   expect(reasonOf('Call +1 (555) 0100!')).not.toMatch(/[+()!]/);
 });

@@ -1,6 +1,6 @@
 /** The words of the payment page. */
 export const TEXTS = {
-  noOrder: 'This address has no order. Open the page that you want to buy again.',
+  noOrder: 'This payment link is incomplete. Open the page that you want to buy again.',
   otherAddress: 'The quote is for another address than the one this page would return to. Nothing was paid.',
   badQuote: 'The quote of this order was not signed by this installation. Nothing was paid.',
   noKeys: 'The public keys could not be loaded. Check your connection and reload.',
@@ -27,7 +27,7 @@ export const TEXTS = {
     'The wallet shows the amount and asks you to sign. You need USDC only: Quittance pays the network fee.',
   noChain: 'The chain cannot be read right now. Nothing was paid. Try again in a moment.',
   noWallet: 'This browser has no Solana wallet. Install one, or pay with an account.',
-  noOffer: 'This vendor takes payments of accounts only.',
+  noOffer: 'This vendor accepts Quittance accounts only.',
   account: 'Pay with an account',
   accountAbout: 'From the wallet of your account, within its limits. Nothing is added to the price.',
   signIn: 'Sign in to pay',
@@ -57,7 +57,7 @@ export const TEXTS = {
 
 /** Why a payment was refused, by the codes of the paywall and the API. */
 const REASONS: Record<string, string> = {
-  insufficient_funds: 'Your wallet has not enough USDC.',
+  insufficient_funds: 'Not enough USDC in your wallet.',
   offer_expired: 'The price had expired.',
   amount_too_small: 'The price has changed.',
   blockhash_expired: 'The signature came too late.',

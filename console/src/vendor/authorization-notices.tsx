@@ -39,7 +39,7 @@ export const ExtensionNotice = ({
 }) =>
   raised === undefined ? null : (
     <Notice title="An extension">
-      It raised the ceiling of <Link href={pathOf(side, raised)}>this authorization</Link> by{' '}
-      <Money micro={quote_amount} />. It pays nothing itself: what is captured there includes it.
+      Ceiling extended: <Link href={pathOf(side, raised)}>this authorization</Link>, by{' '}
+      <Money micro={quote_amount} />. It is a part of that payment.
     </Notice>
   );

@@ -43,7 +43,7 @@ export const PaymentLinks = ({ service }: { service: Service }) => {
   return (
     <Section
       title="Payment links"
-      about="A page for people, with one price. You need no server: give away the address."
+      about="A page for people, with one price. You need no server: share the link."
       actions={
         status === 'active' && (
           <Button variant="primary" onPress={() => setCreating(true)}>
@@ -174,8 +174,8 @@ const AddressDialog = ({ link, onClose }: { link: Link; onClose: () => void }) =
   <Dialog title={link.title} isOpen onClose={onClose}>
     <Stack>
       <p>
-        Whoever opens this address can pay {displayUsdc(link.quote_amount)}. You hear of each payment by the
-        webhook event <code>payment_link.paid</code> and in Sales.
+        Anyone with this link can pay {displayUsdc(link.quote_amount)}. Payments appear in Sales and as{' '}
+        <code>payment_link.paid</code>.
       </p>
       <Copyable text={link.url} label="address of the payment link" block />
       <QrCode text={link.url} label="QR code of the payment link" />

@@ -101,8 +101,8 @@ export const SalesFilters = ({
         onChange={(value) => choose('service', value)}
       />
       <Select
-        label="Rail"
-        options={[['all', 'All rails'], ...RAILS]}
+        label="Paid by"
+        options={[['all', 'Any way'], ...RAILS]}
         value={rail ?? 'all'}
         onChange={(value) => choose('rail', value)}
       />

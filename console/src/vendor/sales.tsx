@@ -205,7 +205,7 @@ const SalesTable = ({
               <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? shortId(serviceId)}</Link>
             ),
           },
-          { heading: 'Rail', show: (sale) => <SaleRail sale={sale} /> },
+          { heading: 'Paid by', show: (sale) => <SaleRail sale={sale} /> },
           { heading: 'State', show: (sale) => <SaleState sale={sale} refundedOf={refundedOf} /> },
           {
             heading: 'Price',
@@ -311,7 +311,7 @@ const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
   if (settlement?.extends !== undefined)
     return (
       <span className="quiet">
-        raised <Link href={`/sales/${settlement.extends}`}>another sale</Link>
+        extended <Link href={`/sales/${settlement.extends}`}>another sale</Link>
       </span>
     );
   if (stage === 'paying') return <span className="quiet">waiting for the chain</span>;

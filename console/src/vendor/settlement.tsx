@@ -179,7 +179,7 @@ const Amounts = ({
         </div>
         <Ledger
           of={[
-            ['Raised by', settlement.status === 'merged' && <Money micro={quote_amount} />],
+            ['Extended by', settlement.status === 'merged' && <Money micro={quote_amount} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} />],
             ['Gross', isCharged && <Money micro={quote_amount} />],
@@ -257,7 +257,7 @@ const Details = ({
             <Copyable key="quote" text={settlement.quote_id} label="quote id" />
           ),
         ],
-        ['Rail', railName(settlement.rail)],
+        ['Paid by', railName(settlement.rail)],
         ['Paid by', payer !== undefined && <Copyable text={payer} label="payer address" />],
         ['Sold', item !== null && <bdi className="whole">{item}</bdi>],
         [

@@ -15,7 +15,7 @@ const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
   'quote.expired': 'Expired unpaid',
   'payment_link.paid': 'Paid and redeemed',
   'settlement.authorized': 'Authorized, nothing is paid yet',
-  'settlement.extended': 'The ceiling was raised, nothing is paid yet',
+  'settlement.extended': 'The ceiling was extended, nothing is paid yet',
   'settlement.at_risk': 'The buyer’s wallet no longer covers an authorization',
   'settlement.captured': 'Captured',
   'settlement.voided': 'Voided, nothing was paid',

@@ -45,12 +45,12 @@ export const AllowanceDialog = ({
     setAllowance(typedUsdc(typed));
   };
   return (
-    <Dialog title={now === '0' ? 'Allow spending' : 'Change the allowance'} isOpen onClose={onClose}>
+    <Dialog title={now === '0' ? 'Allow spending' : 'Change the spending limit'} isOpen onClose={onClose}>
       <form onSubmit={choose}>
         <Stack>
           <AmountField
-            label="Allowance"
-            hint="For all payments until you change it. It replaces the current allowance and may exceed the balance."
+            label="Spending limit"
+            hint="For all payments until you change it. It replaces the current limit and may exceed the balance."
             value={typed}
             onChange={setTyped}
             error={tried && typedUsdc(typed) === null ? NOT_AN_AMOUNT : null}
@@ -74,7 +74,7 @@ export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () 
   const { wallet_id } = wallet;
   return (
     <SignDialog
-      title="Revoke the allowance"
+      title="Revoke the spending limit"
       wallet={wallet}
       wanted={{ kind: 'revoke' }}
       prepare={async () => (await session.get().client.wallet.revoke({ wallet_id })) as Prepared}

@@ -92,10 +92,10 @@ test.each([
 const otherMint = Keypair.generate().publicKey;
 const pay = SystemProgram.transfer({ fromPubkey: owner, toPubkey: stranger, lamports: 1 });
 test.each<[string, Wanted, TransactionInstruction[], RegExp]>([
-  ['another allowance', allow, [approve({ amount: 26n })], /allowance differs/],
+  ['another allowance', allow, [approve({ amount: 26n })], /spending limit differs/],
   ['an approval instead of a revocation', end, [approve()], /allows spending/],
   ['a transfer instead of an approval', allow, [send()], /moves money/],
-  ['a revocation instead of a transfer', toWallet, [revoke], /revokes the allowance/],
+  ['a revocation instead of a transfer', toWallet, [revoke], /revokes the spending limit/],
   ['another amount', toWallet, [send({ amount: 26n })], /amount differs/],
   ['another destination', toWallet, [send({ to: account(stranger) })], /destination differs/],
   [

@@ -124,7 +124,7 @@ const deedOf = async (
       if (wanted.kind !== 'approve') return refuse('it allows spending');
       usdc(accounts.mint.address, data.decimals);
       ours(accounts.source.address, accounts.owner.address);
-      if (data.amount !== wanted.allowance) refuse('the allowance differs');
+      if (data.amount !== wanted.allowance) refuse('the spending limit differs');
       if (accounts.delegate.address === owner.address) refuse('it lets the wallet itself spend');
       const deed: Deed = {
         kind: 'approve',
@@ -136,7 +136,7 @@ const deedOf = async (
     }
     case TokenInstruction.Revoke: {
       const { accounts } = parseRevokeInstruction(instruction);
-      if (wanted.kind !== 'revoke') return refuse('it revokes the allowance');
+      if (wanted.kind !== 'revoke') return refuse('it revokes the spending limit');
       ours(accounts.source.address, accounts.owner.address);
       return { deed: { kind: 'revoke', creates: false }, ...own };
     }

@@ -29,7 +29,11 @@ const BUILDS = [
       'CHANGELOG.md',
       'shared/contract/guides.ts',
       'shared/lib/local-api.ts',
+      'shared/lib/fee.ts',
+      'sdk/src/amounts.ts',
+      'sdk/src/generated/usdc.ts',
       'console/src/icon.svg',
+      'console/src/ui/fonts.css',
     ],
   },
 ];

@@ -40,7 +40,7 @@ export const DECLINE_BADGES: Readonly<Record<string, string>> = {
   "account_per_payment": "over the account’s limit per payment",
   "account_daily": "over the account’s daily limit",
   "balance": "balance too low",
-  "allowance": "allowance too low",
+  "allowance": "spending limit too low",
   "service_not_allowed": "service not allowed",
   "delegate_paused": "agent paused",
   "authorization_closed": "tab closed",

@@ -110,7 +110,7 @@ export interface Operations {
     backup(input: Input<'wallet.backup'>, options?: CallOptions): Answer<'wallet.backup'>;
     /** Replace the backup of a provisioned wallet. For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer. `PATCH /v1/wallets/:wallet_id/backup`. Errors: not_found, conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     replaceBackup(input: Input<'wallet.replaceBackup'>, options?: CallOptions): Answer<'wallet.replaceBackup'>;
-    /** Prepare the transaction that lets the platform spend up to an allowance `POST /v1/wallets/:wallet_id/onboarding`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Prepare the transaction that lets the platform spend up to a spending limit `POST /v1/wallets/:wallet_id/onboarding`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     onboarding(input: Input<'wallet.onboarding'>, options?: CallOptions): Answer<'wallet.onboarding'>;
     /** Submit the signed delegation, or prepare it again `POST /v1/wallets/:wallet_id/delegate`. Errors: not_found, conflict, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     delegate(input: Input<'wallet.delegate'>, options?: CallOptions): Answer<'wallet.delegate'>;

@@ -1591,7 +1591,7 @@ export type DelegateUsages = {
 /** @description Read from the chain */
 export type Delegation = {
     /**
-     * @description active: the platform may spend the allowance. pending: submitted, and not seen on chain yet. exhausted: the allowance is used up. overwritten: another program has become the delegate
+     * @description active: the platform may spend up to the spending limit. pending: submitted, and not seen on chain yet. exhausted: the limit is used up. overwritten: another program has become the delegate
      * @enum {string}
      */
     status: "none" | "pending" | "active" | "exhausted" | "overwritten" | "revoked";

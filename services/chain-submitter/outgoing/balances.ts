@@ -22,7 +22,7 @@ export const checkBalances = async ({ tokenAccounts }: Deps, terms: OutgoingTerm
     return refuse('insufficient_funds', 'the wallet has no token account that can pay');
   if (source.balanceMicro < amountMicro) refuse('insufficient_funds', 'the wallet’s balance is too small');
   if (source.delegate !== authority)
-    refuse('delegation_inactive', 'the wallet has not given its allowance to the delegate authority');
+    refuse('delegation_inactive', 'the wallet has not given its spending limit to the delegate authority');
   if (source.allowanceMicro < amountMicro)
-    refuse('delegation_inactive', 'the wallet’s allowance is too small');
+    refuse('delegation_inactive', 'the wallet’s spending limit is too small');
 };

@@ -177,7 +177,7 @@ test('a declined payment names what is left, and until when', () => {
 test('a payment that was declined because there is no wallet has no figures', () => {
   const { limit: _limit, left: _left, resets_at: _resets, ...without } = declined;
   expect(mailOf({ ...without, reason: 'allowance' }).text).toContain(
-    'The agent has no wallet with an allowance.',
+    'The agent has no wallet with a spending limit.',
   );
 });
 

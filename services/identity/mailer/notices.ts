@@ -177,7 +177,7 @@ const PAYMENTS: Notices = {
     subject: 'Your daily spending exceeds your alert',
     sentences: [
       `On ${day(of)} (UTC) your account has spent ${usdc(spent)} so far, more than your alert of ${usdc(threshold)}.`,
-      'The alert stops no payment. Limits of agents and the allowance of a wallet do.',
+      'The alert stops no payment. Limits of agents and the spending limit of a wallet do.',
     ],
     advice: [NOT_YOU, 'You can change or turn off this alert in the console, under Account.'],
   }),
@@ -242,7 +242,7 @@ const ACCOUNT: Notices = {
       `Your personal data are erased at ${at(erase_at)}. Payments are kept without your name and address.`,
     ],
     advice: [
-      'The money in your wallets is yours and was not moved. Revoke our allowance in the app of each linked wallet.',
+      'The money in your wallets is yours and was not moved. Revoke our spending limit in the app of each linked wallet.',
       'Was this not you? Write to support before the data are erased. You can open a new account with this address at any time.',
     ],
   }),

@@ -36,7 +36,7 @@ test.each([
   ],
   [
     'allowance',
-    'this payment of 5.00 USDC exceeds what the wallet allows to spend, less what other payments hold: 2.00 USDC of 10.00 USDC are left; raise the allowance of the wallet',
+    'this payment of 5.00 USDC exceeds what the wallet allows to spend, less what other payments hold: 2.00 USDC of 10.00 USDC are left; raise its spending limit',
     null,
   ],
 ] as const)('%s: the payer gets the figures in the message and in the body', (name, message, resets_at) => {
@@ -48,10 +48,10 @@ test.each([
   });
 });
 
-test('a wallet without an allowance is named as such', () => {
+test('a wallet without a spending limit is named as such', () => {
   const none = { ...compared, limitMicro: 0n, leftMicro: 0n };
   expect(overLimit('allowance', none).message).toBe(
-    'the wallet allows no spending, so this payment of 5.00 USDC is not possible; the owner of the wallet can set an allowance',
+    'the wallet allows no spending, so this payment of 5.00 USDC is not possible; the owner of the wallet can set a spending limit',
   );
 });
 

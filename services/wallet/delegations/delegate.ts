@@ -17,6 +17,7 @@ export const delegate =
     if (transaction !== undefined) return submitDelegation(deps, row, 'approve', transaction);
     const latest = await findLatestPreparation(deps.pool, wallet_id, 'approve');
     const allowance = latest?.allowance ?? null;
-    if (allowance === null) throw conflict('the wallet has no prepared allowance: call onboarding first');
+    if (allowance === null)
+      throw conflict('the wallet has no prepared spending limit: call onboarding first');
     return prepareDelegation(deps, row, allowance);
   };

@@ -19,7 +19,7 @@ export const DelegationStatus = z.enum(['none', 'pending', 'active', 'exhausted'
 const Delegation = z
   .strictObject({
     status: DelegationStatus.describe(
-      'active: the platform may spend the allowance. pending: submitted, and not seen on chain yet. exhausted: the allowance ' +
+      'active: the platform may spend up to the spending limit. pending: submitted, and not seen on chain yet. exhausted: the limit ' +
         'is used up. overwritten: another program has become the delegate',
     ),
     delegate: SolanaAddress.nullable().meta({ description: 'The delegate authority on chain now' }),
@@ -202,7 +202,7 @@ export const operations = {
     errors: ['not_found', 'conflict'],
   }),
   onboarding: operation({
-    summary: 'Prepare the transaction that lets the platform spend up to an allowance',
+    summary: 'Prepare the transaction that lets the platform spend up to a spending limit',
     http: { method: 'POST', path: '/v1/wallets/:wallet_id/onboarding', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'wallet_signature' },

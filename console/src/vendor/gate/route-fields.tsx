@@ -60,7 +60,7 @@ export const RouteFields = ({
           />
           <TextField
             label="Path"
-            hint=":name or * is one part, a last ** all that follows."
+            hint=":name or * match one segment; ** at the end matches the rest."
             value={route.path}
             onChange={(path) => change({ path })}
             error={fault('path')}
@@ -137,7 +137,7 @@ const Metered = ({ route, fault, change, fee }: Fields & { fee: Fee | undefined 
         <AmountField
           {...amount('max')}
           label="Ceiling"
-          hint="The buyer authorizes it, and pays what was used of it. More than the fee of what is captured."
+          hint="The most a buyer pays. It must exceed the fee."
           error={fee?.net_amount === '0' ? belowFee(fee) : fault('max')}
         />
         <Select

@@ -2,36 +2,21 @@
  * The search over every section of every page. It loads its texts when it is opened first, and
  * makes its results of elements and text only, because the policy of the pages forbids markup.
  */
-import MiniSearch from 'minisearch';
-
-type Section = { url: string; page: string; title: string; text: string };
-type Found = Section & { id: string; terms: string[] };
+import {
+  createSearchIndex,
+  type Found,
+  findSections,
+  type SearchIndex,
+  type Section,
+} from './search-index.ts';
 
 const MAX_RESULTS = 20;
 const EXCERPT = 150;
 
-const load = async (): Promise<MiniSearch<Section>> => {
+const load = async (): Promise<SearchIndex> => {
   const answer = await fetch('/docs/search.json');
   if (!answer.ok) throw new Error(`status ${answer.status}`);
-  const search = new MiniSearch<Section>({
-    idField: 'url',
-    fields: ['title', 'page', 'text'],
-    storeFields: ['url', 'page', 'title', 'text'],
-    // Names of errors, events and fields are found whole and by their parts.
-    tokenize: (text) =>
-      [...text.split(/[^\p{L}\p{N}_.]+/u), ...text.split(/[^\p{L}\p{N}]+/u)].filter(Boolean),
-    searchOptions: {
-      boost: { title: 4, page: 2 },
-      prefix: true,
-      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-      combineWith: 'AND',
-      // A page about a word comes before the sections that name it.
-      boostDocument: (url: string) => (url.includes('#') ? 1 : 1.5),
-      tokenize: (text) => text.split(/[^\p{L}\p{N}_.]+/u).filter(Boolean),
-    },
-  });
-  search.addAll((await answer.json()) as Section[]);
-  return search;
+  return createSearchIndex((await answer.json()) as Section[]);
 };
 
 /** The text around the first term that was found, with the terms marked. */
@@ -68,7 +53,7 @@ const option = (found: Found, index: number): HTMLAnchorElement => {
 };
 
 class SiteSearch extends HTMLElement {
-  #search: Promise<MiniSearch<Section>> | undefined;
+  #search: Promise<SearchIndex> | undefined;
 
   connectedCallback(): void {
     const opener = this.querySelector<HTMLButtonElement>('button[data-open]')!;
@@ -112,7 +97,7 @@ class SiteSearch extends HTMLElement {
       const search = await this.#search;
       // Another letter may have been typed meanwhile.
       if (query !== input.value.trim()) return;
-      found = search.search(query).slice(0, MAX_RESULTS) as unknown as Found[];
+      found = findSections(search, query).slice(0, MAX_RESULTS);
       const count = found.length === 1 ? '1 result' : `${found.length} results`;
       status.textContent = query === '' ? '' : found.length === 0 ? `Nothing found for “${query}”` : count;
     } catch {

@@ -45,14 +45,14 @@ export const settleFailure = (
   if (source.balanceMicro < grossMicro)
     return failed('insufficient_funds', 'the wallet’s balance is too small');
   if (source.delegate === null)
-    return failed('delegation_inactive', 'the wallet’s allowance is revoked or used up');
+    return failed('delegation_inactive', 'the wallet’s spending limit is revoked or used up');
   if (source.delegate !== authority)
-    return failed('delegation_inactive', 'the wallet has given its allowance to another delegate');
+    return failed('delegation_inactive', 'the wallet has given its spending limit to another delegate');
   if (source.allowanceMicro < grossMicro)
-    return failed('delegation_inactive', 'the wallet’s allowance is too small');
+    return failed('delegation_inactive', 'the wallet’s spending limit is too small');
   // The account could pay again by now, so only the code shows the cause.
-  if (code === 1) return failed('insufficient_funds', 'the wallet’s balance or allowance was too small');
-  if (code === 4) return failed('delegation_inactive', 'the wallet’s allowance was not active');
+  if (code === 1) return failed('insufficient_funds', 'the wallet’s balance or spending limit was too small');
+  if (code === 4) return failed('delegation_inactive', 'the wallet’s spending limit was not active');
   return failed('payment_failed', 'the chain refused the payment');
 };
 
