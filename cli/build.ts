@@ -14,9 +14,12 @@ if (process.argv.includes('--readme')) {
   const { build } = await import('esbuild');
   const dist = path.join(root, 'dist');
   rmSync(dist, { recursive: true, force: true });
-  const { version, engines } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  const { version, engines, dependencies } = JSON.parse(
+    readFileSync(path.join(root, 'package.json'), 'utf8'),
+  ) as {
     version: string;
     engines: { node: string };
+    dependencies: Record<string, string>;
   };
   await build({
     entryPoints: [path.join(root, 'src/main.ts')],
@@ -25,7 +28,7 @@ if (process.argv.includes('--readme')) {
     platform: 'node',
     format: 'esm',
     target: 'node22',
-    external: ['commander'],
+    external: Object.keys(dependencies),
     define: { CLI_VERSION: JSON.stringify(version) },
     legalComments: 'none',
   });

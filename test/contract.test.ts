@@ -379,3 +379,11 @@ test('every event that a service subscribes to is published by another', () => {
     expect(published).toEqual(expect.arrayContaining([...consumes, ...subscribesLive]));
   }
 });
+
+test('an operation that moves money names the fields that name its payment', () => {
+  for (const { name, op } of operations) {
+    expect([name, op.namedBy !== undefined]).toEqual([name, op.money === 'moves']);
+    const fields = [...fieldsOf(op.body), ...fieldsOf(op.params)];
+    expect([name, fields]).toEqual([name, expect.arrayContaining([...(op.namedBy ?? [])])]);
+  }
+});

@@ -52,6 +52,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/errors.ts': sdkErrors(),
   'sdk/src/generated/limits.ts': sdkLimits(),
   'sdk/src/generated/payees.ts': sdkCopy('shared/lib/payees.ts'),
+  'sdk/src/generated/nearest.ts': sdkCopy('shared/contract/nearest.ts'),
   'sdk/src/generated/usdc.ts': sdkCopy('shared/lib/usdc.ts'),
   'console/src/generated/examples.ts': consoleExamples(),
   'console/src/generated/guides.ts': consoleGuides(),

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Stack } from '../deploy/local/stack/stack-file.ts';
+import { nearest } from '../shared/contract/nearest.ts';
 import { OperatorName } from '../shared/contract/service.ts';
 import { NkeySeed } from '../shared/lib/config.ts';
 import { commands } from './ops/commands.ts';
@@ -89,7 +90,15 @@ const main = async (): Promise<number> => {
     // The commands of the same group, in singular or plural, if there is one.
     const groupOf = (text: string) => text.split(' ')[0]!.replace(/s$/, '');
     const near = commands.filter((one) => groupOf(one.name) === groupOf(group));
-    console.error(`there is no command "${name}"\n\n${helpText(near.length > 0 ? near : commands)}`);
+    const meant = nearest(
+      name,
+      commands.map((one) => one.name),
+    );
+    const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    console.error(`there is no command "${name}"${guess}`);
+    // Without a near name, the commands of the group help. The whole list is 40 lines.
+    if (meant === undefined && near.length > 0) console.error(`\n${helpText(near)}`);
+    if (meant === undefined && near.length === 0) console.error('`npm run ops` lists the commands.');
     return 64; // EX_USAGE of sysexits.h
   }
   if (values.help === true || command === undefined) {

@@ -40,6 +40,7 @@ const runtime = ({
   access,
   repeatable,
   idempotency,
+  money,
   timeoutSeconds,
 }: HttpOperation): Json => ({
   method: http.method,
@@ -50,6 +51,7 @@ const runtime = ({
   ...(repeatable === undefined ? {} : { repeatable: repeatable === true ? true : repeatable.with }),
   ...(idempotency === undefined ? {} : { keyed: true }),
   ...('cursor' in query.shape ? { list: true } : {}),
+  ...(money === 'moves' ? { moves: true } : {}),
   ...(timeoutSeconds === DEFAULT_TIMEOUT_SECONDS ? {} : { timeoutSeconds }),
 });
 

@@ -25,34 +25,65 @@ const baseUrlOf = (text: string): string => {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 };
 
-/** A key in QUITTANCE_KEY. Its text is in no error, because it may be another secret. */
-const keyOf = ({ QUITTANCE_KEY: text }: Io['env']) => {
-  if (text === undefined || text === '') return null;
+/** The variables of keys, in the order in which they count, and the kind that each must have. */
+const KEY_VARIABLES = [
+  ['DELEGATE_KEY', 'delegate'],
+  ['SERVICE_KEY', 'service'],
+  // Of either kind. It was the only one before.
+  ['QUITTANCE_KEY', null],
+] as const;
+type KeyVariable = (typeof KEY_VARIABLES)[number][0];
+type Key = { text: string; kind: 'delegate' | 'service'; environment: Environment; variable: KeyVariable };
+
+/** The key in a variable. Its text is in no error, because it may be another secret. */
+const keyIn = (variable: KeyVariable, text: string, kind: Key['kind'] | null): Key => {
   const match = KEY.exec(text);
   if (match === null && KEY.test(text.trim()))
     throw new UsageError(
-      'QUITTANCE_KEY has a space or a line break at its beginning or end',
+      `${variable} has a space or a line break at its beginning or end`,
       'Remove it; a file with a key often ends in one.',
     );
   if (match === null)
-    throw new UsageError('QUITTANCE_KEY is not a key: it must begin with dk_ or vendor_ and its environment');
+    throw new UsageError(`${variable} is not a key: it must begin with dk_ or vendor_ and its environment`);
   if (!isWholeKey(text))
     throw new UsageError(
-      'QUITTANCE_KEY is mistyped or incomplete: its last 6 characters, which are a checksum, do not match the others',
+      `${variable} is mistyped or incomplete: its last 6 characters, which are a checksum, do not match the others`,
       'Copy the whole key again.',
     );
-  return {
-    text,
-    kind: match[1] === 'dk' ? ('delegate' as const) : ('service' as const),
-    environment: match[2] as Environment,
-  };
+  const found = match[1] === 'dk' ? ('delegate' as const) : ('service' as const);
+  if (kind !== null && found !== kind)
+    throw new UsageError(
+      `${variable} is a ${found} key, and must be a ${kind} key`,
+      `Put it into ${found === 'delegate' ? 'DELEGATE_KEY' : 'SERVICE_KEY'}.`,
+    );
+  return { text, kind: found, environment: match[2] as Environment, variable };
 };
 
-const environmentOf = (wanted: string | undefined, key: ReturnType<typeof keyOf>): Environment => {
+/**
+ * The keys of the environment, by their kind. DELEGATE_KEY and SERVICE_KEY count before
+ * QUITTANCE_KEY.
+ */
+const keysOf = (env: Io['env']): Partial<Record<Key['kind'], Key>> => {
+  const keys: Partial<Record<Key['kind'], Key>> = {};
+  for (const [variable, kind] of KEY_VARIABLES) {
+    const text = env[variable] ?? '';
+    if (text === '') continue;
+    const key = keyIn(variable, text, kind);
+    keys[key.kind] ??= key;
+  }
+  const { delegate, service } = keys;
+  if (delegate !== undefined && service !== undefined && delegate.environment !== service.environment)
+    throw new UsageError(
+      `${delegate.variable} is a key of ${delegate.environment}, and ${service.variable} one of ${service.environment}`,
+    );
+  return keys;
+};
+
+const environmentOf = (wanted: string | undefined, key: Key | undefined): Environment => {
   if (wanted !== undefined && wanted !== 'test' && wanted !== 'live')
     throw new UsageError(`--environment: "${wanted}" is neither test nor live`);
-  if (key !== null && wanted !== undefined && wanted !== key.environment)
-    throw new UsageError(`QUITTANCE_KEY is a key of ${key.environment}, and --environment is ${wanted}`);
+  if (key !== undefined && wanted !== undefined && wanted !== key.environment)
+    throw new UsageError(`${key.variable} is a key of ${key.environment}, and --environment is ${wanted}`);
   return key?.environment ?? wanted ?? 'test';
 };
 
@@ -61,12 +92,12 @@ export type Context = {
   url: string;
   environment: Environment;
   isJson: boolean;
-  /** The key in QUITTANCE_KEY, if there is one. */
-  key: ReturnType<typeof keyOf>;
+  /** The keys of the environment. */
+  keys: ReturnType<typeof keysOf>;
   signIns: SignIns;
   /** Without a credential. */
   anonymous: () => Client;
-  /** Of the stored sign-in, whatever QUITTANCE_KEY is. */
+  /** Of the stored sign-in, whatever keys there are. */
   signedIn: () => Promise<Client>;
   /** Of the delegate key, or of the stored sign-in without one. */
   payer: () => Promise<Client>;
@@ -95,8 +126,11 @@ const SIGN_IN = 'Run `quittance login`.';
 export const contextOf = (io: Io, command: Command): Context => {
   const given = command.optsWithGlobals<{ url?: string; environment?: string; json?: boolean }>();
   const url = baseUrlOf(given.url ?? (io.env.QUITTANCE_URL || DEFAULT_URL));
-  const key = keyOf(io.env);
-  const environment = environmentOf(given.environment ?? (io.env.QUITTANCE_ENVIRONMENT || undefined), key);
+  const keys = keysOf(io.env);
+  const environment = environmentOf(
+    given.environment ?? (io.env.QUITTANCE_ENVIRONMENT || undefined),
+    keys.delegate ?? keys.service,
+  );
   const signIns = createSignIns(configFolder(io.env), url, environment);
   const fetch: Fetch = (address, init) => {
     const signals = [io.signal, ...(init.signal == null ? [] : [init.signal])];
@@ -118,18 +152,18 @@ export const contextOf = (io: Io, command: Command): Context => {
     url,
     environment,
     isJson: given.json === true,
-    key,
+    keys,
     signIns,
     anonymous: () => clientOf(),
     signedIn,
-    payer: async () => (key?.kind === 'delegate' ? clientOf(key.text) : signedIn()),
+    payer: async () => (keys.delegate === undefined ? signedIn() : clientOf(keys.delegate.text)),
     vendor: () => {
-      if (key?.kind !== 'service')
+      if (keys.service === undefined)
         throw new NotSignedInError(
           'this needs a service key',
-          'Set QUITTANCE_KEY to a key that begins with vendor_. Create a service in the console, under Services.',
+          'Set SERVICE_KEY to a key that begins with vendor_. Create a service in the console, under Services.',
         );
-      return clientOf(key.text);
+      return clientOf(keys.service.text);
     },
     fetch,
   };
@@ -139,8 +173,18 @@ export const contextOf = (io: Io, command: Command): Context => {
 export const print = ({ io, isJson }: Context, result: unknown, text: () => string): void =>
   io.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : `${text()}\n`);
 
+/**
+ * The address of the console. On this machine it is at localhost, because passkeys and the cookie
+ * of the sign-in belong to a name and not to an address.
+ */
+const consoleOf = (url: string): string => {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const host = LOOPBACK.test(hostname) ? 'localhost' : hostname;
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}${pathname.replace(/\/$/, '')}/console`;
+};
+
 /** Prints the page of the console where a person does what the sign-in of a device may not. */
 export const printPage = (context: Context, path: string, does: string): void => {
-  const page = `${context.url}/console${path}`;
+  const page = `${consoleOf(context.url)}${path}`;
   print(context, { page }, () => `${does} on this page:\n\n  ${page}`);
 };

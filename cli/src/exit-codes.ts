@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { ApiError, PaymentUndecidedError, UnauthorizedError } from '../../sdk/src/main.ts';
+import { ApiError, NoAnswerError, PaymentUndecidedError, UnauthorizedError } from '../../sdk/src/main.ts';
 import {
   BadTokenError,
   NotDeliveredError,
@@ -39,6 +39,7 @@ const nameOf = (error: unknown): Name => {
   if (error instanceof PaymentDeclinedError || error instanceof BadTokenError) return 'refused';
   if (error instanceof RefusedError) return 'refused';
   if (error instanceof ApiError) return ofApiError(error);
+  if (error instanceof NoAnswerError && error.moneyMoved === 'unknown') return 'unknown';
   return 'error';
 };
 

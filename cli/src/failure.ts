@@ -1,5 +1,12 @@
 import { plainUsdc } from '../../sdk/src/generated/usdc.ts';
-import { ApiError, NoAnswerError, PaidElsewhereError, PaymentUndecidedError } from '../../sdk/src/main.ts';
+import {
+  ApiError,
+  type MoneyMoved,
+  NoAnswerError,
+  PaidElsewhereError,
+  PaymentUndecidedError,
+} from '../../sdk/src/main.ts';
+import { type NextStep, nextStepOf } from '../../sdk/src/next-step.ts';
 import {
   NotDeliveredError,
   PaymentOpenError,
@@ -7,26 +14,45 @@ import {
   WindowTooLongError,
 } from '../../sdk/src/pay/main.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { proxyVariable } from './proxies.ts';
 
 /** What a person or a program is told about an error: what is wrong, and what to do next. */
 
-const BY_ACTION: Record<string, string> = {
-  retry_same_attempt: 'Repeat the same command. It continues the same payment and cannot pay twice.',
+const AGAIN = 'Repeat the same command. It continues the same payment and cannot pay twice.';
+const STEPS: Record<NextStep, string> = {
+  correct: 'Change what the message names. The same command is refused again.',
+  other_credential: 'Use the credential, or do it at the place, that the message names.',
+  sign_in: 'Run `quittance login`, or check the key. A sign-in counts as recent for 5 minutes.',
+  check_id: 'Check the id, the account and the environment (`quittance whoami`).',
+  read_state: 'The message says what is in the way. Change that first.',
   read_settlement: 'The account has paid this already: see `quittance payments list`.',
   new_quote: 'Ask the vendor for a new quote.',
+  new_payment: 'Ask the buyer for a new payment.',
   top_up: 'Put USDC into the wallet, in the console under Wallet.',
   raise_limit: 'Raise the limit of the key or the spending limit of the wallet, in the console.',
   await_approval:
     'The owner approves it in the console (`quittance approvals list`). Then repeat the same command.',
-  stop: 'Do not repeat it. Write to support with the request id.',
+  ask_owner: 'The owner has decided. Talk to the owner before you buy it in another way.',
+  repeat_later: 'Wait a moment, then repeat the same command.',
+  repeat_or_support: 'Repeat the same command. If it fails again, write to support with the request id.',
 };
-const BY_CODE: Record<string, string> = {
-  unauthorized: 'Sign in with `quittance login`, or check QUITTANCE_KEY.',
-  reauthentication_required: 'Run `quittance login` again, then repeat the command within 5 minutes.',
-  rate_limited: 'Wait a minute, then repeat the command.',
-  not_found: 'Check the id, the account and the environment (`quittance whoami`).',
-  service_unavailable: 'Repeat the command in a moment.',
-  internal_error: 'Repeat the command. If it fails again, write to support with the request id.',
+
+/** The step after a refusal. Where an earlier call may have paid, the same ids are kept. */
+const stepText = (error: ApiError): string => {
+  const step = nextStepOf(error);
+  const text = STEPS[step];
+  const keepsIds = error.moneyMoved === 'unknown' && error.safeAction === 'retry_same_attempt';
+  return !keepsIds || error.retryable
+    ? text
+    : `${text} Then repeat the same command, which continues the same payment.`;
+};
+
+/** What to try where the API was not reached. A proxy of the environment is a part of the way. */
+const reachText = (error: NoAnswerError): string => {
+  const proxy = proxyVariable(process.env);
+  if (!error.wasSent && proxy !== null)
+    return `Calls go through the proxy that ${proxy} names: check it, or name the host in NO_PROXY. Then repeat the command.`;
+  return 'Check the address (--url, QUITTANCE_URL) and that the API runs, then repeat the command. Where a proxy leads out, set HTTPS_PROXY.';
 };
 
 const nextOf = (error: unknown): string | null => {
@@ -37,13 +63,11 @@ const nextOf = (error: unknown): string | null => {
     return `To allow that, repeat the command with --max-window ${error.windowSeconds}.`;
   if (error instanceof PaidElsewhereError)
     return 'Read the payment with the key that made it, or with the owner’s sign-in. Do not pay again.';
-  if (error instanceof PaymentUndecidedError || error instanceof PaymentOpenError)
-    return BY_ACTION.retry_same_attempt!;
+  if (error instanceof PaymentUndecidedError || error instanceof PaymentOpenError) return AGAIN;
   if (error instanceof NotDeliveredError)
     return 'Repeat the same command, which presents the same payment. Otherwise name the settlement to the vendor.';
-  if (error instanceof NoAnswerError)
-    return 'Check the address (--url, QUITTANCE_URL) and that the API runs, then repeat the command.';
-  if (error instanceof ApiError) return BY_ACTION[error.safeAction ?? ''] ?? BY_CODE[error.code] ?? null;
+  if (error instanceof NoAnswerError) return error.moneyMoved === 'unknown' ? AGAIN : reachText(error);
+  if (error instanceof ApiError) return stepText(error);
   return (error as { next?: string | null }).next ?? null;
 };
 
@@ -87,10 +111,20 @@ const messageOf = (error: unknown): string => {
 const settlementOf = (error: unknown): string | null =>
   (error as { settlementId?: string | null }).settlementId ?? null;
 
+/** Null: the error is of no call that pays, or says itself that nothing was paid. */
+const moneyMovedBy = (error: unknown): MoneyMoved | null => {
+  if (error instanceof ApiError || error instanceof NoAnswerError) return error.moneyMoved;
+  if (error instanceof PaymentUndecidedError || error instanceof PaymentOpenError) return 'unknown';
+  return error instanceof NotDeliveredError
+    ? 'yes'
+    : ((error as { moneyMoved?: MoneyMoved }).moneyMoved ?? null);
+};
+
 type Failure = {
   exit_code: number;
   code: string | null;
   message: string;
+  /** Without what the message says already. */
   details: readonly { path: string; message: string }[];
   money_moved: string | null;
   settlement_id: string | null;
@@ -108,8 +142,8 @@ export const failureOf = (error: unknown): Failure => {
     exit_code: exitCodeOf(error),
     code: said?.code ?? null,
     message: messageOf(error),
-    details: said?.details ?? [],
-    money_moved: said?.moneyMoved ?? null,
+    details: (said?.details ?? []).filter(({ message }) => !said!.message.includes(message)),
+    money_moved: moneyMovedBy(error),
     settlement_id: settlementOf(error),
     approval_id: said?.approvalId ?? null,
     request_id: said?.requestId ?? null,

@@ -18,8 +18,11 @@ import { VERSION } from './version.ts';
 export const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['QUITTANCE_URL', `the address of the API (default: ${DEFAULT_URL}, the gateway of npm start)`],
   ['QUITTANCE_ENVIRONMENT', 'test or live (default: test); a key determines it'],
-  ['QUITTANCE_KEY', 'a delegate key (dk_…) that pays, or a service key (vendor_…) that sells'],
+  ['DELEGATE_KEY', 'a delegate key (dk_…), which pays'],
+  ['SERVICE_KEY', 'a service key (vendor_…), which sells'],
+  ['QUITTANCE_KEY', 'a key of either kind, where the variable of its kind is not set'],
   ['QUITTANCE_WEBHOOK_SECRET', 'the secret that listen signs with (default: a new one for each run)'],
+  ['HTTPS_PROXY, HTTP_PROXY', 'the proxy that calls go through; hosts of NO_PROXY are called directly'],
   ['NO_COLOR', 'no colours, if it is set'],
   ['XDG_CONFIG_HOME', 'where the folder quittance with all files of this command is (default: ~/.config)'],
 ];
@@ -49,7 +52,7 @@ export const FIRST_MINUTE = [
     ['quittance listen --forward-to localhost:8080/hooks', 'get the events of your account on this machine'],
   ]),
   '',
-  'An agent needs no sign-in: set QUITTANCE_KEY to its delegate key.',
+  'An agent needs no sign-in: set DELEGATE_KEY to its key.',
   '`quittance --help` lists all commands, variables and exit codes.',
   '',
 ].join('\n');

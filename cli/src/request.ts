@@ -39,6 +39,16 @@ const headersOf = (lines: readonly string[]): Headers => {
   return headers;
 };
 
+const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])([:/]|$)/i;
+const WITHOUT_SCHEME = /^[a-z0-9.-]+(:\d{1,5})?(\/\S*)?$/i;
+
+/** The address with the scheme that was left out. Empty: it is none. */
+const meantBy = (address: string): string => {
+  if (LOCAL.test(address)) return `; did you mean http://${address}?`;
+  const isHost = WITHOUT_SCHEME.test(address) && address.split('/')[0]!.includes('.');
+  return isHost && URL.canParse(`https://${address}`) ? `; did you mean https://${address}?` : '';
+};
+
 /** @throws UsageError if the address is not http(s), or the options contradict each other */
 export const requestOf = async (
   io: Io,
@@ -47,7 +57,9 @@ export const requestOf = async (
 ): Promise<{ url: string; init: { method: string; headers: Headers; body?: Buffer } }> => {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`"${address}" is not an address like https://api.example.com/report`);
+    throw new UsageError(
+      `"${address}" is not an address like https://api.example.com/report${meantBy(address)}`,
+    );
   const headers = headersOf(header);
   const method = (request ?? (data === undefined ? 'GET' : 'POST')).toUpperCase();
   if (!/^[A-Z]+$/.test(method)) throw new UsageError(`-X: "${method}" is not a method`);

@@ -125,3 +125,22 @@ export type GateFile = z.output<typeof GateFile>;
 
 /** The schema for editors: JSON Schema of the file. */
 export const fileSchema = (): object => z.toJSONSchema(GateFile, { io: 'input', target: 'draft-7' });
+
+type Schema = {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+};
+
+/** The names of settings that the map at a path of the file can have. */
+export const settingNames = (path: readonly PropertyKey[]): string[] => {
+  let found: Schema[] = [fileSchema() as Schema];
+  for (const part of path)
+    found = found
+      .flatMap((schema) => [schema, ...(schema.anyOf ?? [])])
+      .map((schema) => (typeof part === 'number' ? schema.items : schema.properties?.[String(part)]))
+      .filter((schema) => schema !== undefined);
+  return found
+    .flatMap((schema) => [schema, ...(schema.anyOf ?? [])])
+    .flatMap(({ properties }) => Object.keys(properties ?? {}));
+};

@@ -143,3 +143,67 @@ test('a wrong command line ends it with a sentence', async () => {
     "quittance-gate: --price: write '$0.05', '0.05' or '0.05 USDC'; not '5': write '$5' for 5.00 USDC\n",
   );
 });
+
+const PLACES = ['--listen', '0', '--operations', '0', '--upstream', 'http://127.0.0.1:1'];
+const PRICED = [...PLACES, '--price', 'GET /report=0.05'];
+
+test.each<[what: string, status: number, error: object, sentence: string]>([
+  [
+    'of another service',
+    ...([404, { code: 'not_found', message: 'no such service' }] as const),
+    'service_id (SERVICE_ID) .* is not a service of this key; the console shows',
+  ],
+  [
+    'of a key that was replaced',
+    ...([401, { code: 'unauthorized', message: 'the key was replaced; use the current key' }] as const),
+    'SERVICE_KEY: the key was replaced; use the current key',
+  ],
+  [
+    'of a price below the fee',
+    400,
+    {
+      code: 'validation_error',
+      message: 'x',
+      details: [
+        {
+          path: 'quote_amount',
+          message: 'must exceed the fee of 60000 micro-units, which is paid out of it; send at least "60001"',
+        },
+      ],
+    },
+    "price: 0.05 USDC is not more than the fee of 0.06 USDC, which you pay out of it; use at least '\\$0.060001'",
+  ],
+])('a definite refusal %s ends the start with one sentence', async (_, status, error, sentence) => {
+  const api = await startVendorApi();
+  stops.push(api.stop);
+  api.faults.push(({ call }) => (call === 'POST /v1/quote' ? { status, body: { error } } : null));
+  const gate = start(PRICED, { QUITTANCE_URL: api.baseUrl, SERVICE_KEY, SERVICE_ID: api.serviceId });
+  expect(await gate.ended).toBe(64);
+  expect(gate.stderr()).toMatch(new RegExp(`^quittance-gate: ${sentence.replace(/[()]/g, '\\$&')}`));
+  expect(gate.stderr().trim().split('\n')).toHaveLength(1);
+});
+
+test('it starts while the API is away, and says that nothing was checked', async () => {
+  const gate = start(PRICED, {
+    QUITTANCE_URL: 'http://127.0.0.1:1',
+    SERVICE_KEY,
+    SERVICE_ID: '01234567-89ab-4cde-8f01-23456789abcd',
+  });
+  await gate.line('the payment API does not answer now, so the settings are not checked');
+  await gate.line('the gate serves');
+});
+
+test('a port that is taken is a sentence', async () => {
+  const api = await startVendorApi();
+  stops.push(api.stop);
+  const { port } = new URL(api.baseUrl);
+  const gate = start([...PRICED, '--listen', port], {
+    QUITTANCE_URL: api.baseUrl,
+    SERVICE_KEY,
+    SERVICE_ID: api.serviceId,
+  });
+  expect(await gate.ended).toBe(64);
+  expect(gate.stderr()).toBe(
+    `quittance-gate: 127.0.0.1:${port}: another program listens there already: end it, or choose another port\n`,
+  );
+});

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
+import { useProxies } from '../../cli/src/proxies.ts';
 import { checkGate } from './check.ts';
 import { fileSchema } from './config.ts';
 import { type Command, readCommand, readSettings, type Settings, USAGE } from './settings.ts';
 import { startGate } from './start.ts';
+import { checkStart } from './start-check.ts';
 import { startTracing } from './tracing.ts';
 import { SettingsError } from './yaml-file.ts';
 
@@ -34,6 +36,7 @@ const read = (command: WithSettings): Settings =>
 
 /** Prints what a probe of the running gate finds. It ends with 1 if something is wrong. */
 const check = async (command: WithSettings): Promise<void> => {
+  await useProxies(process.env);
   const findings = await checkGate(orRefuse(() => read(command)));
   for (const { probe, fault } of findings)
     process.stdout.write(fault === null ? `ok     ${probe}\n` : `wrong  ${probe}: ${fault}\n`);
@@ -42,9 +45,11 @@ const check = async (command: WithSettings): Promise<void> => {
 
 const run = async (command: WithSettings): Promise<void> => {
   const settings = orRefuse(() => read(command));
+  await useProxies(process.env);
   // One write for many lines. What is left is written once in a while, and at the end.
   const lines = pino.destination({ dest: 1, minLength: 4096, sync: false, periodicFlush: FLUSH_MS });
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+  await checkStart(settings, log).catch(refuse);
   const tracing = await startTracing(process.env, log).catch(refuse);
   const gate = await startGate(settings, log, tracing).catch(refuse);
   const { host } = settings.listen;

@@ -75,7 +75,13 @@ test.each([
     'routes:\n  - match: GET /a\n    price: 0.05\n    free: yes',
     'gate.yaml:4: routes[0].free: use true or false',
   ],
-  ['routes:\n  - match: GET /a\n    prise: 0.05', 'gate.yaml:3: routes[0].prise: is no setting'],
+  [
+    'routes:\n  - match: GET /a\n    prise: 0.05',
+    'gate.yaml:3: routes[0].prise: is no setting; did you mean price?',
+  ],
+  ['timeouts:\n  anwser: 30s', 'gate.yaml:2: timeouts.anwser: is no setting; did you mean answer?'],
+  ['upstraem: http://a', 'gate.yaml:1: upstraem: is no setting; did you mean upstream?'],
+  ['quux: 1', 'gate.yaml:1: quux: is no setting'],
   ...(
     [
       ['price: 0.01\n    tab: true', 4, 'tab: is for a metered route: name max'],
@@ -100,7 +106,7 @@ test.each([
     [
       ['free: { calls: 0, per: day }', 'free.calls: use a whole number from 1'],
       ['free: { calls: 1, per: week }', 'free.per: Invalid option: expected one of "hour"|"day"|"month"'],
-      ['free: { calls: 1, per: day, of: a }', 'free.of: is no setting'],
+      ['free: { calls: 1, pre: day }', 'free.pre: is no setting; did you mean per?'],
       ['free: { calls: 1, per: day, by: "a b" }', 'free.by: use the name of one header'],
       ['free: { calls: 1, per: day }', 'free: name the price of the calls that are not free'],
     ] as const

@@ -1,4 +1,4 @@
-import { GateFile } from './config.ts';
+import { GateFile, settingNames } from './config.ts';
 import { readYaml, SettingsError } from './yaml-file.ts';
 
 /**
@@ -10,5 +10,5 @@ export const readGateFile = (name: string, content: string): GateFile => {
   const file = readYaml(name, content);
   const parsed = GateFile.safeParse(file.value);
   if (parsed.success) return parsed.data;
-  throw new SettingsError(file.mistakes(parsed.error).join('\n'));
+  throw new SettingsError(file.mistakes(parsed.error, [], settingNames).join('\n'));
 };

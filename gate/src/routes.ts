@@ -41,6 +41,9 @@ const isName = (part: string): boolean => part === '*' || part.startsWith(':');
 /** What is wrong with a match, or null. */
 export const matchFault = (match: string): string | null => {
   const [, , path] = MATCH.exec(match) ?? [];
+  const [, small, rest] = /^([a-z]+(?:,[a-z]+)*) (\/\S*)$/i.exec(match) ?? [];
+  if (path === undefined && small !== undefined)
+    return `write methods in capital letters: '${small.toUpperCase()} ${rest}'`;
   if (path === undefined)
     return "use methods and a path, like 'GET /report', 'GET,POST /report' or '* /api/**'";
   const segments = path.split('/').slice(1);

@@ -9,6 +9,7 @@ import { type Gate, newRecord, serve, targetOf } from './gate.ts';
 import type { Metrics } from './metrics.ts';
 import type { Address } from './settings.ts';
 import { type Switching, serveUpgrades } from './upgrade.ts';
+import { SettingsError } from './yaml-file.ts';
 
 /** Longer than load balancers keep theirs, so that none sends into a connection that is closing. */
 const KEEP_ALIVE_MS = 75_000;
@@ -24,10 +25,21 @@ const DRAIN_POLL_MS = 50;
 /** How long calls that are cut off may take to write what became of them. */
 const CUT_MS = 2000;
 
+/** Why nothing can listen at an address, as a mistake in the settings that name it. */
+const asListenFault = (error: NodeJS.ErrnoException, address: string): Error => {
+  const why = {
+    EADDRINUSE: 'another program listens there already: end it, or choose another port',
+    EACCES: 'this user may not listen there: choose a port from 1024 on',
+    EADDRNOTAVAIL: 'this machine has no such address',
+    ENOTFOUND: 'its name is unknown',
+  }[error.code ?? ''];
+  return why === undefined ? error : new SettingsError(`${address}: ${why}`);
+};
+
 /** Later errors are of single connections, like one that was not accepted for want of a file. */
 const listen = (server: Server, { host, port }: Address): Promise<number> =>
   new Promise((resolve, reject) => {
-    server.on('error', reject);
+    server.on('error', (error: NodeJS.ErrnoException) => reject(asListenFault(error, `${host}:${port}`)));
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { nearest } from '../../sdk/src/generated/nearest.ts';
 import { GateFile } from './config.ts';
 import { openApiRoutes } from './openapi.ts';
 import { readGateFile } from './read-file.ts';
@@ -95,8 +96,18 @@ const parsed = (args: readonly string[]) => {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new SettingsError((error as Error).message);
+    throw new SettingsError(optionFault(args) ?? (error as Error).message);
   }
+};
+
+/** What is wrong with the first unknown option. Null: the options are all known. */
+const optionFault = (args: readonly string[]): string | null => {
+  const unknown = args
+    .map((each) => /^--([^=]+)/.exec(each)?.[1])
+    .find((name) => name !== undefined && !Object.hasOwn(OPTIONS, name));
+  if (unknown === undefined) return null;
+  const meant = nearest(unknown, Object.keys(OPTIONS));
+  return `--${unknown} is no option${meant === undefined ? '; --help lists them' : `; did you mean --${meant}?`}`;
 };
 
 const pricedIn = (text: string): { match: string; price: string } => {

@@ -1,5 +1,6 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
+import { nearest } from '../../sdk/src/generated/nearest.ts';
 
 /** A mistake in settings, with the place where it was made. */
 export class SettingsError extends Error {}
@@ -45,8 +46,11 @@ export type YamlFile = {
   value: unknown;
   /** One mistake: `gate.yaml:3: routes[0].price: is not set`. */
   mistake: (path: Place, message: string) => string;
-  /** The mistakes of a value at a path. */
-  mistakes: (error: z.ZodError, at?: Place) => string[];
+  /**
+   * The mistakes of a value at a path.
+   * @param namesOf the settings that the map at a path can have
+   */
+  mistakes: (error: z.ZodError, at?: Place, namesOf?: (path: Place) => readonly string[]) => string[];
 };
 
 /**
@@ -66,11 +70,16 @@ export const readYaml = (name: string, content: string): YamlFile => {
   return {
     value: document.toJS() ?? {},
     mistake,
-    mistakes: (error, place = []) =>
+    mistakes: (error, place = [], namesOf = undefined) =>
       error.issues.flatMap(withoutUnions).flatMap((issue) => {
         const path = [...place, ...issue.path];
         if (issue.code !== 'unrecognized_keys') return [mistake(path, issue.message)];
-        return issue.keys.map((key) => mistake([...path, key], 'is no setting'));
+        const names = namesOf === undefined ? [] : namesOf(path);
+        return issue.keys.map((key) => {
+          const meant = nearest(key, names);
+          const guess = meant === undefined ? '' : `; did you mean ${meant}?`;
+          return mistake([...path, key], `is no setting${guess}`);
+        });
       }),
   };
 };

@@ -1,6 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { proxyVariable } from '../../cli/src/proxies.ts';
 import { ApiError, NoAnswerError, PaymentUndecidedError, type SafeAction } from '../../sdk/src/errors.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
+import { type NextStep, nextStepOf } from '../../sdk/src/next-step.ts';
 import {
   BadTokenError,
   BodyTooLargeError,
@@ -38,16 +40,32 @@ type Refusal = {
 
 const AGAIN = 'Call the tool again with the same arguments, including payment_key. It never pays twice.';
 
-const WHAT_TO_DO: Readonly<Record<SafeAction, string>> = {
-  retry_same_attempt: AGAIN,
+const STOP = 'Do not repeat it. Tell the person what was refused and why.';
+const WHAT_TO_DO: Readonly<Record<NextStep, string>> = {
+  correct: 'Correct the arguments as the message says. The same call is refused again.',
+  other_credential: 'Do not repeat it. Tell the person what the message says about the key of this server.',
+  sign_in: 'Tell the person that the key of this server is not accepted. Only the person can change it.',
+  check_id: 'Check the id: it must be one that a tool of this server has answered.',
+  read_state: 'Do not repeat it. The message says what is in the way. Tell the person.',
   read_settlement: 'The account has paid this quote. Read it with settle_status, and pay nothing else.',
   new_quote: 'Call the tool again: the vendor gives a new price.',
+  new_payment: 'Buy it again with fetch_paid, if the person agrees.',
   top_up: 'Tell the person that the wallet has too little. Pay nothing else until it is filled.',
   raise_limit: 'Tell the person which limit is used up. Only the owner of the key can raise it.',
   await_approval:
     'The owner must approve this payment in the console or by the link in the mail. Tell the person the approval_id and the amount. ' +
     'Afterwards call the tool again with the same arguments, including payment_key. settle_status shows the decision.',
-  stop: 'Do not repeat it. Tell the person what was refused and why.',
+  ask_owner: 'Do not repeat it. The owner has denied it. Tell the person.',
+  repeat_later: 'Wait a moment, then call the tool again with the same arguments.',
+  repeat_or_support:
+    'Call the tool again with the same arguments. If it fails again, tell the person to write to the support.',
+};
+
+/** The step after a refusal. Where an earlier call may have paid, the same ids are kept. */
+const stepText = (error: ApiError): string => {
+  const text = WHAT_TO_DO[nextStepOf(error)];
+  const keepsIds = error.moneyMoved === 'unknown' && error.safeAction === 'retry_same_attempt';
+  return keepsIds ? (error.retryable ? AGAIN : `${text} Afterwards: ${AGAIN}`) : text;
 };
 
 /** Stands first in each answer with text of others, so that a model reads it before that text. */
@@ -90,21 +108,24 @@ const ofApi = (error: ApiError): Refusal => {
     ...(settlementId === null ? {} : { settlement_id: settlementId }),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
     ...(docsUrl === null ? {} : { docs_url: docsUrl }),
-    what_to_do: WHAT_TO_DO[safeAction ?? (error.retryable ? 'retry_same_attempt' : 'stop')],
+    what_to_do: stepText(error),
   };
 };
+
+/** The argument of the tool in place of the option of the SDK. */
+const inArguments = (message: string): string => message.replaceAll('maxAmount', 'max_usdc');
 
 const ofDeclined = (error: PaymentDeclinedError): Refusal => ({
   code: error instanceof PriceAboveCapError ? 'price_above_max_amount' : 'payment_declined',
   // The message of the others has only words of ours.
   ...(error instanceof ResourceMismatchError || error instanceof NotAllowedError
     ? { message: `The quote is not for this request, or not allowed. ${MARKED}`, ...foreign(error) }
-    : { message: error.message }),
+    : { message: inArguments(error.message) }),
   money_moved: 'no',
   what_to_do:
     error instanceof PriceAboveCapError
       ? `The price is ${displayUsdc(error.quote.quote_amount)} (${error.quote.quote_amount} micro-units). Call again with a higher max_usdc only if it is worth that.`
-      : WHAT_TO_DO.stop,
+      : STOP,
 });
 
 const named = (
@@ -117,13 +138,23 @@ const named = (
 /** Errors of this server, whose messages are ours: their codes. Nothing was paid. */
 const UNPAID: readonly [new (...input: never[]) => Error, string, string][] = [
   [PaymentKeyReusedError, 'payment_key_reused', 'Use another payment_key for another request.'],
-  [AboveSettingError, 'above_setting', WHAT_TO_DO.stop],
-  [SettingsError, 'invalid_setting', WHAT_TO_DO.stop],
-  [NotApprovedError, 'not_approved', WHAT_TO_DO.stop],
+  [AboveSettingError, 'above_setting', STOP],
+  [SettingsError, 'invalid_setting', STOP],
+  [NotApprovedError, 'not_approved', STOP],
   [InvalidRequestError, 'invalid_request', 'Correct the arguments.'],
   [BodyTooLargeError, 'body_too_large', 'Send a smaller body.'],
-  [BadTokenError, 'invalid_quote', WHAT_TO_DO.stop],
+  [BadTokenError, 'invalid_quote', STOP],
 ];
+
+/** What the person can change where the API was not reached. Nothing was paid. */
+const reachText = (error: NoAnswerError): string => {
+  const proxy = proxyVariable(process.env);
+  const way = !error.wasSent && proxy !== null ? `the proxy that ${proxy} names, and` : '';
+  return `Nothing was paid. Call the tool again in a moment. If it fails again, tell the person to check ${way} QUITTANCE_URL.`.replace(
+    '  ',
+    ' ',
+  );
+};
 
 /** Errors of payments, whose messages are ours. Null: it is none of them. */
 const ofPayment = (error: unknown): Refusal | null => {
@@ -137,6 +168,8 @@ const ofPayment = (error: unknown): Refusal | null => {
   }
   if (error instanceof PaymentOpenError)
     return { ...named('payment_open', error, 'unknown', AGAIN), settlement_id: error.settlementId };
+  if (error instanceof NoAnswerError && error.moneyMoved === 'no')
+    return named('no_answer_of_api', error, 'no', reachText(error));
   if (error instanceof PaymentUndecidedError || error instanceof NoAnswerError)
     return named('payment_undecided', error, 'unknown', AGAIN);
   return null;
@@ -159,15 +192,24 @@ export const refusalOf = (error: unknown): Refusal => {
       code: 'address_not_allowed',
       message: `The address, or one that it leads to, is not allowed. ${MARKED}`,
       money_moved: 'no',
-      what_to_do: WHAT_TO_DO.stop,
+      what_to_do: STOP,
       ...foreign(error),
     };
   const isPaying = !(error instanceof ForeignError) || error.isPaying;
+  const cause = error instanceof ForeignError ? error.cause : error;
+  if (!isPaying)
+    return {
+      code: 'no_answer',
+      message: `The called server has failed, or was not reached. Nothing was paid. ${MARKED}`,
+      money_moved: 'no',
+      what_to_do: 'Check the address. Call the tool again if the server may answer later.',
+      ...foreign(cause),
+    };
   return {
     code: 'no_answer',
     message: `The called server has failed, or was not reached. ${MARKED}`,
-    money_moved: isPaying ? 'unknown' : 'no',
+    money_moved: 'unknown',
     what_to_do: AGAIN,
-    ...foreign(error instanceof ForeignError ? error.cause : error),
+    ...foreign(cause),
   };
 };

@@ -57,7 +57,15 @@ export const listen = async (
     handle(request as Parameters<typeof handle>[0], response).catch(onError);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(
+              `${HOST}:${port}: another program listens there already; end it, or choose another --port`,
+            )
+          : error,
+      ),
+    );
     server.listen(port, HOST, resolve);
   });
   return {

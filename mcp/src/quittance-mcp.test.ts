@@ -37,7 +37,7 @@ test('it does not start with a key that has no limit, unless the settings allow 
   const env = { QUITTANCE_URL: world.api.baseUrl };
   const refused = await start(env);
   expect(refused.code).toBe(1);
-  expect(refused.output).toContain('QUITTANCE_KEY has no limit at all');
+  expect(refused.output).toContain('DELEGATE_KEY has no limit at all');
   expect(refused.output).toContain('QUITTANCE_ALLOW_UNLIMITED=1');
   expect((await start({ ...env, QUITTANCE_ALLOW_UNLIMITED: '1' })).output).toContain('ready on stdin');
   world.script.delegate = () => ({ status: 200, body: delegateWith({ per_payment: '1' }) });

@@ -1,7 +1,9 @@
 import { lookup as resolveName } from 'node:dns';
+import { lookup as resolveAll } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, buildConnector, fetch as undiciFetch } from 'undici';
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici';
+import { proxyOptions, proxyVariable } from '../../cli/src/proxies.ts';
 import type { Fetch } from '../../sdk/src/transport.ts';
 import type { Settings } from './settings.ts';
 
@@ -51,16 +53,20 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-const portOf = ({ port, protocol }: buildConnector.Options): string =>
+const portOf = ({ port, protocol }: { port: string; protocol: string }): string =>
   port !== '' ? port : protocol === 'https:' ? '443' : '80';
+
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+const isListed = (reach: Settings['reach'], host: string, port: string): boolean =>
+  reach === 'private' || (Array.isArray(reach) && reach.includes(`${host}:${port}`));
 
 const createConnector = (reach: Settings['reach']): buildConnector.connector => {
   const toAny = buildConnector({});
   const toPublic = buildConnector({ lookup: publicLookup });
   return (options, callback) => {
-    const isListed = Array.isArray(reach) && reach.includes(`${options.hostname}:${portOf(options)}`);
-    if (reach === 'private' || isListed) return toAny(options, callback);
-    const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isListed(reach, options.hostname, portOf(options))) return toAny(options, callback);
+    const host = withoutBrackets(options.hostname);
     // A literal address is not looked up.
     if (ipaddr.isValid(host) && !isPublic(host)) return callback(new UnreachableError(host), null);
     return toPublic(options, callback);
@@ -68,14 +74,49 @@ const createConnector = (reach: Settings['reach']): buildConnector.connector => 
 };
 
 /**
+ * Whether a proxy may be asked for a host. The proxy resolves the name, so it is compared by what
+ * this machine knows of it. A name that only the proxy can resolve is left to the proxy's rules.
+ */
+const mayBeProxied = async (host: string): Promise<boolean> => {
+  if (ipaddr.isValid(host)) return isPublic(host);
+  const addresses = await resolveAll(host, { all: true }).catch(() => []);
+  return addresses.every(({ address }) => isPublic(address));
+};
+
+/** Checks the host of each request, also of one that a redirect leads to. */
+const checkingHosts =
+  (reach: Settings['reach']): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) => {
+    const url = new URL(String(options.origin));
+    if (isListed(reach, url.hostname, portOf(url))) return dispatch(options, handler);
+    const host = withoutBrackets(url.hostname);
+    mayBeProxied(host)
+      .then((isAllowed) => {
+        if (!isAllowed) throw new UnreachableError(host);
+        dispatch(options, handler);
+      })
+      .catch((error: Error) => handler.onResponseError?.(null as never, error));
+    return true;
+  };
+
+/** What makes connections: directly, or through the proxy of the environment. */
+const dispatcherFor = (reach: Settings['reach'], env: NodeJS.ProcessEnv): Dispatcher => {
+  const connect = createConnector(reach);
+  if (proxyVariable(env) === null) return new Agent({ connect });
+  // Hosts of NO_PROXY are connected to, and checked, as without a proxy.
+  return new EnvHttpProxyAgent({ connect, ...proxyOptions(env) }).compose(checkingHosts(reach));
+};
+
+/**
  * A fetch for addresses that a model names. The payment API itself, whose address the settings
  * name, is reachable wherever it is. It never redirects, so no redirect leads on from there.
  */
-export const createReach = ({
-  baseUrl,
-  reach,
-}: Pick<Settings, 'baseUrl' | 'reach'>): { fetch: Fetch; close: () => Promise<void> } => {
-  const dispatcher = new Agent({ connect: createConnector(reach) });
+export const createReach = (
+  { baseUrl, reach }: Pick<Settings, 'baseUrl' | 'reach'>,
+  env: NodeJS.ProcessEnv = process.env,
+): { fetch: Fetch; close: () => Promise<void> } => {
+  const dispatcher = dispatcherFor(reach, env);
   const api = new URL(baseUrl).origin;
   const guarded: Fetch = async (url, init) => {
     if (new URL(url).origin === api) return fetch(url, { ...init, redirect: 'manual' });

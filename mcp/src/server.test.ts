@@ -97,7 +97,7 @@ describe.each(ERAS)('%s', (era) => {
     expect(await messageOf({ max_amount: '0.10' })).toContain('for 0.10 USDC use max_usdc "0.10"');
     expect(vendor.visits).toEqual([]);
     const above = await refused('fetch_paid', { url: vendor.origin, max_usdc: '0.0009' });
-    expect(above.message).toBe('0.001 USDC is above maxAmount (0.0009 USDC).');
+    expect(above.message).toBe('0.001 USDC is above max_usdc (0.0009 USDC).');
     for (const max of [{ max_usdc: '0.001' }, { max_usdc: '$0.001' }, { max_amount: '1000' }])
       expect((await call('fetch_paid', { url: vendor.origin, ...max })).structuredContent).toMatchObject({
         receipt: { amount: '1000', amount_usdc: '0.001' },

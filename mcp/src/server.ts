@@ -1,5 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { createPaymentFiles } from '../../cli/src/payment-files.ts';
+import { type Watching, watchPayments } from '../../cli/src/watching.ts';
 import { createClient } from '../../sdk/src/client.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import {
@@ -26,7 +27,6 @@ import { PriceError, registerPrice } from './tools/price.ts';
 import { registerReceipt } from './tools/receipt.ts';
 import { registerSettleStatus } from './tools/settle-status.ts';
 import type { Tools } from './tools/tools.ts';
-import { type Watching, watchPayments } from './watching.ts';
 
 /** Every amount of the API is below it. Prices are only shown. */
 const ANY_AMOUNT = 2n ** 63n - 1n;

@@ -49,7 +49,7 @@ export const USAGE = `Usage: quittance-mcp [--http] [--port 8403]
 An MCP server that pays for API calls. It speaks MCP on stdin and stdout, or with --http as
 streamable HTTP on 127.0.0.1.
 
-  QUITTANCE_KEY            a delegate key (dk_test_… or dk_live_…), required
+  DELEGATE_KEY             a delegate key (dk_test_… or dk_live_…), required; QUITTANCE_KEY is read, too
   QUITTANCE_URL            the payment API, default ${DEFAULT_URL}
   QUITTANCE_MAX_AMOUNT     the most of one payment, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_MAX_AMOUNT)}
   QUITTANCE_MAX_PER_DAY    the most that the key pays on a UTC day, default ${displayUsdc(DEFAULT_MICRO.QUITTANCE_MAX_PER_DAY)}
@@ -91,10 +91,12 @@ const windowOf = (text = ''): number => {
 };
 
 /** A delegate key in its form, with its checksum. The API is not asked. */
-const keyOf = (key = ''): string => {
+const keyOf = ({ DELEGATE_KEY, QUITTANCE_KEY }: Environment): string => {
+  const isOld = (DELEGATE_KEY ?? '') === '' && (QUITTANCE_KEY ?? '') !== '';
+  const [name, key] = isOld ? ['QUITTANCE_KEY', QUITTANCE_KEY!] : ['DELEGATE_KEY', DELEGATE_KEY ?? ''];
   try {
-    checkKey('QUITTANCE_KEY', key, 'delegate key');
-    checkWholeKey('QUITTANCE_KEY', key);
+    checkKey(name, key, 'delegate key');
+    checkWholeKey(name, key);
     return key;
   } catch (error) {
     throw new SettingsError(`${(error as Error).message}.`);
@@ -161,7 +163,7 @@ export const readSettings = (args: string[], env: Environment): Settings | null 
     throw new SettingsError((error as Error).message);
   }
   if (options.help === true) return null;
-  const key = keyOf(env.QUITTANCE_KEY);
+  const key = keyOf(env);
   const url = urlOf(env.QUITTANCE_URL ?? DEFAULT_URL);
   return {
     baseUrl: url.href.replace(/\/+$/, ''),

@@ -23,7 +23,7 @@ export class AboveSettingError extends Error {
 const refuseUnlimited = ({ limits }: Delegate, allowsUnlimited: boolean): void => {
   if (allowsUnlimited || Object.values(limits).some((each) => each !== null)) return;
   throw new SettingsError(
-    'QUITTANCE_KEY has no limit at all. Its owner can set one (console, Pay, Delegates). QUITTANCE_ALLOW_UNLIMITED=1 allows a key without one.',
+    'DELEGATE_KEY has no limit at all. Its owner can set one (console, Pay, Delegates). QUITTANCE_ALLOW_UNLIMITED=1 allows a key without one.',
   );
 };
 

@@ -61,10 +61,13 @@ export const createRetrying =
   async (info, input, given) => {
     const options = keyed(info, given);
     let underWayUntil: number | undefined;
+    let wasSent = false;
     for (let tries = 0; ; tries += 1) {
       try {
         return await call(info, input, options);
       } catch (error) {
+        wasSent ||= !(error instanceof NoAnswerError) || error.wasSent;
+        if (error instanceof NoAnswerError) error.wasSent = wasSent;
         if (info.keyed === true && isUnderWay(error)) {
           underWayUntil ??= performance.now() + UNDER_WAY_MS;
           if (performance.now() > underWayUntil) throw error;

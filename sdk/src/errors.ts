@@ -3,6 +3,8 @@
  * code of the API.
  */
 
+import { wasNeverSent } from './never-sent.ts';
+
 export type MoneyMoved = 'no' | 'yes' | 'unknown';
 export type SafeAction =
   | 'retry_same_attempt'
@@ -113,14 +115,28 @@ export class NoAnswerError extends QuittanceError {
   /** The status of the intermediary's answer. */
   readonly status: number | null;
   readonly retryAfterMs: number | null;
+  /** False: no connection was made, in this call and its retries, so it was not carried out. */
+  wasSent: boolean;
+  /**
+   * Whether this call, or an earlier one with the same ids, moved money. A call that only reads or
+   * changes no payment: `no`.
+   */
+  moneyMoved: MoneyMoved;
 
   constructor(
     message: string,
-    { status, retryAfterMs, cause }: Partial<ResponseInfo> & { cause?: unknown } = {},
+    {
+      status,
+      retryAfterMs,
+      cause,
+      moves = true,
+    }: Partial<ResponseInfo> & { cause?: unknown; moves?: boolean } = {},
   ) {
     super(message, { cause });
     this.status = status ?? null;
     this.retryAfterMs = retryAfterMs ?? null;
+    this.wasSent = cause === undefined || !wasNeverSent(cause);
+    this.moneyMoved = moves ? 'unknown' : 'no';
   }
 }
 
@@ -133,6 +149,8 @@ export class PaymentUndecidedError extends QuittanceError {
   override readonly name: string = 'PaymentUndecidedError';
   readonly paymentAttemptId: string;
   readonly quoteToken: string;
+  /** False: no try of this call reached the API. An earlier call with the id may have paid. */
+  wasSent = true;
 
   constructor(paymentAttemptId: string, quoteToken: string, cause: unknown) {
     super(`Payment ${paymentAttemptId} is not decided yet. Settle again with the same id.`, { cause });

@@ -4,6 +4,8 @@
  * option's name. No message repeats a value that may be a secret.
  */
 
+import { nearest } from './generated/nearest.ts';
+
 /** A required option has no value, or one that no running program has. */
 export class MissingOptionError extends TypeError {}
 
@@ -18,8 +20,8 @@ export const unlessMissing = <T>(where: string, make: () => T, deferred: (refuse
     return make();
   } catch (error) {
     if (!(error instanceof MissingOptionError)) throw error;
-    const message = `${error.message}. A build needs no value`;
-    console.warn(`${where}: ${message}`);
+    const { message } = error;
+    console.warn(`${where}: ${message}. A build needs no value`);
     return deferred(() => {
       throw new TypeError(message);
     });
@@ -28,30 +30,6 @@ export const unlessMissing = <T>(where: string, make: () => T, deferred: (refuse
 
 /** The names of an options type. With `satisfies`, the compiler reports a missing one. */
 export type OptionNames<T> = { readonly [K in keyof Required<T>]: true };
-
-/** A name within this number of changed letters is offered instead of an unknown one. */
-const NEAR = 2;
-
-const editDistance = (one: string, other: string): number => {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const changed = row[j - 1]! + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[other.length]!;
-};
-
-const nearest = (name: string, names: readonly string[]): string | undefined => {
-  const distances = names.map(
-    (each) => [each, editDistance(each.toLowerCase(), name.toLowerCase())] as const,
-  );
-  const [best] = distances.sort(([, one], [, other]) => one - other);
-  return best !== undefined && best[1] <= NEAR ? best[0] : undefined;
-};
 
 /**
  * Refuses an unknown option name. JavaScript has no compiler that would, and an option that is

@@ -38,6 +38,7 @@ const clientOf = async (
   running = await startScripted(answer);
   return {
     client: createClient({ baseUrl: running.baseUrl, credential: 'key', attempts }),
+    baseUrl: running.baseUrl,
     asked: running.asked,
     ids: () => running!.asked.map(({ body }) => body!.payment_attempt_id),
   };
@@ -210,4 +211,25 @@ describe('a quote for which the account has a settlement', () => {
     for (const _ of said) await expect(client.settlement.settle(QUOTE)).rejects.toThrow(ApiError);
     expect(new Set(ids()).size).toBe(1);
   });
+});
+
+test('whether any try of a call has reached the API is known at its end', async () => {
+  const unreachable = createClient({ baseUrl: 'http://127.0.0.1:1', credential: 'key' });
+  const undecided = (client: typeof unreachable) =>
+    client.settlement.settle(QUOTE, { patienceMs: 0 }).catch((error: unknown) => error);
+  expect(await undecided(unreachable)).toMatchObject({ name: 'PaymentUndecidedError', wasSent: false });
+  const { client } = await clientOf(() => 'lost');
+  expect(await undecided(client)).toMatchObject({ name: 'PaymentUndecidedError', wasSent: true });
+});
+
+test('no answer to a read says that no money moved, and names the host', async () => {
+  const { client, baseUrl } = await clientOf(() => paid);
+  await running!.stop();
+  const { settlement } = client;
+  const error = await settlement.list({}).then(
+    () => null,
+    (each: unknown) => each,
+  );
+  expect(error).toMatchObject({ name: 'NoAnswerError', moneyMoved: 'no', wasSent: false });
+  expect((error as Error).message).toBe(`GET ${baseUrl}/v1/settlements: no answer (ECONNREFUSED)`);
 });

@@ -1,5 +1,5 @@
 import { type Call, canRepeat } from './call.ts';
-import { ApiError, PaidElsewhereError, PaymentUndecidedError } from './errors.ts';
+import { ApiError, NoAnswerError, PaidElsewhereError, PaymentUndecidedError } from './errors.ts';
 import { NotFoundError } from './generated/errors.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import type { CallOptions, Input, Output } from './types.ts';
@@ -120,15 +120,19 @@ export const createSettle =
     const body = { quote_token, payment_attempt_id: id };
     const deadline = Date.now() + patienceMs;
     const options = signal === undefined ? {} : { signal };
-    const undecided = (cause: unknown) => new PaymentUndecidedError(id, quote_token, cause);
+    let wasSent = false;
+    const undecided = (cause: unknown) =>
+      Object.assign(new PaymentUndecidedError(id, quote_token, cause), { wasSent });
     const settle = async () => {
       try {
         const received = await call(OPERATIONS.settlement.settle, body, options);
+        wasSent = true;
         const settled = received.body as Output<'settlement.settle'>;
         const paid = settled.status === 'pending' ? null : { ...settled, payment_attempt_id: id };
         return { paid, waitMs: received.retryAfterMs ?? PENDING_MS };
       } catch (error) {
         if (error instanceof ApiError) error.paymentAttemptId = id;
+        wasSent ||= !(error instanceof NoAnswerError) || error.wasSent;
         throw error;
       }
     };

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorBody, NoAnswerError } from './errors.ts';
 import { ERROR_CLASSES } from './generated/errors.ts';
+import { reasonOfNoAnswer } from './never-sent.ts';
 import type { OperationInfo } from './types.ts';
 
 /** Sends one request, without retries. */
@@ -51,7 +52,11 @@ const retryAfterMs = (headers: Headers): number | null => {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
 };
 
-const errorOf = (response: Response, body: unknown): ApiError | NoAnswerError => {
+const errorOf = (
+  response: Response,
+  body: unknown,
+  { name, moves }: { name: string; moves: boolean },
+): ApiError | NoAnswerError => {
   const info = {
     status: response.status,
     requestId: response.headers.get('x-request-id'),
@@ -59,7 +64,10 @@ const errorOf = (response: Response, body: unknown): ApiError | NoAnswerError =>
   };
   const said = (body as { error?: ErrorBody } | null | undefined)?.error;
   if (typeof said?.code !== 'string') {
-    return new NoAnswerError(`status ${response.status} without an answer of the API`, info);
+    return new NoAnswerError(`${name}: status ${response.status} without an answer of the API`, {
+      ...info,
+      moves,
+    });
   }
   const Known = Object.hasOwn(ERROR_CLASSES, said.code)
     ? ERROR_CLASSES[said.code as keyof typeof ERROR_CLASSES]
@@ -76,6 +84,8 @@ export const createSend =
   (baseUrl: string, fetch: Fetch): Send =>
   async (info, input, { token, signal, idempotencyKey }) => {
     const { target, json } = partsOf(info, input);
+    // Without the values of the path and the query, which may be secrets.
+    const called = { name: `${info.method} ${baseUrl}${info.path}`, moves: info.moves === true };
     const timeout = AbortSignal.timeout(
       (info.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000 + MARGIN_SECONDS * 1000,
     );
@@ -98,8 +108,10 @@ export const createSend =
       body = text === '' ? undefined : JSON.parse(text);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      throw new NoAnswerError(`${info.method} ${info.path}: no answer`, { cause });
+      const reason = reasonOfNoAnswer(cause);
+      const message = `${called.name}: no answer${reason === null ? '' : ` (${reason})`}`;
+      throw new NoAnswerError(message, { cause, moves: called.moves });
     }
-    if (!response.ok) throw errorOf(response, body);
+    if (!response.ok) throw errorOf(response, body, called);
     return { body, retryAfterMs: retryAfterMs(response.headers) };
   };

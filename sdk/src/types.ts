@@ -31,6 +31,8 @@ export type OperationInfo = {
   readonly keyed?: true;
   /** Returns pages. */
   readonly list?: true;
+  /** It, or an earlier call with the same ids, may move money. */
+  readonly moves?: true;
   /** The API's own time limit. Default 5. */
   readonly timeoutSeconds?: number;
 };

@@ -105,7 +105,10 @@ export const ERROR_GUIDE: Record<ErrorCode, Guide> = {
     action:
       'Use the kind of credential or the address that `message` names. Contact support if the account is frozen.',
     ...UNREAD,
-    example: { message: 'this call requires a service key' },
+    example: {
+      message:
+        'this call requires a service key, and a delegate key was sent; the console shows a service key (vendor_…) under Services',
+    },
   },
   limit_exceeded: {
     causes: [

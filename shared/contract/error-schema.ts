@@ -72,13 +72,14 @@ export const errorSchema = (): Json => ({
           enum: MONEY_MOVED,
           description:
             'Whether this call, or another call of the account for the same quote, moved money. `no`: the attempt ' +
-            'was checked. Nothing was paid and no payment is under way. `unknown`: only a repeat with the same ' +
+            'was checked, or the call names none. Nothing was paid and no payment is under way. `unknown`: only a repeat with the same ' +
             'id, or GET /v1/settlements?payment_attempt_id=, shows whether it was paid. It never means "not paid".',
         },
         safe_action: {
           enum: SAFE_ACTIONS,
           description:
-            'What to do next without the risk of paying twice. `read_settlement`: the account already has a ' +
+            'What to do next without the risk of paying twice. `retry_same_attempt`: correct what `message` names, if it ' +
+            'names something, and send it with the same ids. `read_settlement`: the account already has a ' +
             'settlement for this quote or attempt. Read it with GET /v1/settlements/:settlement_id.',
         },
         settlement_id: {

@@ -61,7 +61,11 @@ export const ERRORS = {
   quote_expired: { http: 410, retryable: false, meaning: 'The quote has passed its expiry.' },
   settlement_expired: { http: 410, retryable: false, meaning: 'The redeem window has elapsed.' },
   payload_too_large: { http: 413, retryable: false, meaning: 'The request body is too large.' },
-  unsupported_media_type: { http: 415, retryable: false, meaning: 'The request body must be JSON.' },
+  unsupported_media_type: {
+    http: 415,
+    retryable: false,
+    meaning: 'The request body must be JSON: send Content-Type: application/json.',
+  },
   rate_limited: { http: 429, retryable: true, meaning: 'Too many requests. See Retry-After.' },
   internal_error: {
     http: 500,

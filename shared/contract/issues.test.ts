@@ -67,7 +67,7 @@ test.each<[string, z.ZodType, unknown, string, string]>([
     schema,
     { amount: '9223372036854775808' },
     'amount',
-    'must be at most 9223372036854775807',
+    'is too large: must be at most 9223372036854775807',
   ],
   ['null', schema, { service_id: null }, 'service_id', 'must be a string; got null'],
   ['a list as text', schema, { service_id: ['a'] }, 'service_id', 'must be a string; got a list'],

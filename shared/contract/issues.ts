@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nearest } from './nearest.ts';
 
 /**
  * What is wrong with an input, as a text for the caller: what the value must be, and what kind of
@@ -163,25 +164,6 @@ const messageOf = (issue: RawIssue): string => {
   }
 };
 
-/**
- * The number of edits between two names: a character added, left out, replaced, or two swapped.
- */
-const distance = (a: string, b: string): number => {
-  let [before, last]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const same = a[i - 1] === b[j - 1];
-      row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        row[j] = Math.min(row[j]!, before[j - 2]! + 1);
-    }
-    [before, last] = [last, row];
-  }
-  return last[b.length]!;
-};
-
-const MAX_EDITS = 2;
 /** A shorter word is in too many names. */
 const MIN_WORD = 4;
 /** More names than these are no help. */
@@ -191,11 +173,8 @@ const plain = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, '').toL
 /** The allowed name that was probably meant: the nearest one, or those with this word. */
 const meantBy = (name: string, allowed: readonly string[]): readonly string[] => {
   if (name.length > MAX_NAME) return [];
-  const nearest = allowed
-    .map((each) => ({ each, edits: plain(each) === plain(name) ? 0 : distance(name, each) }))
-    .filter(({ edits }) => edits <= Math.min(MAX_EDITS, Math.floor(name.length / 3)))
-    .sort((a, b) => a.edits - b.edits)[0];
-  if (nearest !== undefined) return [nearest.each];
+  const near = nearest(name, allowed);
+  if (near !== undefined) return [near];
   const withWord = allowed.filter((each) => name.length >= MIN_WORD && each.split('_').includes(plain(name)));
   return withWord.length <= MAX_MEANT ? withWord : [];
 };

@@ -15,6 +15,11 @@ const MAX_INT64 = 2n ** 63n - 1n;
  */
 export const MicroUsdc = z
   .string()
+  // Before the form, which such a number would seem to break.
+  .refine((digits) => !/^[1-9][0-9]{19,}$/.test(digits), {
+    error: 'is too large: must be at most 9223372036854775807',
+    abort: true,
+  })
   // `abort` keeps other text from the bound below, where BigInt would throw.
   .regex(/^[1-9][0-9]{0,18}$/, {
     error:
@@ -23,7 +28,7 @@ export const MicroUsdc = z
   })
   .refine(
     (digits) => digits.length < 19 || BigInt(digits) <= MAX_INT64,
-    'must be at most 9223372036854775807',
+    'is too large: must be at most 9223372036854775807',
   )
   .meta({
     id: 'MicroUsdc',

@@ -154,6 +154,8 @@ type OperationDefinition = {
    * have moved money, so only the service that owns the record may report anything but `unknown`.
    */
   money?: 'prepares' | 'moves';
+  /** With `moves`: a call without one of these fields, or with another form, was never accepted. */
+  namedBy?: readonly string[];
   /**
    * The protocol whose fields an error has beside ours (services/gateway/http/dialects.ts). A
    * settle of x402 whose outcome is unknown is answered without JSON.

@@ -69,9 +69,9 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   expect(key).toMatch(/^dk_test_/);
   // The key is in the environment and not in the code.
   const copy = (name: RegExp) => page.copied(page.page.getByRole('button', { name }));
-  expect(await copy(/^Copy: In your shell/)).toContain(`\nexport QUITTANCE_KEY=${key}`);
+  expect(await copy(/^Copy: In your shell/)).toContain(`\nexport DELEGATE_KEY=${key}`);
   const snippet = await copy(/^Copy: In your code/);
-  expect(snippet).toContain('delegateKey: process.env.QUITTANCE_KEY!');
+  expect(snippet).toContain('delegateKey: process.env.DELEGATE_KEY!');
   expect(snippet).toContain('maxAmount: 5000000n');
   expect(snippet).not.toContain(key);
   await page.page.keyboard.press('Escape');

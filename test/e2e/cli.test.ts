@@ -280,7 +280,18 @@ describe('wrong input', () => {
       2,
       /QUITTANCE_KEY is mistyped or incomplete/,
     ],
-    [['whoami'], { key: DELEGATE_KEY }, 3, /Next: Sign in with `quittance login`, or check/],
+    [['whoami'], { key: DELEGATE_KEY }, 3, /Next: Run `quittance login`, or check the key/],
+    [
+      ['whoami'],
+      { env: { DELEGATE_KEY: SERVICE_KEY } },
+      2,
+      /DELEGATE_KEY is a service key, and must be a delegate key\n.*Put it into SERVICE_KEY/s,
+    ],
+    [['pay', '127.0.0.1:8402/report'], {}, 2, /did you mean http:\/\/127\.0\.0\.1:8402\/report\?/],
+    [['pay', 'shop.example.com/a'], {}, 2, /did you mean https:\/\/shop\.example\.com\/a\?/],
+    [['pay', 'no words'], {}, 2, /is not an address like https:\/\/api\.example\.com\/report$/m],
+    [['delegates', 'create', '--name', 'x'], {}, 2, /a key needs limits: --per-payment, and one of --daily/],
+    [['whoami', '--jsno'], {}, 2, /unknown option '--jsno' \(Did you mean --json\?\)/],
     [['quote', 'no-uuid'], { key: SERVICE_KEY }, 3, /Code: unauthorized, request id: /],
     [['quote', 'no-uuid'], {}, 3, /this needs a service key/],
     [
@@ -300,13 +311,16 @@ describe('wrong input', () => {
       1,
       /no answer[\s\S]*Check the address/,
     ],
-  ])('%j ends with its code and says what to do', async (args, options: { key?: string }, code, message) => {
-    const ended = await quittance(args as string[], options);
-    expect([ended.code, ended.out]).toEqual([code, '']);
-    expect(ended.err).toMatch(message);
-    expect(ended.err).not.toContain('secret-of-another-kind');
-    expect(ended.err).not.toMatch(/[sS]ecretOfThe/);
-  });
+  ])(
+    '%j ends with its code and says what to do',
+    async (args, options: { key?: string; env?: Record<string, string> }, code, message) => {
+      const ended = await quittance(args as string[], options);
+      expect([ended.code, ended.out]).toEqual([code, '']);
+      expect(ended.err).toMatch(message);
+      expect(ended.err).not.toContain('secret-of-another-kind');
+      expect(ended.err).not.toMatch(/[sS]ecretOfThe/);
+    },
+  );
 
   test('without arguments it shows the first minute', async () => {
     const { code, out, err } = await quittance([]);

@@ -127,7 +127,7 @@ const environment = (more: Record<string, string> = {}, key = delegate.api_key) 
   // Of the payments that are not delivered yet.
   XDG_CONFIG_HOME: mcp.project,
   QUITTANCE_URL: stack.gateway_url,
-  QUITTANCE_KEY: key,
+  DELEGATE_KEY: key,
   // The vendors are on loopback, and most clients here cannot ask about a new payee.
   QUITTANCE_ALLOW_PRIVATE: [url, stock.server.url].map((each) => new URL(each).host).join(),
   QUITTANCE_PAYEES: 'any',

@@ -130,7 +130,7 @@ const shootTerminal = async (browser: Browser): Promise<void> => {
   const shop = await startShop(vendor);
   const line = createCommandLine(stack);
   try {
-    const env = { QUITTANCE_URL: stack.gateway_url, QUITTANCE_KEY: api_key };
+    const env = { QUITTANCE_URL: stack.gateway_url, DELEGATE_KEY: api_key };
     const { url } = shop;
     const shown = [
       { command: `curl -i ${url}`, output: await run(`curl -si ${url} | tr -d '\\r'`, env) },

@@ -2,6 +2,7 @@ import { signingDeadline } from '../../services/chain-submitter/ledger/model/sta
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { CaptureTerms } from '../../shared/contract/quote/capture.ts';
+import { settlement } from '../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
@@ -167,7 +168,7 @@ export const createClients = (
     { attemptId, quote: { quoteId, payer }, causedByItself }: Attempt,
     { askedAt, read, error }: { askedAt: number; read: Call; error: ServiceError },
   ): void => {
-    const said = refusalIn(errorAnswer(error, 'moves').body)!;
+    const said = refusalIn(errorAnswer(error, settlement.operations.settle).body)!;
     const { account_id: accountId } = actors.payers[payer]!;
     const { attemptReadAt, quoteReadAt } = read;
     const readAt =

@@ -1,5 +1,6 @@
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { settlement } from '../../shared/contract/settlement.ts';
 import { ofMessage, type Refusal, refusalIn } from '../support/refusals.ts';
 import { actors } from './actors.ts';
 import { createCaller, Unanswered } from './caller.ts';
@@ -190,7 +191,7 @@ export const createIncomingClients = (
     } catch (error) {
       trace(`${(error as Error).name}: ${(error as Error).message}`);
       if (error instanceof Unanswered || !(error instanceof ServiceError)) return 'open';
-      const { status, body } = errorAnswer(error, 'moves');
+      const { status, body } = errorAnswer(error, settlement.operations.acceptForeign);
       // The dialect of x402 answers an error of a service with a text that states nothing.
       if (status >= 500 && sale.by === 'facilitator') return 'open';
       const said = refusalIn(body)!;

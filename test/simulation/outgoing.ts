@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { settlement } from '../../shared/contract/settlement.ts';
 import { assemble, disassemble } from '../../shared/lib/wire-transaction.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
 import { actors, addressOf } from './actors.ts';
@@ -114,7 +115,7 @@ export const createOutgoing = (
   };
   const keep = ({ attemptId, payer }: Order, askedAt: number, error: ServiceError): void => {
     const { account_id: accountId } = actors.payers[payer]!;
-    const said = refusalIn(errorAnswer(error, 'moves').body)!;
+    const said = refusalIn(errorAnswer(error, settlement.operations.payExternal).body)!;
     refusals.push({
       ...{ accountId, attemptId, quoteId: attemptId, askedAt, at: harness.now() },
       ...said,

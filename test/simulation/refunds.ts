@@ -1,6 +1,7 @@
 import { decodeMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { funding } from '../../shared/contract/funding.ts';
 import { signBytes } from '../../shared/lib/ed25519.ts';
 import { assemble, disassemble } from '../../shared/lib/wire-transaction.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
@@ -33,7 +34,7 @@ export const createVendor = (harness: Harness, replicas: () => readonly FundingR
   let underWay = 0;
 
   const keep = (refundId: string, askedAt: number, error: ServiceError): void => {
-    const { code, moneyMoved } = refusalIn(errorAnswer(error, 'moves').body)!;
+    const { code, moneyMoved } = refusalIn(errorAnswer(error, funding.operations.submitRefund).body)!;
     refusals.push({
       ...{ accountId: account_id, attemptId: refundId, quoteId: refundId, askedAt, at: harness.now() },
       ...{ code, moneyMoved, safeAction: undefined, settlementId: undefined },

@@ -129,6 +129,12 @@ const createDelegate = async (context: Context, command: Command): Promise<void>
       return text === undefined ? [] : [[field, microOption(text, option.long!)]];
     }),
   );
+  const hasSum = limits.daily !== undefined || limits.monthly !== undefined || limits.total !== undefined;
+  if (limits.per_payment === undefined || !hasSum)
+    throw new UsageError(
+      'a key needs limits: --per-payment, and one of --daily, --monthly and --total',
+      'For instance `--per-payment 1.00 --daily 5.00`.',
+    );
   const { name, services, approvalAbove, expires } = options;
   const rights = {
     ...(services === undefined ? {} : { allowed_service_ids: services }),
@@ -219,7 +225,7 @@ export const addPayments = (program: Command, io: Io): void => {
   const payments = program
     .command('payments')
     .summary('payments of your account or key')
-    .description('Payments of your account, or of the delegate key in QUITTANCE_KEY.');
+    .description('Payments of your account, or of the delegate key in DELEGATE_KEY.');
   withLimit(payments.command('list'))
     .description('Lists payments, newest first.')
     .action(async (_options, command: Command) => {
@@ -270,7 +276,7 @@ export const addDeclines = (program: Command, io: Io): void => {
   const declines = program
     .command('declines')
     .summary('payments that were refused')
-    .description('Payments of your account that were refused, or of the delegate key in QUITTANCE_KEY.');
+    .description('Payments of your account that were refused, or of the delegate key in DELEGATE_KEY.');
   withLimit(declines.command('list'))
     .description('Lists declines, newest first.')
     .action(async (_options, command: Command) => {

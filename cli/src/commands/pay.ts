@@ -13,6 +13,7 @@ import { requestOf } from '../request.ts';
 import { configFolder } from '../sign-ins.ts';
 import { plain } from '../text.ts';
 import { microOption } from '../usdc.ts';
+import { watchPayments } from '../watching.ts';
 
 const DEFAULT_MAX = '1.00';
 
@@ -28,15 +29,16 @@ type Options = {
 };
 
 /** The credential that pays, and the part of it that names its payments. */
-const payerOf = async ({ key, signIns, environment, url }: Context) => {
-  if (key?.kind === 'delegate') return { credential: key.text, payer: key.text };
+const payerOf = async ({ keys, signIns, environment, url }: Context) => {
+  const { delegate, service } = keys;
+  if (delegate !== undefined) return { credential: delegate.text, payer: delegate.text };
   const held = await signIns.load();
   if (held === null)
     throw new NotSignedInError(
-      key === null
+      service === undefined
         ? `there is no delegate key, and you are not signed in to ${environment} at ${url}`
-        : 'QUITTANCE_KEY is a service key, which sells; a payment needs a delegate key',
-      'Set QUITTANCE_KEY to a key that begins with dk_, or run `quittance login`.',
+        : `${service.variable} is a service key, which sells; a payment needs a delegate key`,
+      'Set DELEGATE_KEY to a key that begins with dk_, or run `quittance login`.',
     );
   return { credential: { environment, signIn: signIns.credential }, payer: held.account.account_id };
 };
@@ -107,7 +109,8 @@ const pay = async (context: Context, address: string, options: Options): Promise
   const { url: target, init } = await requestOf(io, address, options);
   const { credential, payer } = await payerOf(context);
   const files = createPaymentFiles(configFolder(io.env), { url, environment, payer }, io.signal);
-  const fetching = payingFetch(context.signIns.fetch(context.fetch), {
+  const watching = watchPayments(url, context.signIns.fetch(context.fetch));
+  const fetching = payingFetch(watching.fetch, {
     baseUrl: url,
     delegateKey: credential,
     maxAmount,
@@ -123,6 +126,11 @@ const pay = async (context: Context, address: string, options: Options): Promise
     );
     await show(context, response, options);
     refuseStatus(response);
+  } catch (error) {
+    // Of an error of fetch. The errors of a payment say themselves what became of it.
+    if (error instanceof TypeError)
+      Object.assign(error, { moneyMoved: watching.isPaying() ? 'unknown' : 'no' });
+    throw error;
   } finally {
     await files.close();
   }
@@ -136,7 +144,7 @@ export const addPay = (program: Command, io: Io): void => {
     .argument('<url>', 'the address to call')
     .summary('call an address and pay what it asks for')
     .description(
-      'Calls an address like curl. If it answers 402, pays with the delegate key in QUITTANCE_KEY or with your ' +
+      'Calls an address like curl. If it answers 402, pays with the delegate key in DELEGATE_KEY or with your ' +
         'sign-in, and calls again. The body goes to standard output, the receipt to standard error. A repeat of a ' +
         'command that has paid and was not delivered presents the same payment.',
     )

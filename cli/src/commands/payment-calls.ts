@@ -47,7 +47,7 @@ const addQuote = (program: Command, io: Io): void => {
     .argument('<service-id>', 'the service that is to be paid')
     .summary('create a quote for a service')
     .description(
-      'Creates a quote: a signed price that can be paid once. Needs the service’s key in QUITTANCE_KEY.',
+      'Creates a quote: a signed price that can be paid once. Needs the service’s key in SERVICE_KEY.',
     )
     .option('--amount <usdc>', 'the price; default: that of the service')
     .option('--expires-in <seconds>', 'how long it can be paid (default: 600)')
@@ -83,7 +83,7 @@ const addSettle = (program: Command, io: Io): void => {
     .argument('<quote-token>', 'the quote, or - for standard input')
     .summary('pay a quote')
     .description(
-      'Pays a quote with the delegate key in QUITTANCE_KEY or with your sign-in, and prints the settlement token. ' +
+      'Pays a quote with the delegate key in DELEGATE_KEY or with your sign-in, and prints the settlement token. ' +
         'After an unknown outcome repeat it with the same --attempt: it never pays twice.',
     )
     .option('--attempt <id>', 'your id of this payment; default: a new one, which is printed first')
@@ -125,7 +125,7 @@ const addRedeem = (program: Command, io: Io): void => {
     .summary('redeem a settlement, as the vendor')
     .description(
       'Redeems a settlement once. Deliver only if it succeeds. It fails for a settlement that was redeemed before, ' +
-        'unless with the same --redeem-id. Needs the service’s key in QUITTANCE_KEY.',
+        'unless with the same --redeem-id. Needs the service’s key in SERVICE_KEY.',
     )
     .option('--redeem-id <id>', 'your id of this redemption, with which a repeat gets the same answer')
     .action(async (argument: string, _options, command: Command) => {

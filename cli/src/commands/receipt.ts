@@ -36,11 +36,14 @@ export const addReceipt = (program: Command, io: Io): void => {
     .summary('print the signed receipt of a payment')
     .description(
       'Prints the receipt of a payment, and verifies its signature with the published keys. Uses the key in ' +
-        'QUITTANCE_KEY or your sign-in. With --json, `receipt` is the signed text, which anyone can verify.',
+        'DELEGATE_KEY or SERVICE_KEY, or your sign-in. With --json, `receipt` is the signed text, which anyone can verify.',
     )
     .action(async (settlement_id: string, _options, command: Command) => {
       const context = contextOf(io, command);
-      const client = context.key?.kind === 'service' ? context.vendor() : await context.payer();
+      const client =
+        context.keys.service !== undefined && context.keys.delegate === undefined
+          ? context.vendor()
+          : await context.payer();
       const answer = await client.settlement.getReceipt({ settlement_id });
       const claims = await verifyReceipt(answer.receipt, {
         baseUrl: context.url,

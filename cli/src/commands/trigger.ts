@@ -24,7 +24,7 @@ const serviceOf = ({ context, serviceId }: Maker) => {
   const vendor = context.vendor();
   if (serviceId === undefined)
     throw new UsageError(
-      'name the service of QUITTANCE_KEY with --service',
+      'name the service of SERVICE_KEY with --service',
       'Its page in the console has its id.',
     );
   return { service_id: serviceId, vendor };
@@ -172,12 +172,37 @@ const paidSettlement = async (maker: Maker): Promise<Made> => ({
   object_id: (await settled(maker)).paid.settlement_id,
 });
 
+/** A quote whose payer authorizes the price, and of which the vendor captures what it wants. */
+const TO_CAPTURE = { quote_amount: undefined, capture: 'manual', max_amount: PRICE };
+
+const voided = async (maker: Maker): Promise<Made> => {
+  const { paid, service } = await settled(maker, TO_CAPTURE);
+  await service.vendor.settlement.void({ settlement_id: paid.settlement_id });
+  return { object_id: paid.settlement_id };
+};
+
+const captured = async (maker: Maker): Promise<Made> => {
+  const { paid, service } = await settled(maker, TO_CAPTURE);
+  const { settlement_id } = paid;
+  await service.vendor.settlement.capture({ settlement_id, amount: PRICE });
+  return { object_id: settlement_id };
+};
+
+const extended = async (maker: Maker): Promise<Made> => {
+  const { quote, paid, service } = await settled(maker, TO_CAPTURE);
+  const more = { quote_amount: undefined, extends: quote.quote_id, max_amount: PRICE };
+  const raised = await settled(maker, more);
+  await service.vendor.settlement.void({ settlement_id: paid.settlement_id });
+  return { object_id: raised.paid.settlement_id };
+};
+
+const AUTHORIZES = 'authorizes a payment of your service, and voids it';
 const SETTLES = 'pays a quote of your service';
 const DELEGATES = 'creates, changes and deletes a delegate';
 const DECLINES = 'a delegate tries to pay more than its limit';
 const ASKS = 'a delegate asks for an approval, which is denied';
 
-const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Promise<Made>]> = {
+export const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Promise<Made>]> = {
   'quote.settling': [SETTLES, paidQuote],
   'quote.settled': [SETTLES, paidQuote],
   'quote.expired': [
@@ -187,6 +212,10 @@ const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Prom
       return { object_id: quote.quote_id, note: 'The event follows about 5 minutes after the expiry.' };
     },
   ],
+  'settlement.authorized': [AUTHORIZES, voided],
+  'settlement.voided': [AUTHORIZES, voided],
+  'settlement.extended': ['raises the ceiling of an authorization, which is voided', extended],
+  'settlement.captured': ['authorizes a payment of your service, and captures it', captured],
   'settlement.issued': [SETTLES, paidSettlement],
   'settlement.finalized': [SETTLES, paidSettlement],
   'settlement.redeemed': [
@@ -215,9 +244,11 @@ const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Prom
 };
 
 /** Events that no call of this command can cause, with the reason. */
-const WITHOUT: Record<string, string> = {
+export const WITHOUT: Record<string, string> = {
   'settlement.reversed':
     'needs a fork that removes a payment for good; a quote of 1.000104 USDC plays a fork that includes it again',
+  'settlement.at_risk': 'needs a wallet that is emptied while an authorization of it is open',
+  'payment_link.paid': 'needs a payment by the page of a payment link, with a wallet or signed in',
   'refund.*': 'needs the signature of the payout address',
   'withdrawal.*': 'needs the signature of your wallet',
   'deposit.*': 'needs a purchase at a provider',
@@ -259,7 +290,7 @@ export const addTrigger = (program: Command, io: Io): void => {
     .summary('cause an event, in the test environment')
     .description(
       'Causes an event by real calls of your account, in the test environment only. Payments cost 0.02 USDC of test ' +
-        'money of your wallet (settlement.failed needs 1.000103) and go to the service of the key in QUITTANCE_KEY.',
+        'money of your wallet (settlement.failed needs 1.000103) and go to the service of the key in SERVICE_KEY.',
     )
     .option('--service <id>', 'the service that is paid')
     .option('--list', 'show the events that it can cause')

@@ -53,10 +53,12 @@ export const addWhoami = (program: Command, io: Io): void => {
   program
     .command('whoami')
     .summary('show the account or the key that commands use')
-    .description('Shows the key in QUITTANCE_KEY with its limits, or the account that is signed in.')
+    .description(
+      'Shows the key in DELEGATE_KEY or SERVICE_KEY with its limits, or the account that is signed in.',
+    )
     .action((_options, command: Command) => {
       const context = contextOf(io, command);
-      if (context.key?.kind === 'delegate') return ofDelegate(context);
-      return context.key?.kind === 'service' ? ofService(context) : ofAccount(context);
+      if (context.keys.delegate !== undefined) return ofDelegate(context);
+      return context.keys.service !== undefined ? ofService(context) : ofAccount(context);
     });
 };

@@ -18,7 +18,7 @@ import type { Delegate } from './delegate-form.ts';
 
 /** The lines for a shell. The command line and the MCP server read the same variables. */
 const shellOf = (apiKey: string): string =>
-  [`export QUITTANCE_URL=${location.origin}`, `export QUITTANCE_KEY=${apiKey}`].join('\n');
+  [`export QUITTANCE_URL=${location.origin}`, `export DELEGATE_KEY=${apiKey}`].join('\n');
 
 /**
  * TypeScript that pays with the key, which it reads from the environment. `perPayment` is in
@@ -30,7 +30,7 @@ const snippetOf = (perPayment: string | null): string =>
     '',
     'const pay = payingFetch(fetch, {',
     '  baseUrl: process.env.QUITTANCE_URL!,',
-    '  delegateKey: process.env.QUITTANCE_KEY!,',
+    '  delegateKey: process.env.DELEGATE_KEY!,',
     `  maxAmount: ${perPayment ?? '100000'}n, // per payment, in micro-units`,
     '});',
     "const answer = await pay('https://api.example.com/report');",

@@ -99,7 +99,7 @@ const CommandLine = () => (
           'npm install --global /tmp/quittance-cli-*.tgz',
           `quittance login --url ${location.origin}`,
           'quittance listen --forward-to localhost:8080/hooks',
-          'QUITTANCE_KEY=vendor_test_… quittance trigger settlement.redeemed --service …',
+          'SERVICE_KEY=vendor_test_… quittance trigger settlement.redeemed --service …',
         ].join('\n')}
       />
       <Properties of={COMMANDS.map(([name, does]) => [name, does] as const)} />

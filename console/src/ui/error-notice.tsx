@@ -1,4 +1,5 @@
-import { ApiError, type MoneyMoved, NoAnswerError, type SafeAction } from '../../../sdk/src/main.ts';
+import { ApiError, type MoneyMoved, NoAnswerError } from '../../../sdk/src/main.ts';
+import { type NextStep, nextStepOf } from '../../../sdk/src/next-step.ts';
 import { passkeyProblem } from '../session/passkeys.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
@@ -8,14 +9,21 @@ const MONEY: Record<MoneyMoved, string> = {
   yes: 'The money moved.',
   unknown: 'It is not known whether money moved. Do not pay again.',
 };
-const ACTION: Record<SafeAction, string> = {
-  retry_same_attempt: 'You can safely retry.',
+const STEP: Record<NextStep, string> = {
+  correct: 'Change what is named above. The same again is refused again.',
+  other_credential: 'Use the account or the key that is named above.',
+  sign_in: 'Sign in again.',
+  check_id: 'It may belong to another account or environment.',
+  read_state: 'Change what is in the way first.',
   read_settlement: 'Your account already has a payment for this quote. Check it first.',
   new_quote: 'Ask the vendor for a new quote.',
+  new_payment: 'It needs a new payment.',
   top_up: 'Add money to the wallet first.',
   raise_limit: 'Raise the limit first.',
   await_approval: 'Approve the payment first.',
-  stop: 'Do not retry. Contact support with the request id.',
+  ask_owner: 'The owner has decided this.',
+  repeat_later: 'Wait a moment, then try again. It never pays twice.',
+  repeat_or_support: 'You can safely try again. If it fails again, contact support with the request id.',
 };
 /** What the user can do, for codes whose API message is meant for programs. */
 const TEXTS: Record<string, string> = {
@@ -57,7 +65,7 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
   return (
     <Notice tone="bad" title={TEXTS[error.code] ?? sentence(error.message)}>
       {error.code in TEXTS && <p>{sentence(error.message)}</p>}
-      {error.code === 'not_found' && <p>It may belong to another account or environment.</p>}
+      {error.code === 'not_found' && error.safeAction === null && <p>{STEP.check_id}</p>}
       {/* The message is the first of them. */}
       {error.details.length > 1 && (
         <ul>
@@ -69,7 +77,7 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
         </ul>
       )}
       {error.moneyMoved !== null && <p>{MONEY[error.moneyMoved]}</p>}
-      {error.safeAction !== null && <p>{ACTION[error.safeAction]}</p>}
+      {error.safeAction !== null && <p>{STEP[nextStepOf(error)]}</p>}
       <p className="notice-properties">
         <span>
           Code <code>{error.code}</code>

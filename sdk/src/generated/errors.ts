@@ -169,7 +169,7 @@ export class PayloadTooLargeError extends ApiError {
   static readonly retryable = false;
 }
 
-/** 415: The request body must be JSON. */
+/** 415: The request body must be JSON: send Content-Type: application/json. */
 export class UnsupportedMediaTypeError extends ApiError {
   override readonly name: string = 'UnsupportedMediaTypeError';
   declare readonly code: 'unsupported_media_type';

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, NoAnswerError, PaymentUndecidedError } from '../errors.ts';
 import type { Paid, Settle } from '../settle.ts';
 import { type QuoteClaims, storedClaims } from '../tokens.ts';
 import type { Ledger } from './budget.ts';
@@ -92,9 +92,10 @@ export const createAttempts = (deps: AttemptsDeps) => {
     /**
      * Settles the quote of a record and stores the settlement. The record keeps its hold while the
      * outcome is unknown.
+     * @param isNew its id was never sent to the API
      * @throws QuoteTakenError if another buyer pays the quote; ApiError; NoAnswerError
      */
-    pay: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord> => {
+    pay: async (name: string, record: PaymentRecord, call: Call, isNew = false): Promise<PaymentRecord> => {
       const quote_token = record.quoteToken!;
       const quote = storedClaims(quote_token);
       try {
@@ -119,6 +120,12 @@ export const createAttempts = (deps: AttemptsDeps) => {
         if (settled.adopted === undefined) deps.paid(receiptIn(settled)!);
         return settled;
       } catch (error) {
+        if (isNew && error instanceof PaymentUndecidedError && !error.wasSent) {
+          await giveUp(name, record, quote);
+          // Of a signal, the reason is no answer.
+          if (!(error.cause instanceof NoAnswerError)) throw call.signal?.reason ?? error;
+          throw Object.assign(error.cause, { moneyMoved: 'no' });
+        }
         // Without an explicit "no" it may have been paid, so the hold and the record stay.
         if (!(error instanceof ApiError) || error.moneyMoved !== 'no') throw error;
         await giveUp(name, record, quote, isHeld(name, error));

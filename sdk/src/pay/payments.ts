@@ -163,7 +163,7 @@ export const createPayments = (deps: PaymentsDeps) => {
     buy: async (name: string, record: PaymentRecord, call: Call, bill: Bill): Promise<PaymentRecord> => {
       const begun = await begin(name, record, call, bill);
       try {
-        return await pay(name, begun, call);
+        return await pay(name, begun, call, record.quoteToken === null);
       } catch (error) {
         // This call's own attempt was refused because of another one, so it has not paid. The
         // record continues with the next quote.

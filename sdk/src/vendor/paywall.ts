@@ -26,6 +26,7 @@ import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
 import { createShares, type Shares } from './shares.ts';
+import { checkVendor } from './start-check.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 export type PaywallOptions = {
@@ -73,6 +74,13 @@ export type Paywall = {
   /** Whether its store can count units that are consumed ahead. */
   readonly countsUnits: boolean;
   admit: Admit;
+  /**
+   * Asks the API once whether the key, the service and these prices are right: call it where the
+   * program starts, and not in a build.
+   * @throws ConfigurationError that names what is wrong; ApiError or NoAnswerError if the API
+   *   cannot answer now
+   */
+  check: (...prices: string[]) => Promise<void>;
   /** Wraps a handler, which runs once the request is paid. */
   protect: <R extends Request, Rest extends unknown[]>(
     route: PaidRoute<R>,
@@ -237,6 +245,7 @@ const createChecked = (given: PaywallOptions): Paywall => {
     maxStoredBytes,
     countsUnits,
     admit,
+    check: (...prices) => checkVendor({ client, serviceId: options.serviceId, publicUrl, prices }),
     protect,
     metered: protect,
     close: async () => {
@@ -256,7 +265,8 @@ const createRefusing = (
     checkRoute({ admit, countsUnits }, route);
     return admit;
   };
-  return { maxStoredBytes, countsUnits, admit, protect, metered: protect, close: async () => {} };
+  const check = async () => refuse();
+  return { maxStoredBytes, countsUnits, admit, check, protect, metered: protect, close: async () => {} };
 };
 
 /**

@@ -44,10 +44,17 @@ export type Authenticate = (rawHeaders: readonly string[], address: string) => P
  */
 const REFUSAL_FLOOR_MS = 20;
 
-const KIND_NAMES: Record<CredentialKind, string> = {
-  service_key: 'a service key',
-  delegate_key: 'a delegate key',
-  jwt: 'an access token',
+/** Each kind of credential, and how a person gets one. */
+const KINDS: Record<CredentialKind, { name: string; from: string }> = {
+  service_key: { name: 'a service key', from: 'the console shows a service key (vendor_…) under Services' },
+  delegate_key: { name: 'a delegate key', from: 'the console shows a delegate key (dk_…) under Delegates' },
+  jwt: { name: 'an access token', from: 'a sign-in gives an access token (POST /v1/auth/magic-link)' },
+};
+
+const wrongKind = (given: CredentialKind | 'none', needed: readonly CredentialKind[]): string => {
+  const accepted = needed.map((kind) => KINDS[kind].name).join(' or ');
+  const sent = given === 'none' ? '' : `, and ${KINDS[given].name} was sent`;
+  return `this call requires ${accepted}${sent}; ${needed.map((kind) => KINDS[kind].from).join(', and ')}`;
 };
 
 /** Why a credential is refused: a text for the caller, what is wrong and then what to do. */
@@ -144,8 +151,7 @@ export const authorize = (caller: Authenticated, operation: HttpOperation): void
   const { principal, environment } = caller;
   const { access, onlyIn } = operation;
   if (!access.some((kind) => kind === principal.kind)) {
-    const accepted = access.map((kind) => KIND_NAMES[kind]).join(' or ');
-    throw new ServiceError('forbidden', `this call requires ${accepted}`);
+    throw new ServiceError('forbidden', wrongKind(principal.kind, access));
   }
   if (onlyIn !== undefined && !onlyIn.some((name) => name === environment.name)) {
     throw new ServiceError(

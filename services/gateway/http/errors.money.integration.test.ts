@@ -111,13 +111,27 @@ test('a payment that stands in the way is named by every call, also by one that 
   });
 });
 
+test.each<[what: string, body: unknown, moved: string]>([
+  ['no field', {}, 'no'],
+  ['no attempt', { quote_token: 'a.b' }, 'no'],
+  ['an attempt that is no id', { quote_token: 'a.b', payment_attempt_id: 7 }, 'no'],
+  ['no quote', { payment_attempt_id: 'p1' }, 'no'],
+  ['a malformed quote', { quote_token: 'nonsense', payment_attempt_id: 'p1' }, 'no'],
+  // An earlier call without the mistake may have paid.
+  ['both, and a mistake', { quote_token: 'a.b', payment_attempt_id: 'p1', x: 1 }, 'unknown'],
+  ['a body that cannot be read', '{"quote_token": "a.b", "payment_attempt_id": "p1"', 'unknown'],
+])('a settle that names %s: money_moved is exact', async (_, body, moved) => {
+  const { error } = (await send('POST', '/v1/settle', { key: delegateKey(), body })).body;
+  const safe_action = moved === 'no' ? 'stop' : 'retry_same_attempt';
+  expect(error).toMatchObject({ code: 'validation_error', money_moved: moved, safe_action });
+});
+
 test('a refusal by the gateway never claims that no money moved by a call that may be a repeat', async () => {
   const unknown = { money_moved: 'unknown', safe_action: 'retry_same_attempt' };
   const body = { quote_token: 'a.b', payment_attempt_id: 'p1' };
   const refusals: [number, Parameters<typeof send>[2]][] = [
     [401, { body }],
     [403, { key: serviceKey(), body }],
-    [400, { key: delegateKey(), body: { quote_token: 'a.b' } }],
     [400, { key: delegateKey(), body: '{' }],
     [413, { key: delegateKey(), body: { ...body, quote_token: 'a'.repeat(70_000) } }],
     [415, { key: delegateKey(), body: 'x', headers: { 'content-type': 'text/plain' } }],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
 import {
   ERRORS,
   type ErrorBody,
@@ -16,6 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The error that was answered, for the log line and the request log. */
     refusal: { code: ErrorCode; message: string } | undefined;
+    /** The fields of the call before validation. Undefined: they were not read. */
+    sent: Sent | undefined;
   }
 }
 
@@ -31,10 +34,19 @@ export const baseHeaders = (publicUrl: string): Record<string, string> =>
     ? { ...BASE_HEADERS, 'strict-transport-security': 'max-age=63072000' }
     : BASE_HEADERS;
 
+/** The parts of an operation that decide what its errors report about money. */
+type AboutMoney = Pick<HttpOperation, 'money' | 'namedBy' | 'params' | 'body'>;
+type Sent = Readonly<Record<string, unknown>>;
+
 /**
- * What the errors of an operation report about money (the contract's `money`); undefined: nothing.
+ * Whether the fields of a call can name a payment. Where one of them is missing or has not its
+ * form, neither this call nor an equal one was ever accepted.
+ * @param sent undefined: the fields were not read, so they can name any
  */
-type Money = HttpOperation['money'];
+const canNamePayment = ({ namedBy = [], params, body }: AboutMoney, sent: Sent | undefined): boolean => {
+  const schemas = { ...body.shape, ...params.shape } as Record<string, z.ZodType>;
+  return sent === undefined || namedBy.every((name) => schemas[name]!.safeParse(sent[name]).success);
+};
 
 /** What a caller can do, for errors in which the service has not named a better action. */
 const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
@@ -50,12 +62,15 @@ const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
 /**
  * What an error reports about money. A call that moves money may repeat an earlier one that was
  * executed and whose answer was lost. A refusal that does not come from the record of the payment
- * shows nothing about that earlier call, so the corrected call may be sent again. A call that only
- * prepares has moved nothing. An error that permits a repeat may hide an earlier call that
- * succeeded.
+ * shows nothing about that earlier call, so the corrected call may be sent again. A call that names
+ * no payment, and one that only prepares, have moved nothing. An error that permits a repeat may
+ * hide an earlier call that succeeded.
  */
-const moneyOf = (money: Money, code: ErrorCode): Partial<ErrorBody> => {
+const moneyOf = (operation: AboutMoney, code: ErrorCode, sent: Sent | undefined): Partial<ErrorBody> => {
+  const { money } = operation;
   if (money === undefined) return {};
+  if (money === 'moves' && !canNamePayment(operation, sent))
+    return { money_moved: 'no', safe_action: SAFE_ACTIONS[code] ?? 'stop' };
   const safe_action = SAFE_ACTIONS[code] ?? (money === 'moves' ? 'retry_same_attempt' : 'stop');
   const isOpen = money === 'moves' || safe_action === 'retry_same_attempt';
   return { money_moved: isOpen ? 'unknown' : 'no', safe_action };
@@ -86,11 +101,11 @@ export const toServiceError = (error: unknown): ServiceError | null => {
 };
 
 /** Status, body and headers of an error. */
-export const errorAnswer = (error: ServiceError | null, money: Money) => {
+export const errorAnswer = (error: ServiceError | null, operation?: AboutMoney, sent?: Sent) => {
   const { code, message, extras } =
     error ?? new ServiceError('internal_error', ERRORS.internal_error.meaning);
   const { retryAfterSeconds, details, settlement_id, ...reported } = extras;
-  const aboutMoney = money === undefined ? {} : { ...moneyOf(money, code), ...reported };
+  const aboutMoney = operation?.money === undefined ? {} : { ...moneyOf(operation, code, sent), ...reported };
   const status = ERRORS[code].http;
   return {
     status,
@@ -126,7 +141,7 @@ export type ErrorAnswers = {
   send: (
     reply: FastifyReply,
     error: ServiceError | null,
-    operation?: Pick<HttpOperation, 'money' | 'dialect'>,
+    operation?: AboutMoney & Pick<HttpOperation, 'dialect'>,
   ) => FastifyReply;
   /**
    * Answers bytes that are not HTTP, which never become a request, on the socket and in the same
@@ -146,7 +161,7 @@ export const createErrorAnswers = ({ publicUrl }: { publicUrl: string }): ErrorA
 
   return {
     send: (reply, error, operation) => {
-      const { status, body, headers } = errorAnswer(error, operation?.money);
+      const { status, body, headers } = errorAnswer(error, operation, reply.request.sent);
       reply.request.refusal = body.error;
       const referring = referenced(body.error, reply.request.id);
       const answer = inDialect(operation?.dialect, status, referring);

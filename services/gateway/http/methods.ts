@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import { nearest } from '../../../shared/contract/nearest.ts';
 
 type Path = { pattern: RegExp; methods: Set<string>; isPublic: boolean };
 
 export type Paths = {
   /** The methods of a path in alphabetical order; none for an unknown path. */
   methodsOf: (path: string) => string[];
+  /** The path with this method that was probably meant. Undefined: none is near. */
+  nearestTo: (path: string, method: string) => string | undefined;
   /** Whether a path is that of a public document. */
   isPublic: (path: string) => boolean;
 };
@@ -14,6 +17,14 @@ const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\
 /** `/v1/quotes/:quote_id` → the paths that it stands for; `*` is any rest. */
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${escaped(url).replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);
+
+/** A path of the API with the ids of a sent one: `/v1/quotes/:quote_id` → `/v1/quotes/q_1`. */
+const withParameters = (url: string, sent: readonly string[]): string | null => {
+  const parts = url.split('/');
+  return parts.length === sent.length
+    ? parts.map((part, at) => (part.startsWith(':') ? sent[at] : part)).join('/')
+    : null;
+};
 
 /**
  * Collects the routes of a server, before they are registered, for the answer to a method that a
@@ -32,6 +43,15 @@ export const collectPaths = (app: FastifyInstance): Paths => {
   const find = (path: string) => [...paths.values()].filter(({ pattern }) => pattern.test(path));
   return {
     methodsOf: (path) => [...new Set(find(path).flatMap(({ methods }) => [...methods]))].sort(),
+    nearestTo: (path, method) => {
+      const sent = path.replace(/\/$/, '').split('/');
+      const others = [...paths].flatMap(([url, { methods }]) => {
+        const other = methods.has(method) ? withParameters(url, sent) : null;
+        return other === null || other === path ? [] : [other];
+      });
+      // The answer repeats parts of the sent path, so only those that an id can have.
+      return /^[\w./-]*$/.test(path) ? nearest(path, others) : undefined;
+    },
     isPublic: (path) => find(path).some(({ isPublic }) => isPublic),
   };
 };

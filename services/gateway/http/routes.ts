@@ -215,6 +215,7 @@ const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
       malformed = error; // Counted before it is refused.
     }
     const input = rawInputOf(call.request, body);
+    if (malformed === undefined) call.request.sent = input;
     await countCall(call, input);
     const countApart = async (outcome: unknown): Promise<void> => {
       if (operation.refusalsApart !== undefined && isRefusedForContent(outcome))

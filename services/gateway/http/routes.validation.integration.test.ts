@@ -309,7 +309,7 @@ test.each([
   expect(await send(method, path)).toMatchObject({
     status: 404,
     code: 'not_found',
-    message: `no such path; see ${gateway.url}/docs for the paths of this API`,
+    message: `no such path; ${gateway.url}/docs has the paths of this API`,
     allow: null,
   });
 });

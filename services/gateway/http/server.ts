@@ -143,6 +143,7 @@ const createFastify = (answers: ErrorAnswers, setBaseHeaders: SetBaseHeaders): F
   );
   app.decorateRequest('caller', null);
   app.decorateRequest('counted', false);
+  app.decorateRequest('sent', undefined);
   app.decorateRequest('refusal');
   app.decorateRequest('ids');
   app.decorateRequest('origin');
@@ -233,14 +234,20 @@ const logRequests = (
  * The refusal of a request without a route: of its method if the path has other ones, otherwise of
  * its path.
  */
-const refuseUnrouted = (method: string, allowed: readonly string[], publicUrl: string): ServiceError => {
-  if (allowed.length === 0 || allowed.includes(method))
-    return new ServiceError('not_found', `no such path; see ${publicUrl}/docs for the paths of this API`);
-  return new ServiceError(
-    'method_not_allowed',
-    // Without HEAD, which every path with GET has.
-    `the path has no method ${method}; use ${allowed.filter((each) => each !== 'HEAD').join(' or ')}`,
-  );
+const refuseUnrouted = (
+  method: string,
+  { allowed, meant }: { allowed: readonly string[]; meant: string | undefined },
+  publicUrl: string,
+): ServiceError => {
+  if (allowed.length === 0 || allowed.includes(method)) {
+    const guess = meant === undefined ? '' : `did you mean ${meant}? `;
+    const where = `${publicUrl}/docs has the paths of this API`;
+    return new ServiceError('not_found', `no such path; ${guess}${where}`);
+  }
+  const guess = meant === undefined ? '' : `, or did you mean ${method} ${meant}?`;
+  // Without HEAD, which every path with GET has.
+  const others = allowed.filter((each) => each !== 'HEAD').join(' or ');
+  return new ServiceError('method_not_allowed', `the path has no method ${method}; use ${others}${guess}`);
 };
 
 const answerErrors = (
@@ -257,8 +264,10 @@ const answerErrors = (
     return answers.send(reply, expected, request.routeOptions.config.operation);
   });
   app.setNotFoundHandler((request, reply) => {
-    const allowed = paths.methodsOf(request.url.split('?', 1)[0]!);
-    const refusal = refuseUnrouted(request.method, allowed, publicUrl);
+    const path = request.url.split('?', 1)[0]!;
+    const allowed = paths.methodsOf(path);
+    const meant = paths.nearestTo(path, request.method);
+    const refusal = refuseUnrouted(request.method, { allowed, meant }, publicUrl);
     if (refusal.code === 'method_not_allowed') void reply.header('allow', allowed.join(', '));
     return answerUnknown(site, request, reply) ?? answers.send(reply, refusal);
   });

@@ -2,7 +2,7 @@ import { invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { consumeClientChallenge } from '../passkeys/challenge.ts';
-import { type CheckDeps, checkAssertion, recordUse } from '../passkeys/check-assertion.ts';
+import { type CheckDeps, COUNTER_WENT_BACK, checkAssertion, recordUse } from '../passkeys/check-assertion.ts';
 import type { Peers } from '../peers.ts';
 import { approvalChallenge } from './challenge.ts';
 
@@ -29,6 +29,6 @@ export const approve =
     const signed = await checkAssertion(deps, response, { challenge, isHandleOptional: true });
     if (signed === null || signed.passkey.account_id !== account_id) throw refuse();
     const isRecorded = await recordUse(deps, signed, async () => true);
-    if (isRecorded === null) throw refuse();
+    if (isRecorded === null) throw invalid('response', COUNTER_WENT_BACK);
     return deps.recordApproval({ account_id, approval_id, passkey_id: signed.passkey.passkey_id });
   };

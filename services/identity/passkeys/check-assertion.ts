@@ -52,6 +52,13 @@ export const checkAssertion = async (
 };
 
 /**
+ * What the owner of a passkey is told whose counter went back. The signature was right, so whoever
+ * gets this has the passkey or a copy of it.
+ */
+export const COUNTER_WENT_BACK =
+  'the counter of this passkey went back, as that of a copied passkey does; sign in by mail, delete this passkey and register a new one';
+
+/**
  * Records the use of a passkey and runs `work` in the same transaction. Null when the counter went
  * back, as that of a copied passkey does. The owner is then notified.
  */

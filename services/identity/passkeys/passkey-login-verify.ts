@@ -6,7 +6,7 @@ import { insertSecurityEvent } from '../security/store.ts';
 import { issueSession, type SessionIssuer } from '../sessions/issue-session.ts';
 import { insertSession } from '../sessions/store/sessions.ts';
 import { consumeClientChallenge } from './challenge.ts';
-import { type CheckDeps, checkAssertion, recordUse } from './check-assertion.ts';
+import { type CheckDeps, COUNTER_WENT_BACK, checkAssertion, recordUse } from './check-assertion.ts';
 
 /**
  * One message for an unknown passkey, a used challenge, a wrong origin and the rest, so that a
@@ -27,6 +27,6 @@ export const passkeyLoginVerify =
       await insertSecurityEvent(tx, { account_id, kind: 'signed_in', details: { method: 'passkey' } });
       return insertSession(tx, { session_id: newId('ses'), account_id, amr: ['passkey'] });
     });
-    if (session === null) throw refuse();
+    if (session === null) throw new ServiceError('unauthorized', COUNTER_WENT_BACK);
     return issueSession(deps, session);
   };

@@ -11,10 +11,15 @@ import { consumeClientChallenge } from './challenge.ts';
 import { requireEnvironment } from './require-environment.ts';
 import { insertPasskey } from './store/passkeys.ts';
 import { showPasskey } from './view.ts';
-import { type RelyingParty, verifyRegistration } from './webauthn.ts';
+import { type RelyingParty, UNVERIFIED, verifyRegistration } from './webauthn.ts';
 
 const DEFAULT_LABEL = 'Passkey';
 const refuse = () => invalid('response', 'not an answer to an open registration; begin again');
+const refuseUnverified = () =>
+  invalid(
+    'response',
+    'the authenticator did not check who uses it; set up its PIN, fingerprint or face, or use another one, and begin again',
+  );
 
 /** POST /v1/auth/passkey/register/verify. */
 export const passkeyRegisterVerify =
@@ -33,7 +38,7 @@ export const passkeyRegisterVerify =
     const result = await verifyRegistration(deps, response, challenge);
     if ('refused' in result) {
       deps.logger.info({ account_id, reason: result.refused }, 'refused the registration of a passkey');
-      throw refuse();
+      throw result.refused === UNVERIFIED ? refuseUnverified() : refuse();
     }
     const row = await deps.pool.transaction(async (tx) => {
       const passkey = await insertPasskey(tx, {

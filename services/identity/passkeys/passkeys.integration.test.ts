@@ -100,6 +100,15 @@ describe('registration', () => {
     expect(await passkeys(session)).toEqual([]);
   });
 
+  test('a registration without user verification names its cause and the way out', async () => {
+    const session = await running.signIn();
+    await expect(register(session, 'Bad', { userVerified: false })).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^response: the authenticator did not check who uses it; set up its PIN/,
+      ),
+    });
+  });
+
   test('a challenge is valid for its ceremony, its session and one answer', async () => {
     const [mine, theirs] = [await running.signIn(), await running.signIn()];
     const options = await registrationOptions(mine);
@@ -241,7 +250,10 @@ describe('sign-in', () => {
     const authenticator = await register(session, 'Key ring');
     await login(authenticator, { counter: 7 });
     for (const counter of [6, 7, 0]) {
-      await expect(login(authenticator, { counter })).rejects.toMatchObject(refused('unauthorized'));
+      await expect(login(authenticator, { counter })).rejects.toMatchObject({
+        ...refused('unauthorized'),
+        message: expect.stringMatching(/^the counter of this passkey went back.*register a new one$/),
+      });
     }
     await login(authenticator, { counter: 8 });
     // The settings cannot turn this notice off.

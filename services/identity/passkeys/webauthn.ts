@@ -7,7 +7,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
+import { decodeAttestationObject, parseAuthenticatorData } from '@simplewebauthn/server/helpers';
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
@@ -32,6 +32,9 @@ const ALGORITHMS = [-8, -7, -257];
  */
 export const userHandle = (environment: Environment, accountId: string): Buffer =>
   createHash('sha256').update(`quittance-user\n${environment}\n${accountId}`).digest();
+
+/** A refusal that the person can change: no PIN, fingerprint or face was asked for. */
+export const UNVERIFIED = 'the user was not verified';
 
 /** The reason for the log. It is cut, because the library repeats what the client sent. */
 const refusal = (error: unknown): { refused: string } => ({
@@ -117,6 +120,12 @@ const namesNoCertificate = (attestationObject: string): boolean => {
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
 };
 
+/** The flag UV of a new credential (WebAuthn, 6.1). */
+const isUserVerified = (attestationObject: string): boolean => {
+  const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
+  return parseAuthenticatorData(attestation.get('authData')).flags.uv;
+};
+
 type NewCredential = {
   credential_id: string;
   public_key: Uint8Array;
@@ -135,7 +144,9 @@ export const verifyRegistration = async (
   challenge: string,
 ): Promise<{ credential: NewCredential } | { refused: string }> => {
   try {
-    if (!namesNoCertificate(response.response.attestationObject)) return { refused: 'attestation' };
+    const { attestationObject } = response.response;
+    if (!namesNoCertificate(attestationObject)) return { refused: 'attestation' };
+    if (!isUserVerified(attestationObject)) return { refused: UNVERIFIED };
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
       expectedChallenge: challenge,

@@ -32,9 +32,6 @@ type Caller = PrincipalOf<readonly ['service_key']>;
 type Input = z.infer<typeof settlement.operations.capture.input>;
 type Answer = z.infer<typeof settlement.operations.capture.output>;
 
-/** Use may be reported while a capture is decided, which decides it again. More is a bug. */
-const MAX_DECISIONS = 5;
-
 /** The authorization of the caller's service. @throws ServiceError not_found, conflict */
 const find = async ({ pool }: Deps, settlement_id: string, service_id: string): Promise<AuthorizationRow> => {
   const row = await findAuthorization(pool, { settlement_id, service_id });
@@ -43,17 +40,20 @@ const find = async ({ pool }: Deps, settlement_id: string, service_id: string): 
 };
 
 /**
- * Decides a capture, unless it was decided before.
+ * Decides a capture, unless it was decided before. Use that is reported meanwhile makes it decide
+ * again: the vendor that streams and captures at once did nothing wrong.
+ * @param until when it gives up, by `performance.now()`
  * @returns the row after it
  */
 const decide = async (
   deps: Deps,
   input: Input,
   { service_id, frozen }: Caller,
+  until: number,
 ): Promise<AuthorizationRow> => {
   const { settlement_id, amount, settlement_token } = input;
   const asked = amount === undefined ? null : parseMicro(amount);
-  for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
+  for (let decisions = 0; decisions === 0 || performance.now() < until; decisions += 1) {
     const row = await find(deps, settlement_id, service_id);
     if (settlement_token !== undefined)
       checkToken({ settlement_id, service_id, settlement_token }, row, {
@@ -103,7 +103,7 @@ export const capture =
   (deps: Deps): Handler<typeof settlement.operations.capture> =>
   async (input, caller) => {
     const until = performance.now() + deps.settleWaitMs;
-    const row = await decide(deps, input, caller);
+    const row = await decide(deps, input, caller, until);
     if (row.status !== 'capturing') return show(row);
     const read = () => find(deps, input.settlement_id, caller.service_id);
     return show(await waitForEnd(deps, input.settlement_id, { read, until, isEnd: isCaptured }));

@@ -79,6 +79,7 @@ export const refunds = {
     params: byId,
     output: z.union([PreparedRefund, Refund]),
     ...submitting,
+    namedBy: ['refund_id'],
   }),
   cancelRefund: operation({
     summary: 'Cancel a refund that was not submitted',

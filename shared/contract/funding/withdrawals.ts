@@ -98,6 +98,7 @@ export const withdrawals = {
     params: byId,
     output: z.union([PreparedWithdrawal, Withdrawal]),
     ...submitting,
+    namedBy: ['withdrawal_id'],
   }),
   cancelWithdrawal: operation({
     summary: 'Cancel a withdrawal that was not submitted',

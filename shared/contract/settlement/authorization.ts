@@ -198,6 +198,7 @@ export const authorizationOperations = {
       'payment_failed',
     ],
     money: 'moves',
+    namedBy: ['settlement_id'],
     timeoutSeconds: 20,
   }),
   void: operation({

@@ -141,6 +141,7 @@ export const incomingOperations = {
     output: z.discriminatedUnion('status', [Confirmed, PendingIncoming]),
     errors: ['conflict', 'insufficient_funds', 'payment_failed'],
     money: 'moves',
+    namedBy: ['transaction'],
     timeoutSeconds: 10,
     repeatsWhile: { field: 'status', equals: 'pending', seconds: 15 },
   }),

@@ -185,6 +185,7 @@ export const operations = {
       'payment_failed',
     ],
     money: 'moves',
+    namedBy: ['quote_token', 'payment_attempt_id'],
     timeoutSeconds: 20,
   }),
   redeem: operation({

@@ -184,6 +184,7 @@ export const outgoingOperations = {
       'payment_failed',
     ],
     money: 'moves',
+    namedBy: ['payment_attempt_id'],
     timeoutSeconds: 20,
   }),
   reportExternal: operation({

@@ -66,6 +66,7 @@ export const paymentLinkOperations = {
     output: z.discriminatedUnion('status', [Paid, PendingIncoming]),
     errors: ['conflict', 'insufficient_funds', 'payment_failed', 'quote_expired', 'quote_already_settled'],
     money: 'moves',
+    namedBy: ['quote_token', 'transaction'],
     timeoutSeconds: 10,
     repeatsWhile: { field: 'status', equals: 'pending', seconds: 15 },
   }),

@@ -202,6 +202,7 @@ export const x402Operations = {
     output: SettleResponse,
     errors: [],
     money: 'moves',
+    namedBy: [],
     dialect: 'x402Settle',
     confirmsHandOut: true,
     timeoutSeconds: 10,

@@ -1,0 +1,40 @@
+/** The proxy of the environment, by which alone some networks reach the API. */
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
+
+/** The variable that names a proxy. Null: there is none. */
+export const proxyVariable = (env: Env): string | null =>
+  VARIABLES.find((name) => (env[name] ?? '') !== '') ?? null;
+
+/**
+ * What NO_PROXY names, and this machine: a proxy could not reach it. A single star means all, also
+ * with others beside it.
+ */
+export const directHosts = (env: Env): string => {
+  const named = env.NO_PROXY ?? env.no_proxy ?? '';
+  return named.trim() === '*' ? '*' : [named, 'localhost', '127.0.0.1', '[::1]'].filter(Boolean).join(',');
+};
+
+/** The options of an agent of undici that follows the environment. */
+export const proxyOptions = (env: Env): { httpProxy?: string; httpsProxy?: string; noProxy: string } => {
+  const [httpProxy, httpsProxy] = ['http_proxy', 'https_proxy'].map(
+    (name) => env[name] || env[name.toUpperCase()] || undefined,
+  );
+  return {
+    ...(httpProxy !== undefined && { httpProxy }),
+    ...(httpsProxy !== undefined && { httpsProxy }),
+    noProxy: directHosts(env),
+  };
+};
+
+/**
+ * Makes every fetch of this process use the proxy of the environment. Without one nothing is
+ * loaded. Node has this only from a newer version on.
+ */
+export const useProxies = async (env: Env): Promise<void> => {
+  if (proxyVariable(env) === null) return;
+  const { EnvHttpProxyAgent, setGlobalDispatcher } = await import('undici');
+  setGlobalDispatcher(new EnvHttpProxyAgent(proxyOptions(env)));
+};
