@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isWholeKey } from '../../sdk/src/key-checksum.ts';
-import { type Client, createClient, type Fetch } from '../../sdk/src/main.ts';
+import { type Client, type Credential, createClient, type Fetch } from '../../sdk/src/main.ts';
 import { NotSignedInError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { configFolder, createSignIns, type Environment, type SignIns } from './sign-ins.ts';
@@ -10,6 +10,9 @@ import { VERSION } from './version.ts';
 export const DEFAULT_URL = 'http://127.0.0.1:3402';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+/** Whether an address leads to this machine. */
+export const isLoopback = (address: string): boolean => LOOPBACK.test(URL.parse(address)?.hostname ?? '');
+
 const KEY = /^(dk|vendor)_(test|live)_[A-Za-z0-9_-]+$/;
 
 /** @throws UsageError if a credential would be readable on the way */
@@ -32,11 +35,10 @@ const KEY_VARIABLES = [
   // Of either kind. It was the only one before.
   ['QUITTANCE_KEY', null],
 ] as const;
-type KeyVariable = (typeof KEY_VARIABLES)[number][0];
-type Key = { text: string; kind: 'delegate' | 'service'; environment: Environment; variable: KeyVariable };
+type Key = { text: string; kind: 'delegate' | 'service'; environment: Environment; variable: string };
 
 /** The key in a variable. Its text is in no error, because it may be another secret. */
-const keyIn = (variable: KeyVariable, text: string, kind: Key['kind'] | null): Key => {
+export const keyIn = (variable: string, text: string, kind: Key['kind'] | null): Key => {
   const match = KEY.exec(text);
   if (match === null && KEY.test(text.trim()))
     throw new UsageError(
@@ -95,8 +97,8 @@ export type Context = {
   /** The keys of the environment. */
   keys: ReturnType<typeof keysOf>;
   signIns: SignIns;
-  /** Without a credential. */
-  anonymous: () => Client;
+  /** Of a credential, or without one. */
+  clientOf: (credential?: Credential) => Client;
   /** Of the stored sign-in, whatever keys there are. */
   signedIn: () => Promise<Client>;
   /** Of the delegate key, or of the stored sign-in without one. */
@@ -122,10 +124,13 @@ const named =
 
 const SIGN_IN = 'Run `quittance login`.';
 
-/** What every command begins with. */
-export const contextOf = (io: Io, command: Command): Context => {
+/**
+ * What every command begins with.
+ * @param found the address that a command has found, unless `--url` names another one
+ */
+export const contextOf = (io: Io, command: Command, found?: string): Context => {
   const given = command.optsWithGlobals<{ url?: string; environment?: string; json?: boolean }>();
-  const url = baseUrlOf(given.url ?? (io.env.QUITTANCE_URL || DEFAULT_URL));
+  const url = baseUrlOf(given.url ?? found ?? (io.env.QUITTANCE_URL || DEFAULT_URL));
   const keys = keysOf(io.env);
   const environment = environmentOf(
     given.environment ?? (io.env.QUITTANCE_ENVIRONMENT || undefined),
@@ -136,7 +141,7 @@ export const contextOf = (io: Io, command: Command): Context => {
     const signals = [io.signal, ...(init.signal == null ? [] : [init.signal])];
     return globalThis.fetch(address, { ...init, signal: AbortSignal.any(signals) });
   };
-  const clientOf = (credential?: Parameters<typeof createClient>[0]['credential']) =>
+  const clientOf = (credential?: Credential) =>
     createClient({
       baseUrl: url,
       fetch: signIns.fetch(named(fetch)),
@@ -154,7 +159,7 @@ export const contextOf = (io: Io, command: Command): Context => {
     isJson: given.json === true,
     keys,
     signIns,
-    anonymous: () => clientOf(),
+    clientOf,
     signedIn,
     payer: async () => (keys.delegate === undefined ? signedIn() : clientOf(keys.delegate.text)),
     vendor: () => {

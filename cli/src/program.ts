@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAccount } from './commands/account.ts';
+import { addDev } from './commands/dev.ts';
 import { addKeys, addRequests } from './commands/developers.ts';
 import { addListen } from './commands/listen.ts';
 import { addApprovals, addDeclines, addDelegates, addPayments, addServices } from './commands/lists.ts';
@@ -49,6 +50,7 @@ export const FIRST_MINUTE = [
   lines([
     ['quittance login', 'sign in: a page of the console asks you for a code'],
     ['quittance pay <url> --max 0.10', 'call an address, and pay what it asks for'],
+    ['quittance dev', 'sell: prepares the folder of your server, and shows its sales'],
     ['quittance listen --forward-to localhost:8080/hooks', 'get the events of your account on this machine'],
   ]),
   '',
@@ -87,6 +89,7 @@ export const createProgram = (io: Io): Command => {
   addWhoami(program, io);
   addPay(program, io);
   addQuoteSettleRedeem(program, io);
+  addDev(program, io);
   addListen(program, io);
   addTrigger(program, io);
   addServices(program, io);

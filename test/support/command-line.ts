@@ -31,7 +31,7 @@ const bundled = (): string => {
 type Ended = { code: number | null; out: string; err: string };
 let program: string | undefined;
 
-type Options = { key?: string; env?: Record<string, string>; input?: string };
+type Options = { key?: string; env?: Record<string, string>; input?: string; cwd?: string };
 
 /** `start` runs a command, and `quittance` runs it to its end. */
 export const createCommandLine = ({ gateway_url, mail_url }: Pick<Stack, 'gateway_url' | 'mail_url'>) => {
@@ -41,9 +41,9 @@ export const createCommandLine = ({ gateway_url, mail_url }: Pick<Stack, 'gatewa
   const api = createApi(gateway_url);
   const children: ChildProcess[] = [];
 
-  const start = (args: readonly string[], { key, env = {}, input }: Options = {}) => {
+  const start = (args: readonly string[], { key, env = {}, input, cwd = folder }: Options = {}) => {
     const child = spawn(process.execPath, [main, ...args], {
-      cwd: folder,
+      cwd,
       env: {
         ...inherited,
         HOME: folder,

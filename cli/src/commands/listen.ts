@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { ApiError, type Client, NoAnswerError } from '../../../sdk/src/main.ts';
+import type { Client } from '../../../sdk/src/main.ts';
 import { type Context, contextOf } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type AccountEvent, createEventFeed } from '../event-feed.ts';
+import { following } from '../following.ts';
 import { type Io, styled } from '../io.ts';
 import { countOption } from '../numbers.ts';
 import { plain } from '../text.ts';
 import { newWebhookSecret, signedHeaders } from '../webhooks.ts';
 
-/** After an event the next one is often near, so the interval begins short and grows. */
-const FASTEST_MS = 1000;
-const SLOWEST_MS = 5000;
-const LONGEST_OUTAGE_WAIT_MS = 30_000;
 /** Of one event. The API itself retries for days. */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 const ANSWER_MS = 15_000;
@@ -84,28 +81,12 @@ const forward = async (listener: Listener, event: AccountEvent): Promise<void> =
   }
 };
 
-/** Reads the new events. While the API does not answer, it tries again, so that nothing is lost. */
-const readEvents = async ({ io }: Context, read: () => Promise<AccountEvent[]>): Promise<AccountEvent[]> => {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await read();
-    } catch (error) {
-      io.signal.throwIfAborted();
-      const isTemporary = error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
-      if (!isTemporary) throw error;
-      const waitMs = Math.max(error.retryAfterMs ?? 0, Math.min(2 ** tries * 1000, LONGEST_OUTAGE_WAIT_MS));
-      io.err(`The events cannot be read now: ${error.message}. Again in ${Math.ceil(waitMs / 1000)} s.\n`);
-      await sleep(waitMs, undefined, { signal: io.signal });
-    }
-  }
-};
-
 const listen = async (listener: Listener, client: Client, count: number): Promise<void> => {
   const { context, wanted, target, secret } = listener;
   const { io, environment } = context;
   const feed = createEventFeed(() => client.webhook.listEvents({ limit: PAGE }, { signal: io.signal }));
-  const read = () => readEvents(context, feed.read);
-  await read();
+  const follow = following(io, 'The events', feed.read);
+  await follow.begin();
   report(
     context,
     { listening: true, environment, forward_to: target, secret },
@@ -115,16 +96,13 @@ const listen = async (listener: Listener, client: Client, count: number): Promis
       'Ctrl-C ends it.',
     ].join('\n'),
   );
-  let waitMs = FASTEST_MS;
   for (let forwarded = 0; ; ) {
-    await sleep(waitMs, undefined, { signal: io.signal });
-    const events = (await read()).filter(({ type }) => isWanted(wanted, type));
+    const events = (await follow.next()).filter(({ type }) => isWanted(wanted, type));
     for (const event of events) {
       await forward(listener, event);
       forwarded += 1;
       if (forwarded >= count) return;
     }
-    waitMs = events.length > 0 ? FASTEST_MS : Math.min(waitMs * 1.5, SLOWEST_MS);
   }
 };
 

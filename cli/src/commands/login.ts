@@ -62,7 +62,7 @@ const endPrevious = async (
 
 const login = async (context: Context): Promise<void> => {
   const { io, environment, url, signIns } = context;
-  const client = context.anonymous();
+  const client = context.clientOf();
   const begun = await client.identity.startDeviceSignIn({ client_name: clientName(), environment });
   io.err(
     [

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { must } from '../../deploy/local/seed/api.ts';
+import { createCommandLine } from '../support/command-line.ts';
+import { runningStack } from '../support/stack.ts';
+import { createTabWorld, type TabWorld } from '../support/tab-world.ts';
+
+/** `quittance payments close`: a buyer ends what a vendor may use. */
+const stack = runningStack();
+const line = createCommandLine(stack);
+let world: TabWorld;
+beforeAll(async () => {
+  world = await createTabWorld(stack);
+  await line.login(world.buyer.signIn.account.email);
+}, 120_000);
+afterAll(async () => {
+  line.remove();
+  await world?.stop();
+});
+
+test.each([
+  ['used', '60000', 'redeemed', '60000'],
+  ['unused', null, 'voided', '0'],
+])(
+  'an authorization that is %s is closed, and nothing more can be used of it',
+  async (_, used, status, sum) => {
+    const { calls, open, untilStatus } = world;
+    const tab = await open();
+    const use = (usage_id: string, amount: string) =>
+      calls.use(tab, { usage_id, amount, reason: 'POST /chat' });
+    if (used !== null) await must(use('one', used), 'use');
+    const closed = await line.json(['payments', 'close', tab.settlement_id]);
+    expect(closed).toMatchObject({ settlement_id: tab.settlement_id, used: sum });
+    await untilStatus(tab, status);
+    expect((await use('two', '60000')).status).toBe(409);
+    // A repeat shows what has become of it.
+    const { code, out } = await line.quittance(['payments', 'close', tab.settlement_id]);
+    expect(code).toBe(0);
+    expect(out).toContain(tab.settlement_id);
+  },
+  120_000,
+);
+
+test('a payment of somebody else, one that is no authorization, and no id are refused', async () => {
+  const other = createCommandLine(stack);
+  await other.login(world.vendor.signIn.account.email);
+  const tab = await world.open();
+  const foreign = await other.quittance(['payments', 'close', tab.settlement_id]);
+  expect(foreign.code).toBe(1);
+  expect((await world.calls.verify(tab)).status).toBe('authorized');
+  expect((await line.quittance(['payments', 'close', 'stl_nothing'])).code).not.toBe(0);
+  expect((await line.quittance(['payments', 'close'])).code).toBe(2);
+  other.remove();
+}, 60_000);
