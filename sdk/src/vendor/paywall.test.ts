@@ -22,18 +22,22 @@ afterEach(async () => {
   await api.stop();
 });
 const sell: Sell = (...settings) => sellBy(api, ...settings);
-const DECIDED = 'error quote_token display_amount quote_amount currency expires_at settle_url'.split(' ');
+const DECIDED = 'error hint display_amount quote_amount currency expires_at settle_url quote_token'.split(
+  ' ',
+);
 
 describe('the 402', () => {
   test('has the specified fields, is not cached, and is for the configured address', async () => {
     const { status, headers, body } = await readAnswer(sell().serve(at('/report?city=Ulm')));
     expect(status).toBe(402);
     expect(headers.get('cache-control')).toBe('no-store');
-    expect(new Set(Object.keys(body))).toEqual(new Set(DECIDED));
+    // A person in a terminal reads it from its beginning.
+    expect(Object.keys(body)).toEqual(DECIDED);
     expect(body).toMatchObject({
       error: 'payment_required',
       quote_amount: '50000',
       display_amount: '0.05 USDC',
+      hint: `0.05 USDC. Open this address in a browser, or pay with: quittance pay '${RESOURCE}?city=Ulm'`,
     });
     const claims = JSON.parse(Buffer.from(body.quote_token.split('.')[0], 'base64url').toString());
     expect(claims.scope).toEqual({ resource: RESOURCE });

@@ -155,7 +155,7 @@ const dialectOf = (given: Dialect | DialectFactory, context: PaywallContext): Di
 };
 
 const ownDialect = (
-  { baseUrl, serviceId, environment }: PaywallOptions,
+  { baseUrl, publicUrl, serviceId, environment }: PaywallOptions,
   client: Client,
   { store, shares }: { store: PaywallStore; shares: Shares },
   logError: LogError,
@@ -168,6 +168,7 @@ const ownDialect = (
     verify: createTokenVerifier(environment, publishedKeys),
     serviceId,
     settleUrl: `${baseUrl}/v1/settle`,
+    publicUrl,
     store,
     shares,
     onError: (error) => logError(error),

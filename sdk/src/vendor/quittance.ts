@@ -10,6 +10,7 @@ import { failed, type RaisableTab, type Refusal, unavailable } from './answers.t
 import { type Authorizations, createAuthorizations } from './authorizations.ts';
 import { faultOfQuote } from './configuration.ts';
 import { type Bill, type Dialect, isFixedPrice, type Presented, scopeOf } from './dialect.ts';
+import { hintOf } from './hint.ts';
 import type { Incoming } from './incoming.ts';
 import { CONFIGURATION } from './log.ts';
 import { createQuotes, type Quotes } from './quotes.ts';
@@ -49,6 +50,7 @@ type QuittanceSettings = {
   verify: TokenVerifier;
   serviceId: string;
   settleUrl: string;
+  publicUrl: string;
   store: PaywallStore;
   shares: Shares;
   onError: (error: unknown) => void;
@@ -173,7 +175,7 @@ const authorizationOf = (
  * redeem or consume.
  */
 export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
-  const { client, serviceId, settleUrl, store, onError } = settings;
+  const { client, serviceId, settleUrl, publicUrl, store, onError } = settings;
   const readSettlement = createReader(settings);
   const statusReads = createThrottle();
   const settlementOf = createSettlements(client, serviceId);
@@ -197,8 +199,9 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       if (quote === null)
         return { status: 503, error: 'payment_in_progress', reason: 'being_paid', retryAfterSeconds: 1 };
       return {
+        // The token is last, because a person reads the others.
         body: {
-          quote_token: quote.quote_token,
+          hint: hintOf(bill, { method: incoming.method, address: `${publicUrl}${incoming.target}` }),
           display_amount: displayUsdc(quote.quote_amount),
           quote_amount: quote.quote_amount,
           currency: quote.currency,
@@ -207,6 +210,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           ...(quote.capture !== undefined && { max_amount: quote.max_amount, capture: quote.capture }),
           ...(quote.extends !== undefined && { extends: quote.extends }),
           ...(!bill.replays && { repeatable: true }),
+          quote_token: quote.quote_token,
         },
       };
     },
