@@ -123,3 +123,26 @@ test('the buyer sees what is held, used and paid', async () => {
   await page.shoot('authorization-activity');
   expect(await page.findings()).toEqual([]);
 });
+
+test('the buyer closes an authorization: what was used is paid, and the rest is released', async () => {
+  const tab = await world.open();
+  await must(world.calls.use(tab, { usage_id: 'one', amount: '70000', reason: 'POST /chat' }), 'use');
+  const { email } = world.buyer.signIn.account;
+  const page = await opened({ person: await signInPerson(stack, { email }) });
+  const button = (name: string) => page.page.getByRole('button', { name, exact: true });
+  await page.go(`/payments/${tab.settlement_id}`);
+  await button('Close authorization').click();
+  const dialog = page.page.getByRole('dialog');
+  await dialog.getByText('0.07 USDC by now').waitFor();
+  expect(await page.findings()).toEqual([]);
+  // Asked, and not yet closed.
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect((await world.calls.verify(tab)).status).toBe('authorized');
+  await button('Close authorization').click();
+  await dialog.getByRole('button', { name: 'Close authorization' }).click();
+  await page.page.getByText('The authorization is closed.').waitFor();
+  await world.untilStatus(tab, 'redeemed');
+  await page.go(`/payments/${tab.settlement_id}`);
+  await shown(page, ['Paid to', /Amount 0\.07 USDC/]);
+  expect(await button('Close authorization').count()).toBe(0);
+}, 60_000);

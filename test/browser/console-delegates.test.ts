@@ -39,6 +39,9 @@ const own = (key: string) =>
 test('a delegate is created with limits, its key is shown once and pays, an edit that allows more needs a step-up, and it is revoked', async () => {
   const payer = await signInPayer(stack);
   const vendor = await createVendor(api, stack, { price: 2_500_000n });
+  // An agent pays no service of its own account, so none is offered.
+  const body = { name: 'Own shop', price: '500000', payout_address: vendor.payout.publicKey.toBase58() };
+  await must(api('POST /v1/services', { token: payer.token, body }), 'service');
   const page = await opened({ person: payer });
   await page.go('/delegates');
   await page.page.getByText('No agents yet').waitFor();
@@ -50,6 +53,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   expect(await field(page, 'Per day (UTC)').inputValue()).toBe('5.00');
   expect(await field(page, 'Per month (UTC)').isVisible()).toBe(false);
   await page.page.getByText('Advanced', { exact: true }).click();
+  expect(await page.page.getByRole('dialog').getByText('Own shop').count()).toBe(0);
   await field(page, 'Per day (UTC)').fill('');
   await page.page.getByText('can spend the whole spending limit').waitFor();
   await field(page, 'Name').fill('Research agent');

@@ -117,7 +117,12 @@ test('without a wallet the page links to one, and when the provider fails it sho
   const nobody = await opened({ person: await signInPerson(stack) });
   await nobody.go('/deposits');
   await nobody.page.getByText('No wallet for a deposit yet').waitFor();
-  await nobody.page.getByRole('link', { name: 'Add a wallet' }).click();
+  // Card and bank are there too, with the reason why they cannot be used yet.
+  await nobody.page
+    .getByRole('region', { name: 'Buy USDC by card or bank' })
+    .getByText('to a wallet of yours')
+    .waitFor();
+  await nobody.page.getByRole('link', { name: 'Add a wallet' }).first().click();
   await nobody.page.getByText('No wallet yet').waitFor();
 
   const { person } = await withWallet();

@@ -42,6 +42,10 @@ test('an event appears by itself with its payload, on a phone in dark colours to
   await page.go('/developers');
   const paid = await must(settleWith(api, consumer.token, await quoteOf(api, vendor)), 'settle');
   await page.page.getByText('settlement.issued').first().click();
+  await page.page
+    .getByRole('row', { name: 'settlement.issued' })
+    .getByText('vendor', { exact: true })
+    .waitFor();
   await page.page.locator('details[open]').getByText(`"settlement_id": "${paid.settlement_id}"`).waitFor();
   await page.shoot('developers');
   expect(await page.wider()).toEqual([]);

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { CAPS } from '../../../sdk/src/generated/limits.ts';
 import { AmountField, Choices, Columns, Select, Stack, TextField } from '../ui/index.ts';
-import { useServices } from '../vendor/select-service.tsx';
 import { faultsOf, partsOf, type Typed } from './delegate-form.ts';
 import { useRecentNames } from './names.tsx';
 
@@ -138,7 +137,7 @@ const Advanced = (form: Form) => {
 /** How many services are offered by name. */
 const OFFERED = 12;
 
-/** The services that it may pay: those that the account knows by name, others by id. */
+/** The services that it may pay: those that the account has paid, by name, and others by id. */
 const Services = ({
   value,
   onChange,
@@ -149,10 +148,7 @@ const Services = ({
   error: string | undefined;
 }) => {
   const paid = useRecentNames();
-  const own = useServices().data;
-  const known = [
-    ...new Map([...(paid ?? []), ...own.map(({ service_id, name }) => [service_id, name] as const)]),
-  ].slice(0, OFFERED);
+  const known = [...(paid ?? [])].slice(0, OFFERED);
   const ids = partsOf(value);
   const isKnown = (id: string) => known.some(([each]) => each === id);
   const chosen = ids.filter(isKnown);

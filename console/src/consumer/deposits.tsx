@@ -21,7 +21,7 @@ import {
   Table,
   Time,
 } from '../ui/index.ts';
-import { nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
+import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 import { DepositAddress } from './deposit-address.tsx';
 import './deposits.css';
@@ -83,11 +83,11 @@ const DepositsPage = () => {
       {underWay.length > 0 && <UnderWay deposits={underWay} />}
       <Columns>
         <DepositAddress of={chosen} />
-        {chosen.choice !== null && (
-          <Section title="Buy USDC by card or bank">
-            <NewDeposit wallets={wallets.data} wallet={chosen.choice} onWallet={choose} />
-          </Section>
-        )}
+        <Section title="Buy USDC by card or bank">
+          <ForWallet of={chosen} none="MoonPay and Coinbase send the USDC to a wallet of yours">
+            {(wallet) => <NewDeposit wallets={wallets.data} wallet={wallet} onWallet={choose} />}
+          </ForWallet>
+        </Section>
       </Columns>
       <Section title="Card and bank deposits">
         <DepositTable deposits={deposits} wallets={wallets.data} />

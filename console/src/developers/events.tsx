@@ -6,6 +6,8 @@ import { VERIFY } from './texts.ts';
 /** How often the newest events are read. */
 const EVERY_MS = 5000;
 
+const ROLES: Readonly<Record<string, string>> = { payer: 'buyer', vendor: 'vendor' };
+
 /** The newest events of the account as they happen, each with its payload. */
 export const LiveEvents = () => {
   const events = useItems(
@@ -45,6 +47,8 @@ export const LiveEvents = () => {
               </details>
             ),
           },
+          // An account that pays itself has each event twice.
+          { heading: 'You are', show: ({ data: { role } }) => ROLES[String(role)] ?? null },
           {
             heading: 'Object',
             show: ({ object_id }) => <Copyable text={object_id} label={`id ${object_id}`} short />,

@@ -9,7 +9,8 @@ import { Tabs } from './tabs.tsx';
 const Coloured = lazy(() => import('./code-colours.tsx'));
 
 /**
- * Code, a request or an answer, verbatim. Long lines scroll, also by keyboard. `copy` is what the
+ * Code, a request or an answer, verbatim. Long lines scroll, also by keyboard;
+ * those of a shell wrap, because a command that is cut looks whole. `copy` is what the
  * button copies if that is another text (the same call for a shell). Null: no button. A `file` can
  * also be downloaded under this name.
  */
@@ -32,7 +33,7 @@ export const Code = ({
 }) => {
   const [said, take] = useCopy(copy ?? '', action);
   return (
-    <figure className="code">
+    <figure className="code" data-wraps={language === 'bash' || undefined}>
       <figcaption>
         <span className="quiet">{label}</span>
         <span className="code-actions">

@@ -120,7 +120,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           isPaid={isPaid}
           areKnown={areKnown}
         />
-        <Section title="Details">
+        <Section title="Sold">
           <Details settlement={settlement} refunded={refunded} paidBy={receipt?.claims.payer_address} />
         </Section>
       </Columns>
@@ -247,34 +247,41 @@ const Details = ({
   const { units_total, units_remaining, scope, tx_hash } = settlement;
   const item = itemOf(settlement);
   const payer = settlement.payer_address ?? paidBy;
+  const [what, ids] = [
+    [
+      ['What', item !== null && <bdi className="whole">{item}</bdi>],
+      ['Payer', payer !== undefined && <Copyable text={payer} label="payer address" />],
+      ['Paid by', railName(settlement.rail)],
+      [
+        'State',
+        <span key="state">
+          <PaymentState of={settlement} refunded={refunded} /> <ChainMark state={settlement.chain_status} />
+        </span>,
+      ],
+      [
+        'Units',
+        units_total !== undefined &&
+          `${(units_total - (units_remaining ?? 0)).toLocaleString('en')} of ${units_total.toLocaleString('en')} consumed`,
+      ],
+      ['Transaction', tx_hash !== null && <TransactionHash key="tx" hash={tx_hash} />],
+    ],
+    [
+      ['Settlement', <Copyable key="id" text={settlement.settlement_id} label="settlement id" />],
+      [
+        'Quote',
+        settlement.quote_id !== null && <Copyable key="quote" text={settlement.quote_id} label="quote id" />,
+      ],
+      ['Scope', scope !== null && <pre className="scope">{JSON.stringify(scope, null, 2)}</pre>],
+    ],
+  ] as const;
   return (
-    <Properties
-      of={[
-        ['Settlement', <Copyable key="id" text={settlement.settlement_id} label="settlement id" />],
-        [
-          'Quote',
-          settlement.quote_id !== null && (
-            <Copyable key="quote" text={settlement.quote_id} label="quote id" />
-          ),
-        ],
-        ['Paid by', railName(settlement.rail)],
-        ['Paid by', payer !== undefined && <Copyable text={payer} label="payer address" />],
-        ['Sold', item !== null && <bdi className="whole">{item}</bdi>],
-        [
-          'State',
-          <span key="state">
-            <PaymentState of={settlement} refunded={refunded} /> <ChainMark state={settlement.chain_status} />
-          </span>,
-        ],
-        ['Transaction', tx_hash !== null && <TransactionHash key="tx" hash={tx_hash} />],
-        [
-          'Units',
-          units_total !== undefined &&
-            `${(units_total - (units_remaining ?? 0)).toLocaleString('en')} of ${units_total.toLocaleString('en')} consumed`,
-        ],
-        ['Scope', scope !== null && <pre className="scope">{JSON.stringify(scope, null, 2)}</pre>],
-      ]}
-    />
+    <>
+      <Properties of={what} />
+      <details className="ids">
+        <summary>Ids and scope</summary>
+        <Properties of={ids} />
+      </details>
+    </>
   );
 };
 

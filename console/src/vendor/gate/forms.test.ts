@@ -145,6 +145,13 @@ test('Compose, Docker and Kubernetes get the port, the names of the environment,
   });
   const compose = parse(composeFile(draft));
   expect(composeFaults(compose)).toEqual([]);
+  // Whoever writes the records of the store has deliveries for nothing.
+  expect(compose.services.store.command).toContain('--requirepass');
+  expect(compose.services.store.networks).toEqual(['store']);
+  expect(compose.networks.store).toEqual({ internal: true });
+  expect(compose.services.gate.environment).toContain(
+    `STORE_URL=redis://:${compose.services.store.command.at(-1)}@store`,
+  );
   const args = compose.services.gate.command as string[];
   expect(settingsOf(args.map(String), gateYaml(without(draft)))).toMatchObject({
     listen: { host: '0.0.0.0', port: 8080 },

@@ -149,26 +149,33 @@ export const dockerCommands = (draft: GateDraft, { baseUrl }: Filled): string =>
 /** compose.yaml beside gate.yaml. */
 export const composeFile = (draft: GateDraft): string => {
   const port = portOf(draft.listen);
-  return `services:
+  return `# Before the first start, and the same at each other one:
+#   export STORE_PASSWORD=$(openssl rand -hex 32)
+services:
   gate:
     image: ${IMAGE}
     command: [gate.yaml, ${inside(port).join(', ')}]
     read_only: true
     cap_drop: [ALL]
     security_opt: ["no-new-privileges:true"]
-    environment: [${namesOf(draft).join(', ')}, "STORE_URL=redis://store"]
+    environment: [${namesOf(draft).join(', ')}, "STORE_URL=redis://:\${STORE_PASSWORD:?is missing}@store"]
     volumes: ["./gate.yaml:/app/gate.yaml:ro"]
     ports: ["${port}:${port}"]
     # Longer than it lets open calls end.
     stop_grace_period: 45s
     depends_on: [store]
-  # Payments whose answer has not arrived yet: a restart must not lose them.
+    networks: [default, store]
+  # Payments whose answer has not arrived yet: a restart must not lose them. Only the gate reaches it, because whoever
+  # writes its records has deliveries for nothing.
   store:
     image: redis:8.4-alpine
-    command: [redis-server, --appendonly, "yes"]
+    command: [redis-server, --appendonly, "yes", --requirepass, "\${STORE_PASSWORD:?is missing}"]
     volumes: ["store:/data"]
+    networks: [store]
 volumes:
   store:
+networks:
+  store: { internal: true }
 `;
 };
 
