@@ -8,8 +8,8 @@ const SLOWEST_MS = 5000;
 const LONGEST_OUTAGE_WAIT_MS = 30_000;
 
 /**
- * Reads what is new, again and again. While the API does not answer, it tries again, so that nothing
- * is lost.
+ * Reads what is new, again and again. While the API does not answer, it tries again, so that
+ * nothing is lost.
  * @param what is read, for the terminal: `The events`
  */
 export const following = <T>(io: Io, what: string, read: () => Promise<T[]>) => {

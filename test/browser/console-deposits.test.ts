@@ -120,7 +120,7 @@ test('without a wallet the page links to one, and when the provider fails it sho
   // Card and bank are there too, with the reason why they cannot be used yet.
   await nobody.page
     .getByRole('region', { name: 'Buy USDC by card or bank' })
-    .getByText('to a wallet of yours')
+    .getByText('You need a wallet')
     .waitFor();
   await nobody.page.getByRole('link', { name: 'Add a wallet' }).first().click();
   await nobody.page.getByText('No wallet yet').waitFor();

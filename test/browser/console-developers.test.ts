@@ -43,8 +43,8 @@ test('an event appears by itself with its payload, on a phone in dark colours to
   const paid = await must(settleWith(api, consumer.token, await quoteOf(api, vendor)), 'settle');
   await page.page.getByText('settlement.issued').first().click();
   await page.page
-    .getByRole('row', { name: 'settlement.issued' })
-    .getByText('vendor', { exact: true })
+    .locator('tr', { hasText: 'settlement.issued' })
+    .locator('td', { hasText: /^(You are)?\s*vendor$/ })
     .waitFor();
   await page.page.locator('details[open]').getByText(`"settlement_id": "${paid.settlement_id}"`).waitFor();
   await page.shoot('developers');

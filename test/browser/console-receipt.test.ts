@@ -29,7 +29,9 @@ beforeAll(async () => {
   vendor = await createVendor(api, stack, { price: 2_500_001n });
   const robot = await createDelegate(api, payer, {});
   delegateId = robot.delegate_id;
-  const quote = await quoteOf(api, vendor, { scope: { resource: 'https://weather.example/report' } });
+  // The record keeps the names of a scope in another order than the token.
+  const scope = { resource: 'https://weather.example/report', days: 7 };
+  const quote = await quoteOf(api, vendor, { scope });
   paid = await must(settleWith(api, robot.api_key, quote), 'settle');
   const path = `GET /v1/settlements/${paid.settlement_id}` as const;
   await waitFor(

@@ -303,9 +303,9 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   expect(await button(page, 'Pay fees').count()).toBe(0);
 
   await page.go(`/sales/${settlementId}`);
-  const details = page.page.getByRole('region', { name: 'Details' });
+  const details = page.page.getByRole('region', { name: 'Sold' });
   expect(await details.textContent()).toMatch(
-    new RegExp(`x402.*${payer.slice(0, 4)}.*november/weather\\?station=12`),
+    new RegExp(`november/weather\\?station=12.*${payer.slice(0, 4)}.*x402`),
   );
   await details.getByTitle(payer).waitFor();
   expect(await details.getByText('Quote').count()).toBe(0);

@@ -22,6 +22,13 @@ test.each([
   expect(withVariables(text, SERVICE)).toEqual({ text, added: [] });
 });
 
+test.each(['vendor_test_a\nNODE_OPTIONS=--require=./x.js', 'a b', '$(id)', '"', ''])(
+  '%j is written into no file',
+  (SERVICE_KEY) => {
+    expect(() => withVariables('', { SERVICE_KEY })).toThrow(TypeError);
+  },
+);
+
 test.each([
   ['', '.env\n'],
   ['node_modules', 'node_modules\n.env\n'],

@@ -12,7 +12,13 @@ const appended = (text: string, lines: readonly string[]): string =>
 /** The variables of a `.env` file. */
 export const variablesIn = (text: string): Variables => parseEnv(text) as Record<string, string>;
 
-/** A `.env` with the variables that it does not set yet, and their names. */
+/** Characters that stand for themselves in a `.env` and in a shell. An answer sets no other line. */
+const PLAIN = /^[\w.:/[\]-]+$/;
+
+/**
+ * A `.env` with the variables that it does not set yet, and their names.
+ * @throws TypeError for a value that would be more than a value there
+ */
 export const withVariables = (
   text: string,
   variables: Variables,
@@ -20,6 +26,8 @@ export const withVariables = (
   const set = variablesIn(text);
   const added = Object.keys(variables).filter((name) => !(name in set));
   if (added.length === 0) return { text, added };
+  const unsafe = added.find((name) => !PLAIN.test(variables[name]!));
+  if (unsafe !== undefined) throw new TypeError(`${unsafe} has characters that no id, key or address has`);
   return { text: appended(text, [HEADING, ...added.map((name) => `${name}=${variables[name]}`)]), added };
 };
 

@@ -84,7 +84,7 @@ const DepositsPage = () => {
       <Columns>
         <DepositAddress of={chosen} />
         <Section title="Buy USDC by card or bank">
-          <ForWallet of={chosen} none="MoonPay and Coinbase send the USDC to a wallet of yours">
+          <ForWallet of={chosen} none="You need a wallet: MoonPay and Coinbase send the USDC there">
             {(wallet) => <NewDeposit wallets={wallets.data} wallet={wallet} onWallet={choose} />}
           </ForWallet>
         </Section>

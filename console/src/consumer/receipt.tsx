@@ -231,7 +231,15 @@ const Names = ({ payment }: { payment: Payment }) => (
           'Attempt',
           payment.payment_attempt_id !== undefined && <code key="attempt">{payment.payment_attempt_id}</code>,
         ],
-        ['Scope', payment.scope !== null && <pre key="scope">{JSON.stringify(payment.scope, null, 2)}</pre>],
+        [
+          'Scope',
+          payment.scope !== null && (
+            <details key="scope">
+              <summary>Show</summary>
+              <pre>{JSON.stringify(payment.scope, null, 2)}</pre>
+            </details>
+          ),
+        ],
       ]}
     />
   </Section>

@@ -1,3 +1,4 @@
+import { sortedJson } from '../../../sdk/src/encoding.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import {
   BadTokenError,
@@ -76,7 +77,8 @@ export const checkTokens = async (
       ['Quote', claims.quote_id, payment.quote_id ?? 'nothing'],
       ['Service', claims.service_id, payment.service_id ?? 'nothing'],
       ...amountsIn(claims, payment),
-      ['What was bought', JSON.stringify(claims.scope), JSON.stringify(payment.scope)],
+      // The database keeps its names in an order of its own.
+      ['What was bought', sortedJson(claims.scope), sortedJson(payment.scope)],
     ]),
   ),
   settlement: await check('settlement', payment.settlement_token, environment, keys, (claims) =>

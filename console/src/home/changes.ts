@@ -3,6 +3,7 @@ export const CHANGES = [
   ['wallets'],
   ['payments'],
   ['transactions'],
+  ['spending'],
   ['declines'],
   ['sales'],
   ['refunds'],
