@@ -12,7 +12,7 @@ const appended = (text: string, lines: readonly string[]): string =>
 /** The variables of a `.env` file. */
 export const variablesIn = (text: string): Variables => parseEnv(text) as Record<string, string>;
 
-/** Characters that stand for themselves in a `.env` and in a shell. An answer sets no other line. */
+/** Characters that stand for themselves in a `.env` and a shell: an answer sets no other line. */
 const PLAIN = /^[\w.:/[\]-]+$/;
 
 /**
