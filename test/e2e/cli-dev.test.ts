@@ -183,7 +183,7 @@ test.each<[string, (folder: string) => Record<string, string>, string[], number,
     },
     [],
     2,
-    /SERVICE_KEY of \.env is a delegate key, which pays/,
+    /SERVICE_KEY of \.env is a delegate key, and must be a service key/,
   ],
   [
     'the id of another service',

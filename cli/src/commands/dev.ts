@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { UnauthorizedError } from '../../../sdk/src/main.ts';
 import { payingFetch } from '../../../sdk/src/pay/main.ts';
-import { type Context, contextOf, isLoopback, keyOf } from '../context.ts';
+import { type Context, contextOf, isLoopback, keyIn } from '../context.ts';
 import type { Variables } from '../dev/env-text.ts';
 import { createFiles } from '../dev/files.ts';
 import { createLocalService, LOCAL_VENDOR, type LocalStack, readLocalStack } from '../dev/local-stack.ts';
@@ -29,9 +29,7 @@ const serviceIn = (from: string, variables: Io['env']): Service | null => {
       `Add ${missing}, or remove ${has} to use another service.`,
     );
   }
-  const { kind, environment } = keyOf(`SERVICE_KEY of ${from}`, serviceKey);
-  if (kind !== 'service')
-    throw new UsageError(`SERVICE_KEY of ${from} is a delegate key, which pays; a service key sells`);
+  const { environment } = keyIn(`SERVICE_KEY of ${from}`, serviceKey, 'service');
   if (environment !== 'test')
     throw new UsageError(`SERVICE_KEY of ${from} is a key of live, and quittance dev works in test only`);
   return { serviceId, serviceKey, from };
@@ -128,7 +126,7 @@ const begunText = (
     ['.env', added.length === 0 ? 'has all variables' : `+ ${added.join(', ')}`],
     ['Your server', 'node --env-file=.env <file>'],
     ['A route to pay', `${trialUrl} (${TRIAL_PRICE})`],
-    ['Pay it', `${canPay ? 'set -a; . ./.env; QUITTANCE_KEY=$DELEGATE_KEY ' : ''}quittance pay ${trialUrl}`],
+    ['Pay it', `${canPay ? 'set -a; . ./.env; ' : ''}quittance pay ${trialUrl}`],
     [
       'Try it',
       stack === null ? tryUrl : `${tryUrl} (sign in as ${LOCAL_VENDOR}; its mails: ${stack.mailUrl})`,
