@@ -45,7 +45,8 @@ const createPaywalls = ({ store }: GateStore, log: GateLog, { fetch }: Tracing) 
           ...paywall,
           store,
           maxStoredBytes: storedBytes,
-          dialects: dialects.map((name) => factories[name]()),
+          // Without any, people in browsers may pay with their wallets all the same.
+          ...(dialects.length > 0 && { dialects: dialects.map((name) => factories[name]()) }),
           log: logEvents(log),
           ...(fetch !== undefined && { fetch }),
         });

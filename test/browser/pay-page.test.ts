@@ -18,8 +18,8 @@ import { waitFor } from '../support/wait.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
-// The vendor is another origin.
-const suite = consoleSuite(stack, { except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/report/ });
+// The vendor is another origin, and so is the API, whose address leads to the page at localhost.
+const suite = consoleSuite(stack, { except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/(report|pay)/ });
 
 const PRICE = 50_000n;
 let vendor: Vendor;
@@ -55,7 +55,9 @@ test('one click in the page and one in the wallet lead from a 402 to the product
   const page = await opened({ wallet: buyer.wallet });
   const before = await received();
   await meet(page, `${shop.url}?city=Ulm`);
-  expect(await page.page.title()).toBe('Pay 0.05 USDC to City reports · Quittance');
+  const { host } = new URL(shop.url);
+  expect(await page.page.title()).toBe(`Pay 0.05 USDC to City reports for ${host}/report`);
+  expect(new URL(page.page.url()).hostname).toBe('localhost');
   await page.page.getByText(vendor.payout.publicKey.toBase58()).waitFor();
   await page.shoot('pay');
   expect(await page.findings()).toEqual([]);
@@ -98,16 +100,23 @@ test('an account pays after a sign-in, and the product is delivered once', async
 });
 
 test('signed out, the page offers a sign-in, fits a phone and is readable in dark colours', async () => {
-  const page = await opened({ width: 'phone', colours: 'dark' });
+  const page = await opened({ width: 'touch', colours: 'dark' });
   await meet(page, `${shop.url}?city=Kiel`);
-  await page.page.getByText('This browser has no Solana wallet').waitFor();
+  const browse = page.page.getByRole('link', { name: 'Open in Phantom' });
+  expect(await browse.getAttribute('href')).toBe(
+    `https://phantom.app/ul/browse/${encodeURIComponent(`${shop.url}?city=Kiel`)}` +
+      `?ref=${encodeURIComponent(new URL(stack.console_url).origin)}`,
+  );
+  expect(await page.page.getByRole('link', { name: 'Solflare', exact: true }).getAttribute('href')).toBe(
+    'https://solflare.com/download',
+  );
+  // No phone scans its own screen.
+  expect(await page.page.getByRole('img', { name: 'Pay with your phone' }).count()).toBe(0);
   expect(await page.findings()).toEqual([]);
   expect(await page.wider()).toEqual([]);
   await page.shoot('pay-phone');
   await page.page.getByRole('button', { name: 'Sign in to pay' }).click();
   await page.page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
-  await page.page.getByText('Pay on your phone').click();
-  await page.page.getByRole('img', { name: 'Pay on your phone' }).waitFor();
   await page.shoot('pay-phone-sign-in');
   expect(await page.findings()).toEqual([]);
   expect(await page.wider()).toEqual([]);

@@ -17,7 +17,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const LOCAL = path.resolve(import.meta.dirname, '../../.local');
 const SHOTS = path.join(LOCAL, 'console-shots');
 const CLIPBOARD = path.join(LOCAL, 'clipboard.claim');
-const WIDTHS = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
+const PHONE = { width: 390, height: 844 };
+/** `touch` is a real phone: its pointer is a finger. */
+const WIDTHS = {
+  desktop: { width: 1280, height: 860 },
+  wide: { width: 1440, height: 900 },
+  phone: PHONE,
+  touch: PHONE,
+};
 
 type Where = Pick<Stack, 'gateway_url' | 'mail_url' | 'console_url'>;
 type Environment = 'test' | 'live';
@@ -145,10 +152,28 @@ export type ConsolePage = {
   wider: () => Promise<string[]>;
   /**
    * Stores a picture as `.local/console-shots/<name>-<width>.png` when CONSOLE_SHOTS is set: a
-   * picture takes a browser 200 to 400 ms.
+   * picture takes a browser 200 to 400 ms. Of another tab if one is given.
    */
-  shoot: (name: string) => Promise<void>;
+  shoot: (name: string, tab?: Page) => Promise<void>;
   close: () => Promise<void>;
+};
+
+/** Gives a tab an authenticator, as a device has one. */
+export const addAuthenticator = async (context: BrowserContext, page: Page): Promise<void> => {
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+      hasPrf: true,
+    },
+  });
 };
 
 /**
@@ -175,6 +200,7 @@ export const openConsole = async (
   const { origin } = new URL(stack.console_url);
   const context = await browser.newContext({
     viewport: WIDTHS[width],
+    ...(width === 'touch' && { hasTouch: true, isMobile: true }),
     colorScheme: colours,
     ...(locale !== undefined && { locale }),
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -209,20 +235,7 @@ export const openConsole = async (
     });
   });
   const page = await context.newPage();
-  const cdp = await context.newCDPSession(page);
-  await cdp.send('WebAuthn.enable');
-  await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      ctap2Version: 'ctap2_1',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-      hasPrf: true,
-    },
-  });
+  await addAuthenticator(context, page);
   return {
     page,
     context,
@@ -266,11 +279,11 @@ export const openConsole = async (
         [...document.querySelectorAll('body *')]
           .filter((element) => element.getBoundingClientRect().right > innerWidth)
           .map((element) => element.outerHTML.slice(0, 200))`),
-    shoot: async (name) => {
+    shoot: async (name, tab = page) => {
       if (process.env.CONSOLE_SHOTS === undefined) return;
       mkdirSync(SHOTS, { recursive: true });
       const dark = colours === 'dark' ? '-dark' : '';
-      await page.screenshot({
+      await tab.screenshot({
         path: path.join(SHOTS, `${name}-${width}${dark}.png`),
         fullPage: true,
         animations: 'disabled',

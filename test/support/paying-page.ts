@@ -10,23 +10,32 @@ import express from 'express';
 import type { Vendor } from '../../deploy/local/seed/actors.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
+import { createPaywall, memoryStore, type PaywallOptions } from '../../sdk/src/vendor/main.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
 import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
 import { walletScript } from './browser-wallet.ts';
 import type { ConsolePage, openConsole } from './console.ts';
 import type { consoleSuite } from './console-suite.ts';
 
-/** A vendor that sells a page to people, and the wallets with which they pay. */
-export const startPageVendor = async ({ console_url }: Stack, { apiKey, serviceId }: Vendor) => {
+/**
+ * A vendor that sells a page to people, and the wallets with which they pay.
+ * @param options of its paywall, beside those that every paywall has
+ */
+export const startPageVendor = async (
+  { gateway_url }: Stack,
+  { apiKey, serviceId }: Vendor,
+  options: Pick<PaywallOptions, 'dialects'> = {
+    dialects: [x402({ secret: 'a secret of the vendor, 32 or more' })],
+  },
+) => {
   const app = express();
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const paywall = createPaywall({
-    baseUrl: new URL(console_url).origin,
+    baseUrl: gateway_url,
     ...{ serviceKey: apiKey, serviceId, environment: 'test', publicUrl, store: memoryStore() },
-    dialects: [x402({ secret: 'a secret of the vendor, 32 or more' })],
+    ...options,
   });
   /** The addresses for which the handler ran. */
   const runs: string[] = [];

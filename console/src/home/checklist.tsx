@@ -1,13 +1,13 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useAction } from '../lib/data.ts';
 import { useSession } from '../session/use-session.tsx';
-import { Button, ErrorNotice, LinkButton, Row, Section, toast } from '../ui/index.ts';
+import { Button, ErrorNotice, LinkButton, Row, Section, Step, Steps, toast } from '../ui/index.ts';
 import type { Wallet } from '../wallet/signing.tsx';
 import { CHANGES } from './changes.ts';
 import { DemoData } from './demo.tsx';
 import { PayButton } from './pay-button.tsx';
 import type { CreatedService } from './step-dialogs.tsx';
-import { type ActionId, nextOf, type Progress, type Role, type Step, stepsOf } from './steps.ts';
+import { type ActionId, nextOf, type Progress, type Role, stepsOf } from './steps.ts';
 import { ACTION_TEXTS, HOME, ROLE_TEXTS, STEP_TEXTS } from './texts.ts';
 
 /** Loaded when a step is started. */
@@ -74,20 +74,26 @@ export const Checklist = ({
       }
     >
       {fund.error !== null && <ErrorNotice error={fund.error} />}
-      <ol className="steps">
-        {steps.map((step) => (
-          <StepLine key={step.id} step={step} isNext={step.id === next}>
+      <Steps>
+        {steps.map(({ id, isDone, action }) => (
+          <Step
+            key={id}
+            title={STEP_TEXTS[id].title}
+            about={STEP_TEXTS[id][isDone ? 'done' : 'about']}
+            isDone={isDone}
+            isNext={id === next}
+          >
             <StepButton
-              action={step.action}
+              action={action}
               fund={wallet && (() => void fund.run(wallet.wallet_id))}
               isFunding={fund.isBusy}
               onShow={setShown}
             >
               <PayButton role={role} sold={sold} />
             </StepButton>
-          </StepLine>
+          </Step>
         ))}
-      </ol>
+      </Steps>
       {isTest && <DemoData wallet={wallet} />}
       {shown !== null && (
         <Suspense>
@@ -146,29 +152,5 @@ const StepButton = ({
         </LinkButton>
       )}
     </Row>
-  );
-};
-
-const StepLine = ({
-  step: { id, isDone },
-  isNext,
-  children,
-}: {
-  step: Step;
-  isNext: boolean;
-  children: ReactNode;
-}) => {
-  const { title, about, done } = STEP_TEXTS[id];
-  return (
-    <li className="step" data-done={isDone || undefined} data-next={isNext || undefined}>
-      <div className="step-text">
-        <h3>
-          {title}
-          {isDone && <span className="visually-hidden"> (done)</span>}
-        </h3>
-        <p className="quiet">{isDone ? done : about}</p>
-      </div>
-      {isNext && children}
-    </li>
   );
 };

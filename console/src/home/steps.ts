@@ -36,7 +36,7 @@ const TAKES: Record<StepId, readonly ActionId[]> = {
   agent: ['wallet', 'agent'],
 };
 
-export type Step = {
+type Step = {
   id: StepId;
   isDone: boolean;
   /** What its button does now. */

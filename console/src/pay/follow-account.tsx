@@ -1,8 +1,8 @@
-import { SignInPage } from '../session/sign-in.tsx';
+import { SignInToPay } from '../session/sign-in.tsx';
 import { session } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
-import { Loading } from '../ui/layout.tsx';
+import { Loading, Section } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { useAskedAgain } from './asked-again.ts';
 import type { ByAccount } from './link-payment.ts';
@@ -21,7 +21,13 @@ const Follow = ({ payment: { attempt, accountId, email }, settle }: Props) => {
   return (
     <>
       <Notice tone="wait">{TEXTS.signInToFollow(email)}</Notice>
-      {isSignedIn ? <Button onPress={() => void session.signOut()}>{TEXTS.signOut}</Button> : <SignInPage />}
+      {isSignedIn ? (
+        <Button onPress={() => void session.signOut()}>{TEXTS.signOut}</Button>
+      ) : (
+        <Section title={TEXTS.signInAgain}>
+          <SignInToPay />
+        </Section>
+      )}
     </>
   );
 };

@@ -1,14 +1,15 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { session } from '../session/store.ts';
 import { Button, LinkOut } from '../ui/button.tsx';
 import { Loading, Properties, Row, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Money } from '../ui/show.tsx';
-import { ByPhone, usePhone } from './by-phone.tsx';
+import { usePhone } from './by-phone.tsx';
 import { type LinkAddress, type LinkRead, type Opened, openLink, successAddress } from './link.ts';
 import { type Done, useLinkPayment } from './link-payment.ts';
-import { OpenOnPhone } from './open-on-phone.tsx';
 import type { Payable } from './payable.ts';
+import { Refused } from './refusal.tsx';
+import { useRenewal } from './renewal.ts';
 import { secretOf } from './secret.ts';
 import { Sold, useExpired } from './sold.tsx';
 import { TEXTS } from './texts.ts';
@@ -18,23 +19,38 @@ const FollowAccount = lazy(() => import('./follow-account.tsx'));
 
 const CHAINS = { test: 'solana:devnet', live: 'solana:mainnet' } as const;
 
-/** Null while the link is opened. */
+/**
+ * The link as it was opened last. Null while it is opened for the first time.
+ * @returns `renew` opens it again, and keeps what is shown if that cannot be done now
+ */
 const useOpened = (link: LinkAddress, isWanted: boolean) => {
   const [read, setRead] = useState<LinkRead | null>(null);
-  const [round, setRound] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each round opens it once
+  const round = useRef(0);
+  const renew = async () => {
+    round.current += 1;
+    const mine = round.current;
+    const now = await openLink(session.get().client, link);
+    if (mine !== round.current) return;
+    const isKept = 'problem' in now && now.isTransient === true;
+    setRead((before) => (isKept && before !== null && 'opened' in before ? before : now));
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is opened once, until it is paid
   useEffect(() => {
-    if (!isWanted) return;
-    let isShown = true;
+    // What was shown belongs to a payment that was begun.
     setRead(null);
-    void openLink(session.get().client, link).then((now) => {
-      if (isShown) setRead(now);
-    });
+    if (isWanted) void renew();
     return () => {
-      isShown = false;
+      round.current += 1;
     };
-  }, [isWanted, round]);
-  return { read, again: () => setRound((now) => now + 1) };
+  }, [isWanted]);
+  return {
+    read,
+    renew,
+    again: () => {
+      setRead(null);
+      void renew();
+    },
+  };
 };
 
 /** The end: the receipt, and the way to the vendor. */
@@ -42,8 +58,8 @@ const Paid = ({ done, onAgain }: { done: Done; onAgain: () => void }) => {
   const { settlementId, receiptUrl, bought } = done;
   const { vendor, title, amount, successUrl, isSingleUse } = bought;
   useEffect(() => {
-    document.title = `${TEXTS.paid} · Quittance`;
-  }, []);
+    document.title = `${TEXTS.paid}: ${title}, ${vendor}`;
+  }, [title, vendor]);
   return (
     <Stack>
       <div className="notice" data-tone="good" role="status">
@@ -79,27 +95,29 @@ type CheckoutProps = {
   link: LinkAddress;
   opened: Opened;
   payment: ReturnType<typeof useLinkPayment>;
-  onExpired: () => void;
+  renew: () => Promise<void>;
 };
 
-const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
-  const { token, claims, title, memo, successUrl, isSingleUse, expiresAt } = opened;
-  const { service_name: vendor, quote_amount: amount, payout_address: payee } = claims;
-  const bought = { vendor, title, amount, payee, successUrl, isSingleUse };
-  const isExpired = useExpired(expiresAt);
-  const phone = usePhone(link, !isSingleUse, (paid) => payment.conclude(paid, bought));
-  const newPrice = <Button onPress={onExpired}>{TEXTS.newPrice}</Button>;
-  const byPhone = isSingleUse ? (
-    <OpenOnPhone address={location.href} about={TEXTS.phoneOnce} />
-  ) : (
-    <ByPhone link={link} origin={new URL(String(claims.scope?.resource)).origin} phone={phone} />
-  );
-  const payable: Payable = {
+/** The payment of a link: what each way does with it. */
+const payableOf = (
+  { link, opened, payment }: Pick<CheckoutProps, 'link' | 'opened' | 'payment'>,
+  { phone, newPrice, isExpired }: Pick<Payable, 'phone' | 'newPrice' | 'isExpired'>,
+): Payable => {
+  const { token, claims, memo, successUrl } = opened;
+  const bought = boughtOf(opened);
+  return {
     token,
-    byPhone,
     claims,
+    phone,
+    newPrice,
+    renew: null,
+    of: location.pathname,
+    isExpired,
+    isOfferExpired: isExpired,
+    isShort: payment.refusal?.todo === 'allow',
+    vendorUrl: successUrl === null ? null : new URL(successUrl).origin,
     address: location.href,
-    elsewhere: newPrice,
+    addressAbout: TEXTS.phoneOnce,
     terms: { memo, chain: CHAINS[link.environment], feePayer: null },
     onSigned: (transaction) => payment.send({ token, transaction, secret: secretOf(link), bought }),
     byAccount: {
@@ -107,18 +125,37 @@ const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
         payment.settle({ token, attempt, accountId, email, bought }),
     },
   };
+};
+
+const boughtOf = ({ claims, title, successUrl, isSingleUse }: Opened) => {
+  const { service_name: vendor, quote_amount: amount, payout_address: payee } = claims;
+  return { vendor, title, amount, payee, successUrl, isSingleUse };
+};
+
+const Checkout = ({ link, opened, payment, renew }: CheckoutProps) => {
+  const { claims, title, isSingleUse, expiresAt } = opened;
+  const { origin } = new URL(String(claims.scope?.resource));
+  const hasEnded = useExpired(expiresAt);
+  const phone = usePhone(link, { isOffered: !isSingleUse, origin }, (paid) =>
+    payment.conclude(paid, boughtOf(opened)),
+  );
+  const of = location.pathname;
+  const isExpired = !useRenewal(of, claims.quote_amount, hasEnded, renew) && hasEnded;
+  const newPrice = <Button onPress={() => void renew()}>{TEXTS.newPrice}</Button>;
+  const payable = payableOf(
+    { link, opened, payment },
+    { phone: isSingleUse ? null : phone, newPrice, isExpired },
+  );
   return (
     <>
-      {payment.problem !== null && <Notice tone="bad">{payment.problem}</Notice>}
-      <Sold claims={claims} what={['For', title]} />
+      <Sold claims={claims} item={title} site={null} of={of} />
       {phone.state === 'pending' ? (
-        <Notice tone="wait">{TEXTS.phonePending}</Notice>
-      ) : isExpired ? (
-        <Notice tone="wait" title={TEXTS.expired}>
-          {newPrice}
-        </Notice>
+        <>
+          {payment.refusal !== null && <Refused refusal={payment.refusal} payable={payable} />}
+          <Notice tone="wait">{TEXTS.phonePending}</Notice>
+        </>
       ) : (
-        <Ways payable={payable} />
+        <Ways payable={payable} refusal={payment.refusal} />
       )}
     </>
   );
@@ -128,7 +165,7 @@ const Checkout = ({ link, opened, payment, onExpired }: CheckoutProps) => {
 export const LinkPage = ({ link }: { link: LinkAddress }) => {
   const payment = useLinkPayment(link);
   const isOpen = payment.done === null && !payment.isUnderWay && payment.byAccount === null;
-  const { read, again } = useOpened(link, isOpen);
+  const { read, again, renew } = useOpened(link, isOpen);
   if (payment.done !== null) return <Paid done={payment.done} onAgain={payment.again} />;
   if (payment.isUnderWay) return <Loading>{TEXTS.confirming}</Loading>;
   if (payment.byAccount !== null)
@@ -150,5 +187,5 @@ export const LinkPage = ({ link }: { link: LinkAddress }) => {
       </Stack>
     );
   const { opened } = read;
-  return <Checkout key={opened.token} {...{ link, opened, payment }} onExpired={again} />;
+  return <Checkout {...{ link, opened, payment, renew }} />;
 };

@@ -4,8 +4,9 @@ import { session } from '../session/store.ts';
 import { useAskedAgain } from './asked-again.ts';
 import type { LinkAddress } from './link.ts';
 import { type Offered, proofIn } from './proof.ts';
+import { ofAccount, ofWallet, type Refusal } from './refusals.ts';
 import { forgetSecret } from './secret.ts';
-import { sentenceOf, TEXTS } from './texts.ts';
+import { TEXTS } from './texts.ts';
 
 /**
  * The payment of a link by this tab. It is kept until the tab is closed, so that a reload follows
@@ -62,32 +63,34 @@ const settleAgain = async ({ settlement }: Api, { token, attempt }: ByAccount): 
 };
 
 /**
- * The sentence for an error after which this payment can never be made. Null: it may be made or
- * have been made, so that nothing else is offered.
+ * The refusal after which this payment can never be made. Null: it may be made or have been made,
+ * so that nothing else is offered.
  */
-const endOf = (error: unknown): string | null => {
+const endOf = (error: unknown, by: 'wallet' | 'account'): Refusal | null => {
   if (!(error instanceof ApiError)) return null;
   const { code, message, moneyMoved } = error;
   // The quote is paid, and not by what this tab keeps.
-  if (code === 'quote_already_settled' && moneyMoved !== 'unknown') return TEXTS.linkPaid;
-  return moneyMoved === 'no' ? sentenceOf(code, message) : null;
+  if (code === 'quote_already_settled' && moneyMoved !== 'unknown')
+    return { text: TEXTS.linkPaid, todo: 'vendor' };
+  if (moneyMoved !== 'no') return null;
+  return by === 'wallet' ? ofWallet(code, message) : ofAccount(error);
 };
 
 /** What this tab has paid of a link, and what follows a payment that was begun. */
 export const useLinkPayment = (link: LinkAddress) => {
   const [kept, setKept] = useState(() => readKept(link));
-  const [problem, setProblem] = useState<string | null>(null);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
   const keep = (now: Kept | null) => {
     if (now === null) sessionStorage.removeItem(keyOf(link));
     else sessionStorage.setItem(keyOf(link), JSON.stringify(now));
     setKept(now);
   };
   const begin = (now: Kept) => {
-    setProblem(null);
+    setRefusal(null);
     keep(now);
   };
-  const end = (text: string) => {
-    setProblem(text);
+  const end = (why: Refusal) => {
+    setRefusal(why);
     keep(null);
   };
 
@@ -100,32 +103,36 @@ export const useLinkPayment = (link: LinkAddress) => {
     return () => {
       forgetSecret(link);
       if (proof === 'paid') keep({ done: { settlementId, receiptUrl: receiptUrl!, bought } });
-      else end(TEXTS.otherPayment);
+      else end({ text: TEXTS.otherPayment, todo: 'vendor' });
     };
   };
-  const carriedOut = async (pay: (client: Api) => Promise<Confirmed | null>, bought: Bought) => {
+  const carriedOut = async (
+    by: 'wallet' | 'account',
+    pay: (client: Api) => Promise<Confirmed | null>,
+    bought: Bought,
+  ) => {
     try {
       return await conclude(await pay(session.get().client), bought);
     } catch (error) {
-      const text = endOf(error);
-      return text === null ? null : () => end(text);
+      const why = endOf(error, by);
+      return why === null ? null : () => end(why);
     }
   };
 
   const signed = kept !== null && 'signed' in kept ? kept.signed : null;
   useAskedAgain(signed?.transaction ?? null, () =>
-    carriedOut((client) => sendSigned(client, link, signed!), signed!.bought),
+    carriedOut('wallet', (client) => sendSigned(client, link, signed!), signed!.bought),
   );
   const byAccount = kept !== null && 'byAccount' in kept ? kept.byAccount : null;
   return {
     isUnderWay: signed !== null,
     byAccount,
     done: kept !== null && 'done' in kept ? kept.done : null,
-    problem,
+    refusal,
     send: (payment: Signed) => begin({ signed: payment }),
     settle: (payment: ByAccount) => begin({ byAccount: payment }),
     /** Called again and again while the account of the payment is signed in. */
-    settleAgain: () => carriedOut((client) => settleAgain(client, byAccount!), byAccount!.bought),
+    settleAgain: () => carriedOut('account', (client) => settleAgain(client, byAccount!), byAccount!.bought),
     conclude,
     again: () => keep(null),
   };

@@ -7,8 +7,9 @@ import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts
 import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
 import { linkIn, openLink, successAddress } from './link.ts';
 import { isReceiptOf } from './proof.ts';
+import { ofWallet } from './refusals.ts';
 import { handleOf } from './secret.ts';
-import { sentenceOf, TEXTS } from './texts.ts';
+import { TEXTS } from './texts.ts';
 
 const ID = 'pl_01kaj5w0c0e8h9x2m4n6p8q0rs';
 const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
@@ -86,10 +87,10 @@ test.each<[string, string]>([
 test.each([
   ['validation_error', 'transaction: unknown_instruction: x', 'Your wallet adds instructions'],
   ['conflict', 'vendor_frozen: the account is frozen', 'The vendor cannot receive payments'],
-  ['insufficient_funds', 'the wallet has too little', 'Not enough USDC in your wallet'],
+  ['insufficient_funds', 'the wallet has too little', 'Not enough USDC in your wallet.'],
   ['validation_error', 'transaction: signature_invalid: x', 'The payment was refused (validation_error)'],
 ])('the refusal %s (%s) has the sentence "%s"', (code, message, sentence) => {
-  expect(sentenceOf(code, message)).toContain(sentence);
+  expect(ofWallet(code, message).text).toContain(sentence);
 });
 
 test('the vendor learns the settlement, whatever its address has already', () => {

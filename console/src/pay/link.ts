@@ -30,8 +30,10 @@ export type Opened = {
   /** Epoch milliseconds. */
   expiresAt: number;
 };
-/** `isPaid`: the link is for one payment, which was made. */
-export type LinkRead = { opened: Opened } | { problem: string; isPaid?: boolean };
+/**
+ * `isPaid`: the link is for one payment, which was made. `isTransient`: the same call may succeed.
+ */
+export type LinkRead = { opened: Opened } | { problem: string; isPaid?: boolean; isTransient?: boolean };
 
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
 
@@ -47,10 +49,12 @@ const openedOf = (token: string, claims: QuoteClaims, { paymentLinkId }: LinkAdd
 };
 
 const problemOf = (error: unknown): LinkRead => {
-  if (!(error instanceof ApiError)) return { problem: TEXTS.noAnswer };
+  if (!(error instanceof ApiError)) return { problem: TEXTS.noAnswer, isTransient: true };
   if (error.code === 'not_found') return { problem: TEXTS.noLink };
   if (error.code === 'quote_already_settled') return { problem: TEXTS.linkPaid, isPaid: true };
-  return { problem: error.code === 'conflict' ? TEXTS.linkEnded : TEXTS.noAnswer };
+  return error.code === 'conflict'
+    ? { problem: TEXTS.linkEnded }
+    : { problem: TEXTS.noAnswer, isTransient: true };
 };
 
 /**

@@ -4,7 +4,7 @@ import type { Keys } from '../../../sdk/src/tokens.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
 import { readOrder } from './order.ts';
-import { reasonOf, TEXTS } from './texts.ts';
+import { TEXTS } from './texts.ts';
 
 const RESOURCE = 'https://shop.example/report';
 const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
@@ -104,10 +104,4 @@ describe('an offer is not shown to wallets', () => {
     const quote = tokenFor(RESOURCE, { scope: { resource: RESOURCE, units: 10 } });
     expect(await read(order({ quote }))).toMatchObject({ order: { offer: null } });
   });
-});
-
-test('a reason is a sentence, and a foreign one becomes no sentence of ours', () => {
-  expect(reasonOf('insufficient_funds')).toBe('Not enough USDC in your wallet.');
-  expect(reasonOf('toString')).toBe('The vendor’s server says: toString.');
-  expect(reasonOf('Call +1 (555) 0100!')).not.toMatch(/[+()!]/);
 });

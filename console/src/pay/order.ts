@@ -31,8 +31,9 @@ export type Order = {
   /** Null: only an account can pay. */
   offer: Offer | null;
   reason: string | null;
-  /** Epoch milliseconds. */
+  /** Until when an account can pay it, and a wallet. Epoch milliseconds. */
   expiresAt: number;
+  offerExpiresAt: number;
 };
 export type Read = { order: Order } | { problem: string };
 
@@ -76,9 +77,11 @@ const orderOf = ({ quote, back, offer, reason }: PageOrder, claims: QuoteClaims,
     return { problem: TEXTS.otherAddress };
   // A pack of requests has no offer for wallets.
   const offered = claims.scope?.units === undefined ? offerIn(offer, claims, back) : null;
-  const quoted = Date.parse(claims.expires_at);
-  const expiresAt = offered === null ? quoted : Math.min(quoted, now + OFFER_MS);
-  return { order: { token: quote, claims, back, offer: offered, reason: reason ?? null, expiresAt } };
+  const expiresAt = Date.parse(claims.expires_at);
+  const offerExpiresAt = Math.min(expiresAt, now + OFFER_MS);
+  return {
+    order: { token: quote, claims, back, offer: offered, reason: reason ?? null, expiresAt, offerExpiresAt },
+  };
 };
 
 /** @param keys loads the public keys of the API */

@@ -5,8 +5,9 @@ import { Loading } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { type Order, type Read, readOrder } from './order.ts';
 import type { Payable } from './payable.ts';
+import { ofOrder } from './refusals.ts';
 import { Sold, useExpired } from './sold.tsx';
-import { reasonOf, TEXTS } from './texts.ts';
+import { TEXTS } from './texts.ts';
 import { Ways } from './ways.tsx';
 
 /** The order of the page's address. Null while it is verified. */
@@ -28,23 +29,27 @@ const useOrder = (): Read | null => {
 /** Leaves no entry of this page in the history, so that nobody returns to a paid order. */
 const leave = (to: string): void => location.replace(to);
 
-/** What is sold and the ways to pay it, until the browser leaves for the product. */
-const Checkout = ({ order }: { order: Order }) => {
-  const [said, setSaid] = useState<string | null>(null);
-  const isExpired = useExpired(order.expiresAt);
-  const { token, claims, back, offer, reason } = order;
-  const { host } = new URL(back);
-  const onDone = (to: string, text: string) => {
-    setSaid(text);
-    leave(to);
-  };
-  const newPrice = <a href={addressWith(back, { refusedQuote: claims.quote_id })}>{TEXTS.newPrice}</a>;
-  const payable: Payable = {
+/** The payment of an order: what each way does with it. */
+const payableOf = (
+  { token, claims, back, offer }: Order,
+  isExpired: { offer: boolean; quote: boolean },
+  onDone: (to: string, text: string) => void,
+): Payable => {
+  const { host, origin } = new URL(back);
+  const again = addressWith(back, { refusedQuote: claims.quote_id });
+  return {
     token,
     claims,
     address: back,
-    byPhone: null,
-    elsewhere: <p>{newPrice}</p>,
+    addressAbout: TEXTS.phoneAbout,
+    phone: null,
+    newPrice: <a href={again}>{TEXTS.newPrice}</a>,
+    renew: async () => leave(again),
+    of: back,
+    isShort: false,
+    isOfferExpired: isExpired.offer,
+    isExpired: isExpired.quote,
+    vendorUrl: origin,
     terms: offer,
     onSigned: (transaction) => {
       const payload = { x402Version: 2, accepted: offer?.accepted, payload: { transaction } };
@@ -55,25 +60,28 @@ const Checkout = ({ order }: { order: Order }) => {
         onDone(addressWith(back, { settlement_id, settlement_token }), TEXTS.leaving(host)),
     },
   };
-  const address = (
-    <span key="for" className="long">
-      {back}
-    </span>
-  );
+};
+
+/** What is sold and the ways to pay it, until the browser leaves for the product. */
+const Checkout = ({ order }: { order: Order }) => {
+  const [said, setSaid] = useState<string | null>(null);
+  const offer = useExpired(order.offerExpiresAt);
+  const quote = useExpired(order.expiresAt);
+  const { claims, back, reason } = order;
+  const { host, pathname } = new URL(back);
+  const payable = payableOf(order, { offer, quote }, (to, text) => {
+    setSaid(text);
+    leave(to);
+  });
   return (
     <>
-      {reason !== null && said === null && <Notice tone="wait">{reasonOf(reason)}</Notice>}
-      <Sold claims={claims} what={['For', address]} />
+      <Sold claims={claims} item={`${host}${pathname}`} site={host} of={back} />
       {said !== null ? (
         <div className="notice" data-tone="good" role="status">
           {said}
         </div>
-      ) : isExpired ? (
-        <Notice tone="wait" title={TEXTS.expired}>
-          {newPrice}
-        </Notice>
       ) : (
-        <Ways payable={payable} />
+        <Ways payable={payable} refusal={reason === null ? null : ofOrder(reason)} />
       )}
     </>
   );

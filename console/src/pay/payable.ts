@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Client } from '../../../sdk/src/main.ts';
 import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
+import type { Phone } from './by-phone.tsx';
 import type { Terms } from './by-wallet.ts';
 
 type Settled = Awaited<ReturnType<Client['settlement']['settle']>>;
@@ -21,10 +22,22 @@ export type Payable = {
   /** Called with the transaction that a wallet has signed. */
   onSigned: (transaction: string) => void;
   byAccount: ByAccount;
-  /** What to do when the quote cannot be paid any more. */
-  elsewhere: ReactNode;
+  /** Whether a wallet cannot pay it any more, and whether nobody can. */
+  isOfferExpired: boolean;
+  isExpired: boolean;
+  /** Gets a price that can be paid. */
+  newPrice: ReactNode;
+  /** The same by the page itself, which leaves it. Null: the page renews its price in place. */
+  renew: (() => Promise<void>) | null;
+  /** The order, as its renewals are kept. */
+  of: string;
+  /** Whether the API has refused the account's payment for want of an allowance. */
+  isShort: boolean;
+  /** The page of the vendor. Null: the vendor has named none. */
+  vendorUrl: string | null;
   /** The address that a phone opens. */
   address: string;
+  addressAbout: string;
   /** The code for the wallet of a phone. Null: the phone opens the address. */
-  byPhone: ReactNode;
+  phone: Phone | null;
 };

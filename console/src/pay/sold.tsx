@@ -1,42 +1,83 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
-import { Properties, Section } from '../ui/layout.tsx';
+import { Properties } from '../ui/layout.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { Badge, Copyable, Money } from '../ui/show.tsx';
+import { renewedOf } from './renewal.ts';
 import { TEXTS } from './texts.ts';
+import './sold.css';
 
-/** Whether the price has expired, as time goes by. */
-export const useExpired = (expiresAt: number): boolean => {
+/** Whether a time has passed, as time goes by. @param at epoch milliseconds */
+export const useExpired = (at: number): boolean => {
   const [isExpired, setExpired] = useState(false);
   useEffect(() => {
-    setExpired(expiresAt <= Date.now());
-    const timer = setTimeout(() => setExpired(true), Math.max(0, expiresAt - Date.now()));
+    setExpired(at <= Date.now());
+    const timer = setTimeout(() => setExpired(true), Math.max(0, at - Date.now()));
     return () => clearTimeout(timer);
-  }, [expiresAt]);
+  }, [at]);
   return isExpired;
 };
 
-/**
- * What a quote sells, and to whom its money goes.
- * @param what the row that says what it is for
- */
-export const Sold = ({ claims, what }: { claims: QuoteClaims; what: [string, ReactNode] }) => {
+/** What became of a price that ran out in this tab. */
+const Renewed = ({ of, amount }: { of: string; amount: string }) => {
+  const before = renewedOf(of);
+  if (before === null) return null;
+  return before.amount === amount ? (
+    <p className="quiet" role="status">
+      {TEXTS.renewed}
+    </p>
+  ) : (
+    <Notice tone="wait">{TEXTS.repriced(displayUsdc(before.amount), displayUsdc(amount))}</Notice>
+  );
+};
+
+type Props = {
+  claims: QuoteClaims;
+  /** What is sold: a title, or an address. */
+  item: string;
+  /** The vendor's site, which the quote names. Null: the quote is of a link. */
+  site: string | null;
+  /** The order, as its renewals are kept. */
+  of: string;
+};
+
+/** Who is paid, for what, and how much. The vendor is what a person has to recognise. */
+export const Sold = ({ claims, item, site, of }: Props) => {
   const { service_name, payout_address, quote_amount, env, scope } = claims;
   const units = scope?.units;
   useEffect(() => {
-    document.title = `Pay ${displayUsdc(quote_amount)} to ${service_name} · Quittance`;
-  }, [quote_amount, service_name]);
+    document.title = `Pay ${displayUsdc(quote_amount)} to ${service_name} for ${item}`;
+  }, [quote_amount, service_name, item]);
   return (
-    <Section title={service_name} actions={env === 'test' && <Badge state={TEXTS.test} tone="wait" />}>
+    <section className="section sold" aria-labelledby="vendor">
+      <div className="sold-head">
+        <h1 id="vendor">{service_name}</h1>
+        {env === 'test' && <Badge state={TEXTS.test} tone="wait" />}
+      </div>
+      {site !== null && (
+        <div>
+          <p className="sold-site">{site}</p>
+          <p className="quiet">{TEXTS.site}</p>
+        </div>
+      )}
+      <p className="sold-price">
+        <Money micro={quote_amount} large />
+      </p>
+      <Renewed of={of} amount={quote_amount} />
       <Properties
         of={[
-          ['Price', <Money key="price" micro={quote_amount} large />],
+          [
+            'For',
+            <span key="for" className="long">
+              {item}
+            </span>,
+          ],
           ['Fees for you', 'none'],
           ['Requests', typeof units === 'number' && String(units)],
-          what,
           ['Paid to', <Copyable key="to" text={payout_address} label="address that is paid" block />],
         ]}
       />
-    </Section>
+    </section>
   );
 };

@@ -21,26 +21,40 @@ export const TEXTS = {
   payAgain: 'Pay once more',
   expired: 'This price has expired. Nothing was paid.',
   newPrice: 'Get a new price',
+  renewed: 'The price had expired. This is a new one, and it is the same.',
+  repriced: (before: string, now: string) => `The price had expired. It was ${before}, and is ${now} now.`,
+  elsewhere: 'This payment goes on in another tab.',
+  here: 'Go on here',
+  site: 'Your payment returns to this site, which the signed price names.',
   test: 'TEST: no real money',
   wallets: 'Pay with a wallet',
   walletsAbout:
     'The wallet shows the amount and asks you to sign. You need USDC only: Quittance pays the network fee.',
   noChain: 'The chain cannot be read right now. Nothing was paid. Try again in a moment.',
-  noWallet: 'This browser has no Solana wallet. Install one, or pay with an account.',
+  noWallet: 'This browser has no Solana wallet. Install one and reload this page:',
   noOffer: 'This vendor accepts Quittance accounts only.',
   account: 'Pay with an account',
-  accountAbout: 'From the wallet of your account, within its limits. Nothing is added to the price.',
+  accountAbout: 'No wallet needed: sign in by e-mail, and create one here. Nothing is added to the price.',
   signIn: 'Sign in to pay',
+  signInAgain: 'Sign in',
   signInToFollow: (email: string) =>
     `${email} has begun to pay. Sign in to this account again to see the outcome; you do not pay twice.`,
   signOut: 'Sign out',
-  phone: 'Pay on your phone',
+  phone: 'Pay with your phone',
   phoneWallet:
-    'Scan this code with the wallet app of your phone, and confirm there. You need USDC only: Quittance pays the network fee. Keep this page open: it shows the receipt.',
+    'Scan this code with the wallet app of your phone, and confirm there. Keep this page open: it shows the receipt.',
+  app: 'Pay with a wallet app',
+  appAbout: 'You need USDC only: Quittance pays the network fee.',
+  appPay: (price: string) => `Pay ${price} in your wallet app`,
+  appBack: 'Confirm there, and come back: this page shows the receipt.',
+  appBrowse: 'Nothing opened? Open this page in the browser of your wallet:',
+  appBrowseOnly: 'Open this page in the browser of your wallet, and pay there:',
+  appInstall: 'No wallet yet? Install one:',
+  openIn: (app: string) => `Open in ${app}`,
   phoneOnce:
     'This link is for one payment, so your phone opens this page. Scan the code with the browser of your wallet app.',
   phonePending: 'Confirm the payment on your phone. This page shows the receipt when it is paid.',
-  phoneFailed: 'The chain has refused the payment of your phone, and no money moved. Scan the code again.',
+  phoneFailed: 'The chain has refused the payment of your phone, and no money moved. Pay again.',
   phoneAbout: 'Scan this code with the browser of your wallet app. The purchase then opens on the phone.',
   connecting: (wallet: string) => `Waiting for ${wallet}…`,
   signing: (wallet: string) => `Confirm in ${wallet}…`,
@@ -55,40 +69,48 @@ export const TEXTS = {
     `${wallet} added instructions that are not accepted, so it was not sent. Nothing was paid. Use another wallet.`,
 } as const;
 
-/** Why a payment was refused, by the codes of the paywall and the API. */
-const REASONS: Record<string, string> = {
-  insufficient_funds: 'Not enough USDC in your wallet.',
-  offer_expired: 'The price had expired.',
-  amount_too_small: 'The price has changed.',
-  blockhash_expired: 'The signature came too late.',
-  simulation_failed: 'The chain refuses the payment. Your wallet may have no USDC.',
-  payment_failed: 'The payment has failed, and no money moved.',
-  limit_exceeded: 'The limits of your account do not allow this payment.',
-  delegation_inactive: 'Your wallet allows no spending, or too little. Change that in the console.',
-  unknown_instruction: 'Your wallet adds instructions that are not accepted. Use another wallet.',
-  amount_mismatch: 'Your wallet would have paid another amount, so nothing was paid.',
-  transaction_could_not_be_decoded:
-    'Your wallet used a lookup table that cannot be read. Try again in half a minute, or use another wallet.',
-  transaction_instructions_compute_price_instruction_too_high:
-    'Your wallet sets a higher priority fee than is accepted. Lower it there, and pay again.',
-  source_blocked: 'Too many payments of your wallet are under way or have failed. Try again later.',
-  vendor_frozen: 'The vendor cannot receive payments at the moment.',
-  service_closing: 'The vendor accepts no new payments.',
-  facilitator_credit_exhausted: 'The vendor has to pay its fees before it can receive more payments.',
-  signing_paused: 'New payments are paused. Try again later.',
-  quote_expired: 'The price had expired.',
-  other_resource: 'The payment was for another address.',
-  spent: 'That payment was used before.',
-  settlement_expired: 'That payment was not used in time, and cannot be used any more.',
-};
+/** The three steps of an account that cannot pay yet, and what they do. */
+export const STEPS = {
+  wallet: {
+    title: 'Get a wallet',
+    about: 'Create one here with a passkey, or link the wallet of this browser. You keep the key.',
+    done: (name: string) => `Paid from ${name}.`,
+  },
+  money: {
+    title: 'Add money',
+    about: (missing: string) => `You need ${missing} more. This page goes on when it has arrived.`,
+    done: (balance: string) => `The wallet has ${balance}.`,
+  },
+  pay: {
+    title: 'Pay',
+    about: 'Once more with your passkey or wallet. You allow this price, and nothing beyond it.',
+  },
+} as const;
 
-/** The sentence for an error of the API, by the reason that its message names, or by its code. */
-export const sentenceOf = (code: string, message: string): string => {
-  const reason = [...message.split(/[: ]+/), code].find((each) => Object.hasOwn(REASONS, each));
-  return reason === undefined ? `The payment was refused (${code}). Nothing was paid.` : REASONS[reason]!;
-};
+export const ACCOUNT = {
+  create: 'Create a wallet',
+  link: 'Link a wallet',
+  testMoney: 'Get test money',
+  testMoneyDone: '100 test USDC received.',
+  waiting: 'Waiting for the chain…',
+  buy: 'Buy by card or bank',
+  send: 'Or send USDC on Solana to this address:',
+  sendTest: 'Or send test USDC to this address. Real USDC sent here is lost.',
+  qr: 'QR code of the address of your wallet',
+  loading: 'Reading your wallet…',
+  from: (name: string, balance: string) => `From ${name}, which has ${balance}.`,
+  pay: (price: string, email: string) => `Pay ${price} as ${email}`,
+} as const;
 
-/** @param code a code, which anyone can have written into the address */
-export const reasonOf = (code: string): string =>
-  (Object.hasOwn(REASONS, code) ? REASONS[code] : undefined) ??
-  `The vendor’s server says: ${code.slice(0, 64).replace(/[^\w.-]/g, ' ')}.`;
+/** The links and buttons of what can be done about a refusal. */
+export const TODO = {
+  account: 'Pay with an account',
+  money: 'Add money',
+  allow: 'Open your wallet',
+  limits: 'Change your limits',
+  approvals: 'Open your approvals',
+  payments: 'Look at your payments',
+  vendor: (host: string) => `Open ${host}`,
+  support: 'What this means',
+  otherWallet: 'Wallets that work:',
+} as const;

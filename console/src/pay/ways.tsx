@@ -1,23 +1,30 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { wasSignedIn } from '../session/store.ts';
+import { whenGoneOn } from '../session/waiting-order.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { type BrowserWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
+import { ByApp, ByPhone } from './by-phone.tsx';
 import { signPayment } from './by-wallet.ts';
-import { OpenOnPhone } from './open-on-phone.tsx';
+import { isPhone } from './device.ts';
+import { Install } from './install.tsx';
 import type { Payable } from './payable.ts';
+import { Refused } from './refusal.tsx';
+import type { Refusal } from './refusals.ts';
 import { TEXTS } from './texts.ts';
 
 const ByAccount = lazy(() => import('./by-account.tsx'));
 
-const ByWallet = ({ payable }: { payable: Payable }) => {
+type Props = { payable: Payable };
+
+const ByWallet = ({ payable }: Props) => {
   const wallets = useBrowserWallets();
   const [doing, setDoing] = useState<{ name: string; text: string } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const { terms, claims } = payable;
-  if (terms === null) return <Notice>{TEXTS.noOffer}</Notice>;
+  if (terms === null) return null;
   const pay = async (wallet: BrowserWallet) => {
     const { name } = wallet;
     setProblem(null);
@@ -32,7 +39,7 @@ const ByWallet = ({ payable }: { payable: Payable }) => {
     <Section title={TEXTS.wallets} about={TEXTS.walletsAbout}>
       <Stack>
         {problem !== null && <Notice tone="bad">{problem}</Notice>}
-        {wallets.length === 0 && <p>{TEXTS.noWallet}</p>}
+        {wallets.length === 0 && <Install about={TEXTS.noWallet} />}
         {wallets.map((wallet) => (
           <Button
             key={wallet.name}
@@ -49,26 +56,66 @@ const ByWallet = ({ payable }: { payable: Payable }) => {
   );
 };
 
-/** The ways to pay a quote: a wallet of the browser, an account, a phone. */
-export const Ways = ({ payable }: { payable: Payable }) => {
-  const [withAccount, setWithAccount] = useState(wasSignedIn());
-  const [onPhone, setOnPhone] = useState(false);
+/** The ways of a wallet: of this browser, of this phone, of a phone that scans. */
+const ByWallets = ({ payable }: Props) => {
+  const [onPhone] = useState(isPhone);
+  const hasWallet = useBrowserWallets().length > 0;
+  if (payable.terms === null) return <Notice>{TEXTS.noOffer}</Notice>;
+  if (payable.isOfferExpired)
+    return (
+      <Notice tone="wait" title={TEXTS.expired}>
+        {payable.newPrice}
+      </Notice>
+    );
+  // The browser of a wallet app has its wallet. Any other browser of a phone has none.
+  if (onPhone && !hasWallet) return <ByApp payable={payable} />;
   return (
     <>
       <ByWallet payable={payable} />
-      <Section title={TEXTS.account} about={TEXTS.accountAbout}>
-        {withAccount ? (
-          <Suspense fallback={<Loading>Loading…</Loading>}>
-            <ByAccount payable={payable} />
-          </Suspense>
-        ) : (
-          <Button onPress={() => setWithAccount(true)}>{TEXTS.signIn}</Button>
-        )}
-      </Section>
-      <details onToggle={({ currentTarget }) => setOnPhone(currentTarget.open)}>
-        <summary>{TEXTS.phone}</summary>
-        {onPhone && (payable.byPhone ?? <OpenOnPhone address={payable.address} about={TEXTS.phoneAbout} />)}
-      </details>
+      {!onPhone && <ByPhone payable={payable} />}
+    </>
+  );
+};
+
+/** Shown when a mailed link has opened the same order in another tab, so that nobody pays twice. */
+const Elsewhere = ({ onHere }: { onHere: () => void }) => (
+  <Notice tone="wait" title={TEXTS.elsewhere}>
+    <Button onPress={onHere}>{TEXTS.here}</Button>
+  </Notice>
+);
+
+type AccountProps = Props & { isOpen: boolean; onOpen: () => void; at: RefObject<HTMLDivElement | null> };
+
+const AccountWay = ({ payable, isOpen, onOpen, at }: AccountProps) => (
+  <div ref={at}>
+    <Section title={TEXTS.account} about={TEXTS.accountAbout}>
+      {isOpen ? (
+        <Suspense fallback={<Loading>Loading…</Loading>}>
+          <ByAccount payable={payable} />
+        </Suspense>
+      ) : (
+        <Button onPress={onOpen}>{TEXTS.signIn}</Button>
+      )}
+    </Section>
+  </div>
+);
+
+/** The ways to pay a quote: a wallet of the browser, a phone, an account. */
+export const Ways = ({ payable, refusal }: Props & { refusal: Refusal | null }) => {
+  const [withAccount, setWithAccount] = useState(wasSignedIn());
+  const [isElsewhere, setElsewhere] = useState(false);
+  const account = useRef<HTMLDivElement>(null);
+  useEffect(() => whenGoneOn(() => setElsewhere(true)), []);
+  const openAccount = () => {
+    setWithAccount(true);
+    account.current?.scrollIntoView();
+  };
+  if (isElsewhere) return <Elsewhere onHere={() => setElsewhere(false)} />;
+  return (
+    <>
+      {refusal !== null && <Refused refusal={refusal} payable={payable} onAccount={openAccount} />}
+      <ByWallets payable={payable} />
+      <AccountWay payable={payable} isOpen={withAccount} onOpen={openAccount} at={account} />
     </>
   );
 };

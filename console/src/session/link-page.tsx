@@ -9,6 +9,7 @@ import { toast } from '../ui/toast.tsx';
 import { mailedLink } from './mailed-link.ts';
 import { session } from './store.ts';
 import { useSession } from './use-session.tsx';
+import { goOn, waitingOrder } from './waiting-order.ts';
 
 type Opened = Output<'identity.readMagicLink'>;
 
@@ -53,12 +54,15 @@ const LinkPage = () => {
     );
   const { token, environment } = mailedLink;
   const { email, same_browser } = opened;
+  // Somebody else's link leads to no payment, because that account would make it.
+  const order = same_browser ? waitingOrder(environment) : null;
   const signIn = async () => {
     setBusy(true);
     setError(null);
     try {
       const answer = await client.identity.verifyMagicLink({ token, email, refresh_in: 'cookie' });
       session.signedIn(answer, environment);
+      if (order !== null) return goOn(order);
       toast(`Signed in as ${answer.account.email}.`);
       navigate('/', { replace: true });
     } catch (failure) {
@@ -79,6 +83,7 @@ const LinkPage = () => {
           you would then work in that person’s account.
         </Notice>
       )}
+      {order !== null && <p>Then your payment goes on here.</p>}
       {account !== null && <p className="quiet">This replaces your sign-in as {account.email}.</p>}
       <Row>
         {/* The cookie is one: an answer about the old sign-in must not overtake the new one. */}

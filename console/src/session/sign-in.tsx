@@ -8,6 +8,7 @@ import { signInWithPasskey } from './passkeys.ts';
 import { session } from './store.ts';
 import { useAttempt } from './use-attempt.ts';
 import { useSession } from './use-session.tsx';
+import { keepOrder } from './waiting-order.ts';
 
 /** Where the mails of this machine are shown. Null where mails are delivered. */
 const useCaughtMail = (): string | null =>
@@ -36,44 +37,23 @@ const LinkSent = ({ to }: { to: string }) => {
   );
 };
 
-/** Signs in by passkey or by a mailed link. It is shown instead of the requested page. */
-export const SignInPage = () => {
+/** The form that signs in by passkey or by a mailed link. */
+const SignInForm = () => {
   const { environment, status, client } = useSession();
   const [email, setEmail] = useState('');
   const [sentTo, setSentTo] = useState<string | null>(null);
   const { busy, error, attempt } = useAttempt();
-  useEffect(() => {
-    document.title = 'Sign in · Quittance';
-  }, []);
-
   const mail = (event: FormEvent) => {
     event.preventDefault();
     const to = email.trim();
     void attempt('mail', async () => {
       await client.identity.requestMagicLink({ email: to, environment });
+      keepOrder(environment);
       setSentTo(to);
     });
   };
-  if (status === 'unreachable') {
-    return (
-      <div className="section stack">
-        <h1>Quittance cannot be reached</h1>
-        <p>Check your connection, then try again.</p>
-        <Button variant="primary" onPress={() => void session.resume()}>
-          Try again
-        </Button>
-      </div>
-    );
-  }
   return (
-    <div className="section stack">
-      <div>
-        <h1>Sign in to Quittance</h1>
-        <p className="quiet">
-          Payments for APIs and agents, in USDC: sell an API per request, or give a program a budget.{' '}
-          <a href="/docs">Read the docs</a>
-        </p>
-      </div>
+    <>
       {status === 'ended' && (
         <Notice tone="wait">Your session has ended. Sign in again to return to this page.</Notice>
       )}
@@ -100,6 +80,54 @@ export const SignInPage = () => {
         Sign in with a passkey
       </Button>
       {error !== null && <ErrorNotice error={error} />}
+    </>
+  );
+};
+
+const TryAgain = () => (
+  <Button variant="primary" onPress={() => void session.resume()}>
+    Try again
+  </Button>
+);
+
+/** The form on the page of a payment, which has a heading of its own. */
+export const SignInToPay = () =>
+  useSession().status === 'unreachable' ? (
+    <div className="stack">
+      <Notice tone="bad">Quittance cannot be reached. Check your connection, then try again.</Notice>
+      <TryAgain />
+    </div>
+  ) : (
+    <div className="stack">
+      <SignInForm />
+    </div>
+  );
+
+/** It is shown instead of the requested page of the console. */
+export const SignInPage = () => {
+  const { status } = useSession();
+  useEffect(() => {
+    document.title = 'Sign in · Quittance';
+  }, []);
+  if (status === 'unreachable') {
+    return (
+      <div className="section stack">
+        <h1>Quittance cannot be reached</h1>
+        <p>Check your connection, then try again.</p>
+        <TryAgain />
+      </div>
+    );
+  }
+  return (
+    <div className="section stack">
+      <div>
+        <h1>Sign in to Quittance</h1>
+        <p className="quiet">
+          Payments for APIs and agents, in USDC: sell an API per request, or give a program a budget.{' '}
+          <a href="/docs">Read the docs</a>
+        </p>
+      </div>
+      <SignInForm />
     </div>
   );
 };

@@ -7,6 +7,7 @@ import { Notice } from '../ui/notice.tsx';
 import { signInWithPasskey } from './passkeys.ts';
 import { OtherAccountError, session } from './store.ts';
 import { useAttempt } from './use-attempt.ts';
+import { keepOrder } from './waiting-order.ts';
 
 /**
  * Step-up (docs/spec/decisions.md, Sign-in): sensitive actions need a sign-in of the last five
@@ -88,6 +89,7 @@ const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) =>
   const mail = async () => {
     const { client, environment, account } = session.get();
     await client.identity.requestMagicLink({ email: account?.email ?? '', environment });
+    keepOrder(environment);
     setMailed(true);
   };
   return (

@@ -12,6 +12,7 @@ export { Columns, Empty, Loading, Page, Properties, Row, Section, Stack } from '
 export { Menu } from './menu.tsx';
 export { Notice } from './notice.tsx';
 export { Ago, Badge, Copyable, Meter, Money, Time } from './show.tsx';
+export { Step, Steps } from './steps.tsx';
 export { type Column, Table } from './table.tsx';
 export { Tabs } from './tabs.tsx';
 export { toast } from './toast.tsx';

@@ -11,21 +11,24 @@ const CHANGES = [['wallets'], ['wallet']];
 /**
  * Approves an allowance for the platform: entered, shown as it will be signed, signed, submitted.
  * @param given the allowance in micro-units if it is known already; nothing is entered then
+ * @param onAllowed called when the chain has confirmed it
  */
 export const AllowanceDialog = ({
   wallet,
   allowance: given = null,
   onClose,
+  onAllowed,
 }: {
   wallet: Wallet;
   allowance?: bigint | null;
   onClose: () => void;
+  onAllowed?: () => void;
 }) => {
   const { allowance: now } = wallet.delegation;
   const [typed, setTyped] = useState(now === '0' ? '' : fieldUsdc(now));
   const [tried, setTried] = useState(false);
   const [allowance, setAllowance] = useState<bigint | null>(given);
-  const submitted = useSubmit('delegate', 'Spending is allowed.');
+  const submitted = useSubmit('delegate', 'Spending is allowed.', onAllowed);
   const { wallet_id } = wallet;
   if (allowance !== null) {
     return (
@@ -85,12 +88,13 @@ export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () 
 };
 
 /** Submits a signed delegation. If the chain takes longer, the answer is `pending`. */
-const useSubmit = (name: 'delegate' | 'revoke', text: string) =>
+const useSubmit = (name: 'delegate' | 'revoke', text: string, onConfirmed?: () => void) =>
   useAction((client, signed: { wallet_id: string; transaction: string }) => client.wallet[name](signed), {
     changes: CHANGES,
     done: (answer) => {
       const isPending = 'delegation' in answer && answer.delegation.status === 'pending';
       toast(isPending ? 'Sent. The chain has not confirmed it yet.' : text);
+      if (!isPending) onConfirmed?.();
     },
   });
 

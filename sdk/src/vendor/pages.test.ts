@@ -11,6 +11,8 @@ import {
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
 import { addressWith, readPageOrder } from '../payment-page.ts';
+import { mpp } from './mpp.ts';
+import type { PaywallOptions } from './paywall.ts';
 import { x402 } from './x402.ts';
 
 /** What a browser gets from a paywall, for a person. */
@@ -87,6 +89,41 @@ describe('the page of a 402', () => {
     api.faults.push(({ call }) => (call === 'POST /v1/quote' ? 'lost' : null));
     const page = await sell().serve(open('/report'));
     expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('Nothing was paid.')]);
+  });
+});
+
+describe('a paywall whose vendor chose no dialects', () => {
+  test('offers wallets to people, and delivers what they pay once', async () => {
+    const { serve, deliveries } = sellBy(api);
+    const page = await serve(open('/report'));
+    const { 'payment-signature': signature } = paymentOn.x402(page.headers);
+    expect((await orderIn(page)).order.offer).toMatchObject({ scheme: 'exact', amount: '50000' });
+    const payload = JSON.parse(Buffer.from(signature!, 'base64').toString()) as object;
+    const { cookie, path } = await comeBack(serve, addressWith(RESOURCE, { payload }));
+    const product = await serve(open(path, cookie));
+    expect([product.status, await product.json()]).toEqual([200, { report: 'yes' }]);
+    expect((await serve(open(path, cookie))).headers.get('x-payment-replayed')).toBe('true');
+    expect(deliveries).toHaveLength(1);
+  });
+
+  test('gives programs the same 402 as without it, and takes no payment of x402 from them', async () => {
+    const { serve } = sellBy(api);
+    const { 'payment-signature': signature } = paymentOn.x402((await serve(open('/report'))).headers);
+    for (const headers of [{}, { 'payment-signature': signature! }]) {
+      const said = await serve(at('/report', headers));
+      expect([said.status, said.headers.get('payment-required')]).toEqual([402, null]);
+    }
+  });
+
+  test.each<[string, NonNullable<PaywallOptions['dialects']>, boolean]>([
+    ['mpp alone', [mpp({ secret: 'a secret of the vendor, 32 or more' })], true],
+    ['none by choice', [], false],
+    ['one of the vendor’s own', [{ name: 'own', offer: async () => ({}), read: async () => null }], false],
+  ])('with %s people are offered wallets: %#', async (_, chosen, isOffered) => {
+    const { order } = await orderIn(
+      await sellBy(api, undefined, { dialects: chosen }).serve(open('/report')),
+    );
+    expect(order.offer !== undefined).toBe(isOffered);
   });
 });
 

@@ -2,6 +2,7 @@ import { hexHash, objectOfBase64, utf8 } from '../encoding.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { type PageOrder, paymentPageOf, RETURN_PARAMETER } from '../payment-page.ts';
 import type { Admission, Admit } from './admission.ts';
+import type { Dialect } from './dialect.ts';
 import { type Incoming, isNavigation } from './incoming.ts';
 import { pageOf, waitingPage } from './page-html.ts';
 
@@ -176,6 +177,14 @@ const keep = async (
       : `${await cookieNameOf(target)}=${payment}; ${attributes}; Max-Age=${COOKIE_SECONDS}`;
   return redirect(`${publicUrl}${target}`, cookie);
 };
+
+/** A dialect that browsers of people meet. All other requests get the same 402 as without it. */
+export const onlyForPeople = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  offer: async (bill, incoming, refused) =>
+    isNavigation(incoming) ? dialect.offer(bill, incoming, refused) : {},
+  read: async (incoming, bill) => (isNavigation(incoming) ? dialect.read(incoming, bill) : null),
+});
 
 /** Answers browsers of people with pages. All other requests are admitted unchanged. */
 export const withPages =

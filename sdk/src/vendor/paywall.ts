@@ -21,13 +21,14 @@ import { createAcceptIncoming } from './incoming-payments.ts';
 import { createTerms } from './incoming-terms.ts';
 import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf } from './log.ts';
 import type { MeteredRoute } from './metered-route.ts';
-import { withPages } from './pages.ts';
+import { onlyForPeople, withPages } from './pages.ts';
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
 import { createShares, type Shares } from './shares.ts';
 import { checkVendor } from './start-check.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
+import { x402 } from './x402.ts';
 
 export type PaywallOptions = {
   /** The payment API, for instance `https://api.example.com`. */
@@ -48,7 +49,8 @@ export type PaywallOptions = {
   store?: PaywallStore;
   /**
    * Further payment protocols, offered and recognised next to ours: `x402()`, `mpp({ secret })`, or
-   * your own.
+   * your own. Without this option, or with `mpp` alone, browsers of people are offered payments by
+   * wallets too. `[]` turns that off.
    */
   dialects?: readonly (Dialect | DialectFactory)[];
   /**
@@ -154,6 +156,20 @@ const dialectOf = (given: Dialect | DialectFactory, context: PaywallContext): Di
   throw new TypeError('dialects: each is a dialect, or what x402() and mpp({ secret }) return');
 };
 
+/**
+ * The dialects that a vendor has chosen, and wallets for people (docs/adr/0082). The service key is
+ * a secret that all replicas share already.
+ */
+const furtherDialects = (
+  { dialects, serviceKey }: PaywallOptions,
+  context: PaywallContext,
+): readonly Dialect[] => {
+  const chosen = (dialects ?? []).map((each) => dialectOf(each, context));
+  const isChosen = chosen.length === 0 || chosen.some(({ name }) => name !== 'mpp');
+  if (dialects !== undefined && isChosen) return chosen;
+  return [...chosen, onlyForPeople(x402({ secret: serviceKey })(context))];
+};
+
 const ownDialect = (
   { baseUrl, publicUrl, serviceId, environment }: PaywallOptions,
   client: Client,
@@ -223,8 +239,10 @@ const createChecked = (given: PaywallOptions): Paywall => {
     fetch: reportingTo(shares, `${baseUrl}/v1/quote`, fetch),
   });
   const context = contextOf(options, client, logError);
-  const further = (options.dialects ?? []).map((each) => dialectOf(each, context));
-  const dialects = [ownDialect(options, client, { store, shares }, logError), ...further];
+  const dialects = [
+    ownDialect(options, client, { store, shares }, logError),
+    ...furtherDialects(options, context),
+  ];
   const forPrograms = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
   const admit = withPages(forPrograms, { baseUrl, publicUrl });
   const countsUnits = store.take !== undefined;

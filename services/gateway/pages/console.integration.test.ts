@@ -1,3 +1,4 @@
+import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   type Gateway,
@@ -42,4 +43,13 @@ test('the console serves one page for every path, cacheable files by their hash,
   // folder.
   for (const path of ['assets/index-0.js', 'assets/..%2f..%2fpackage.json', 'assets/..%2findex.html'])
     expect([path, (await fetch(`${gateway.url}/console/${path}`)).status]).toEqual([path, 404]);
+});
+
+test('a browser stays at the address that it has opened, unless its operator has named localhost', async () => {
+  // fetch does not let its caller choose this header.
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(`${gateway.url}/pay`, { headers: { 'sec-fetch-mode': 'navigate' } }, resolve).on('error', reject);
+  });
+  answer.resume();
+  expect([answer.statusCode, answer.headers.location]).toEqual([200, undefined]);
 });

@@ -17,18 +17,25 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** No policy makes a script address here: the payment page has no worker. */
-const PAY_HEADERS = {
-  ...HEADERS,
-  'content-security-policy': HEADERS['content-security-policy'].replace('quittance-worker', "'none'"),
-};
-
 /** The page of a receipt reads the public keys only. A receipt may come from anyone. */
 const RECEIPT_HEADERS = {
   ...HEADERS,
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; font-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+};
+
+/**
+ * The address at localhost of a page of this machine that a browser opens by a bare address.
+ * Browsers allow passkeys at localhost alone, and a sign-in belongs to one host: a payment begun at
+ * another one would never learn of it. Null: the page is where it should be.
+ */
+const atLocalhost = ({ headers, url }: FastifyRequest, browserOrigins: readonly string[]): string | null => {
+  if (headers['sec-fetch-mode'] !== 'navigate') return null;
+  const called = URL.parse(`http://${headers.host}`);
+  if (called?.hostname !== '127.0.0.1' && called?.hostname !== '[::1]') return null;
+  const origin = `http://localhost:${called.port}`;
+  return browserOrigins.includes(origin) ? `${origin}${url}` : null;
 };
 
 /**
@@ -44,7 +51,11 @@ const RECEIPT_HEADERS = {
  */
 export const registerConsole = (
   app: FastifyInstance,
-  { consoleFolder, limits }: { consoleFolder: string; limits: Pick<Limits, 'scaled'> },
+  {
+    consoleFolder,
+    limits,
+    browserOrigins,
+  }: { consoleFolder: string; limits: Pick<Limits, 'scaled'>; browserOrigins: readonly string[] },
 ): void => {
   const assets = loadAssets(consoleFolder);
   const count = createPageLimit(limits, FILES_A_MINUTE);
@@ -70,12 +81,19 @@ export const registerConsole = (
     void reply.headers(IMMUTABLE);
     return sendAsset(request, reply, asset);
   };
-  const own = { config: { document: 'own' } } as const;
+  const own = {
+    config: { document: 'own' },
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      const address = atLocalhost(request, browserOrigins);
+      // The fragment stays: browsers keep it over a redirect.
+      if (address !== null) return reply.redirect(address, 307);
+    },
+  } as const;
   app.get('/console', own, serve);
   app.get('/console/*', own, serve);
   const pay = async (request: FastifyRequest, reply: FastifyReply) => {
     count(request, reply);
-    void reply.headers(PAY_HEADERS).header('cache-control', 'no-cache');
+    void reply.headers(HEADERS).header('cache-control', 'no-cache');
     return sendAsset(request, reply, page('pay.html'));
   };
   app.get('/pay', own, pay);

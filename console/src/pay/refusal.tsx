@@ -1,0 +1,60 @@
+import type { ReactNode } from 'react';
+import { Button, LinkOut } from '../ui/button.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Install } from './install.tsx';
+import type { Payable } from './payable.ts';
+import type { Refusal, Todo } from './refusals.ts';
+import { TODO } from './texts.ts';
+
+type Props = {
+  refusal: Refusal;
+  payable: Pick<Payable, 'vendorUrl' | 'newPrice'>;
+  /** Shows the payment with an account, where that is another way. */
+  onAccount?: () => void;
+};
+
+/** Opens beside the page, which keeps the order. */
+const Beside = ({ to, children }: { to: string; children: ReactNode }) => (
+  <a href={to} target="_blank" rel="noreferrer">
+    {children}
+  </a>
+);
+
+/** Pages of the console on which it can be done. */
+const PAGES: Partial<Record<Todo, string>> = {
+  money: '/console/deposits',
+  allow: '/console/wallet',
+  limits: '/console/account',
+  approvals: '/console/approvals',
+  payments: '/console/activity',
+};
+
+const WhatToDo = ({
+  refusal: { todo, code },
+  payable: { vendorUrl, newPrice },
+  onAccount,
+}: Props): ReactNode => {
+  switch (todo) {
+    case 'again':
+      return null;
+    case 'account':
+      return onAccount && <Button onPress={onAccount}>{TODO.account}</Button>;
+    case 'other_wallet':
+      return <Install about={TODO.otherWallet} />;
+    case 'new_price':
+      return newPrice;
+    case 'vendor':
+      return vendorUrl && <LinkOut to={vendorUrl}>{TODO.vendor(new URL(vendorUrl).host)}</LinkOut>;
+    case 'support':
+      return <Beside to={`/docs/errors${code === undefined ? '' : `#${code}`}`}>{TODO.support}</Beside>;
+    default:
+      return <Beside to={PAGES[todo]!}>{TODO[todo]}</Beside>;
+  }
+};
+
+/** Why a payment was refused, with a link to what the person can do about it. */
+export const Refused = (props: Props) => (
+  <Notice tone="bad" title={props.refusal.text}>
+    <WhatToDo {...props} />
+  </Notice>
+);

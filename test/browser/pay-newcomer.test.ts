@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { chainOf } from '../support/chain.ts';
+import { again, signInPayer } from '../support/console-payer.ts';
+import { consoleSuite } from '../support/console-suite.ts';
+import { payAsNewcomer, signInByMail } from '../support/newcomer.ts';
+import { openerWithWallet, startPageVendor } from '../support/paying-page.ts';
+import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
+
+/**
+ * People without an account and without a wallet pay in real Chromium: through the mail, by the
+ * three steps of the page, on a computer and on a phone. The vendor uses createPaywall as the
+ * README does.
+ */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+const suite = consoleSuite(stack, {
+  except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/(report|pay|receipt)|status of 4(01|03|09)/,
+});
+const opened = openerWithWallet(suite);
+
+const PRICE = 50_000n;
+/** The fee that a payment of an account carries. */
+const FEE = 10_000n;
+let vendor: Vendor;
+let shop: Awaited<ReturnType<typeof startPageVendor>>;
+beforeAll(async () => {
+  vendor = await createVendor(api, stack, { price: PRICE, name: 'City tours' });
+  await must(api('GET /v1/settlements/foreign/terms', { token: vendor.apiKey }), 'terms');
+  await waitFor(
+    () => chain.connection.getAccountInfo(chain.tokenAccount(vendor.payout.publicKey)),
+    (account) => account !== null,
+  );
+  shop = await startPageVendor(stack, vendor, {});
+}, 120_000);
+afterAll(() => shop?.stop());
+
+const newAddress = () => `newcomer-${crypto.randomUUID().slice(0, 8)}@example.com`;
+const received = () => chain.balance(vendor.payout.publicKey);
+const soldTo = (city: string) => shop.runs.filter((each) => each.endsWith(city)).length;
+type Link = { payment_link_id: string; url: string };
+const makeLink = (more: object = {}) =>
+  must(
+    api<Link>('POST /v1/payment-links', {
+      token: vendor.apiKey,
+      body: { service_id: vendor.serviceId, title: 'Harbour tour', ...more },
+    }),
+    'link',
+  );
+const payButton = { name: /^Pay 0\.05 USDC as / };
+
+test('somebody without anything pays a vendor of the README, and the order waits for mail, wallet and money', async () => {
+  const page = await opened({ width: 'wide' });
+  const before = await received();
+  await page.page.goto(`${shop.url}?city=Ulm`);
+  await page.page.getByRole('heading', { name: 'City tours', level: 1 }).waitFor();
+  await page.page.getByText(new URL(shop.url).host, { exact: true }).waitFor();
+  // Whoever has a wallet pays with it, here or on a phone, and whoever has none finds one.
+  await page.page.getByRole('img', { name: 'Pay with your phone' }).waitFor();
+  expect(await page.page.getByRole('link', { name: 'Phantom' }).getAttribute('href')).toBe(
+    'https://phantom.com/download',
+  );
+  await page.shoot('newcomer');
+  expect(await page.findings()).toEqual([]);
+
+  const email = newAddress();
+  const tab = await signInByMail(page, stack, { email });
+  await tab.getByRole('heading', { name: 'City tours', level: 1 }).waitFor();
+  await tab.getByRole('button', { name: 'Create a wallet' }).waitFor();
+  await page.shoot('newcomer-first-tab');
+  // The first tab does not pay the same thing too.
+  await page.page.getByText('This payment goes on in another tab').waitFor();
+  expect(await page.page.getByRole('button', payButton).count()).toBe(0);
+  await page.shoot('newcomer-steps', tab);
+  await payAsNewcomer(page, tab, email);
+  await tab.getByRole('heading', { name: 'All is well' }).waitFor();
+  expect(tab.url()).toBe(`${shop.url}?city=Ulm`);
+  expect([await received(), soldTo('Ulm')]).toEqual([before + PRICE - FEE, 1]);
+  await tab.reload();
+  await tab.getByRole('heading', { name: 'All is well' }).waitFor();
+  expect(soldTo('Ulm')).toBe(1);
+});
+
+test('on a phone a link of solana: comes first, no code is shown, and three steps lead from nothing to a receipt', async () => {
+  const { url } = await makeLink();
+  const page = await opened({ width: 'touch' });
+  const before = await received();
+  // The address of the link as its vendor gives it, at the host of the API.
+  await page.page.goto(url);
+  await page.page.getByRole('heading', { name: 'City tours', level: 1 }).waitFor();
+  expect(new URL(page.page.url()).hostname).toBe('localhost');
+  const app = page.page.getByRole('link', { name: 'Pay 0.05 USDC in your wallet app' });
+  expect(await app.getAttribute('href')).toMatch(/^solana:http%3A%2F%2F127\.0\.0\.1/);
+  const [first] = await page.page.locator('main a').all();
+  expect(await first!.getAttribute('href')).toMatch(/^solana:/);
+  expect(await page.page.getByRole('img').count()).toBe(0);
+  expect(await page.findings()).toEqual([]);
+  expect(await page.wider()).toEqual([]);
+  await page.shoot('newcomer-link');
+
+  const email = newAddress();
+  const tab = await signInByMail(page, stack, { email });
+  await tab.getByRole('button', { name: 'Create a wallet' }).waitFor();
+  await payAsNewcomer(page, tab, email);
+  await tab.getByRole('link', { name: 'Open the receipt' }).waitFor();
+  expect(await received()).toBe(before + PRICE - FEE);
+  await page.shoot('newcomer-paid', tab);
+  await tab.reload();
+  await tab.getByRole('link', { name: 'Open the receipt' }).waitFor();
+  expect(await received()).toBe(before + PRICE - FEE);
+});
+
+test('each step is shown when the one before it is done, and fits a phone', async () => {
+  const { url } = await makeLink();
+  const page = await opened({ width: 'touch' });
+  await page.page.goto(url);
+  const tab = await signInByMail(page, stack, { email: newAddress() });
+  await tab.getByRole('button', { name: 'Create a wallet' }).waitFor();
+  expect(await tab.getByRole('button', payButton).count()).toBe(0);
+  await page.shoot('newcomer-step-wallet', tab);
+  await tab.getByRole('button', { name: 'Create a wallet' }).click();
+  await tab.getByRole('button', { name: 'Use a recovery code only' }).click();
+  await tab.getByRole('button', { name: 'I saved it' }).click();
+  await tab.getByRole('button', { name: 'Skip in test mode' }).click();
+  await tab.getByText('You need 0.05 USDC more').waitFor();
+  const deposit = tab.getByRole('link', { name: 'Buy by card or bank' });
+  expect(await deposit.getAttribute('href')).toMatch(/^\/console\/deposits\?wallet=/);
+  expect(await tab.getByRole('button', payButton).count()).toBe(0);
+  await page.shoot('newcomer-step-money', tab);
+  await tab.getByRole('button', { name: 'Get test money' }).click();
+  await tab.getByRole('button', payButton).waitFor();
+  await page.shoot('newcomer-step-pay', tab);
+});
+
+test('a stored address of another site is not opened by a sign-in', async () => {
+  const page = await opened();
+  await page.page.goto((await makeLink()).url);
+  await page.page.evaluate(() => {
+    const stored = { address: 'https://evil.example/pay#x', environment: 'test', until: Date.now() + 60_000 };
+    // The page stores its own order when the link is requested, and another script replaces it.
+    const set = Storage.prototype.setItem;
+    Storage.prototype.setItem = function (key: string, value: string) {
+      set.call(this, key, key === 'quittance.order' ? JSON.stringify(stored) : value);
+    };
+  });
+  await page.page.getByRole('button', { name: 'Sign in to pay' }).click();
+  const [email, since] = [newAddress(), Date.now()];
+  await page.page.getByLabel('E-mail').fill(email);
+  await page.page.getByRole('button', { name: 'Mail me a link' }).click();
+  await page.page.getByText('Check your e-mail').waitFor();
+  const { linkToken } = await import('../../deploy/local/seed/sign-in.ts');
+  const token = await linkToken(stack.mail_url, email, 'test', since);
+  await page.page.goto(`${stack.console_url}/sign-in/link#token=${token}`);
+  await page.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.page.getByRole('heading', { name: 'Welcome' }).waitFor();
+});
+
+/** Two seconds before a quote of now expires, by the clock of the page. */
+const almostExpired = (lifeSeconds: number) => Date.now() + (lifeSeconds - 2) * 1000;
+
+test('a price of a link that runs out is renewed in place, a few times, and says that it is the same', async () => {
+  const { url } = await makeLink();
+  const page = await opened();
+  await page.page.clock.install({ time: almostExpired(600) });
+  let quotes = 0;
+  page.page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/quote')) quotes += 1;
+  });
+  await page.page.goto(url);
+  await page.page.getByText('This is a new one, and it is the same').waitFor();
+  await page.page.getByText('This price has expired').waitFor();
+  expect(quotes).toBe(4);
+  await page.page.getByRole('button', { name: 'Get a new price' }).click();
+  await waitFor(
+    async () => quotes,
+    (now) => now === 5,
+  );
+});
+
+test('a price of a vendor that runs out is renewed when the account is ready to pay, and is paid once', async () => {
+  const payer = await signInPayer(stack);
+  const page = await opened({ person: await again(stack, payer) });
+  await page.go('/');
+  const before = await received();
+  await page.page.clock.install({ time: almostExpired(900) });
+  await page.page.goto(`${shop.url}?city=Hof`);
+  await page.page.getByText('This is a new one, and it is the same').waitFor();
+  await page.page.getByRole('button', payButton).click();
+  await page.page.getByRole('heading', { name: 'All is well' }).waitFor();
+  expect([await received(), soldTo('Hof')]).toEqual([before + PRICE - FEE, 1]);
+});
+
+test('an account whose allowance is used up is asked for it, and no page says that a limit is to be raised', async () => {
+  const payer = await signInPayer(stack, 1_000_000n);
+  const page = await opened({ person: await again(stack, payer), wallet: payer.wallet });
+  await page.go('/');
+  await page.page.goto((await makeLink({ quote_amount: '900000' })).url);
+  await page.page.getByRole('button', { name: /^Pay 0\.90 USDC as / }).click();
+  await page.page.getByRole('link', { name: 'Open the receipt' }).waitFor();
+  await page.page.goto((await makeLink({ quote_amount: '500000' })).url);
+  await page.page.getByText('You need 0.40 USDC more').waitFor();
+  expect(await page.page.getByText(/limit first/i).count()).toBe(0);
+});
+
+test('a wallet of this browser without money is told where to go', async () => {
+  const page = await opened({ wallet: Keypair.generate() });
+  await page.page.goto((await makeLink()).url);
+  await page.page.getByRole('button', { name: 'Pay 0.05 USDC with Test Wallet' }).click();
+  await page.page.getByText(/^(Not enough USDC in your wallet|The chain refuses the payment)/).waitFor();
+  await page.shoot('newcomer-no-money');
+  await page.page.getByRole('button', { name: 'Pay with an account' }).click();
+  await page.page.getByLabel('E-mail').waitFor();
+  expect(await page.findings()).toEqual([]);
+});
