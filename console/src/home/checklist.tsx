@@ -7,7 +7,7 @@ import { CHANGES } from './changes.ts';
 import { DemoData } from './demo.tsx';
 import { PayButton } from './pay-button.tsx';
 import type { CreatedService } from './step-dialogs.tsx';
-import { type ActionId, nextOf, type Progress, type Role, stepsOf } from './steps.ts';
+import { type ActionId, nextOf, type Progress, type Role, stepsOf, type TodoStep } from './steps.ts';
 import { ACTION_TEXTS, HOME, ROLE_TEXTS, STEP_TEXTS } from './texts.ts';
 
 /** Loaded when a step is started. */
@@ -75,23 +75,17 @@ export const Checklist = ({
     >
       {fund.error !== null && <ErrorNotice error={fund.error} />}
       <Steps>
-        {steps.map(({ id, isDone, action }) => (
-          <Step
-            key={id}
-            title={STEP_TEXTS[id].title}
-            about={STEP_TEXTS[id][isDone ? 'done' : 'about']}
-            isDone={isDone}
-            isNext={id === next}
-          >
+        {steps.map((step) => (
+          <StepLine key={step.id} step={step} isNext={step.id === next}>
             <StepButton
-              action={action}
+              action={step.action}
               fund={wallet && (() => void fund.run(wallet.wallet_id))}
               isFunding={fund.isBusy}
               onShow={setShown}
             >
               <PayButton role={role} sold={sold} />
             </StepButton>
-          </Step>
+          </StepLine>
         ))}
       </Steps>
       {isTest && <DemoData wallet={wallet} />}
@@ -154,3 +148,22 @@ const StepButton = ({
     </Row>
   );
 };
+
+const StepLine = ({
+  step: { id, isDone },
+  isNext,
+  children,
+}: {
+  step: TodoStep;
+  isNext: boolean;
+  children: ReactNode;
+}) => (
+  <Step
+    title={STEP_TEXTS[id].title}
+    about={STEP_TEXTS[id][isDone ? 'done' : 'about']}
+    isDone={isDone}
+    isNext={isNext}
+  >
+    {children}
+  </Step>
+);

@@ -36,7 +36,7 @@ const TAKES: Record<StepId, readonly ActionId[]> = {
   agent: ['wallet', 'agent'],
 };
 
-type Step = {
+export type TodoStep = {
   id: StepId;
   isDone: boolean;
   /** What its button does now. */
@@ -66,7 +66,7 @@ const doneActions = ({
 };
 
 /** The steps of a role in their order. */
-export const stepsOf = (role: Role, progress: Progress): readonly Step[] => {
+export const stepsOf = (role: Role, progress: Progress): readonly TodoStep[] => {
   const done = doneActions(progress);
   return STEPS[role].map((id) => {
     const takes = TAKES[id];
@@ -76,7 +76,8 @@ export const stepsOf = (role: Role, progress: Progress): readonly Step[] => {
 };
 
 /** The step to take now. Undefined when all are done. */
-export const nextOf = (steps: readonly Step[]): StepId | undefined => steps.find(({ isDone }) => !isDone)?.id;
+export const nextOf = (steps: readonly TodoStep[]): StepId | undefined =>
+  steps.find(({ isDone }) => !isDone)?.id;
 
 /** The role of an account that has not been asked, as far as what it has shows it. */
 export const guessRole = ({ services, agents, wallets }: Progress): Role | null =>

@@ -10,21 +10,13 @@ import { Install } from './install.tsx';
 import type { LinkAddress } from './link.ts';
 import type { Confirmed } from './link-payment.ts';
 import type { Payable } from './payable.ts';
-import { codeOf } from './phone.ts';
+import { codeOf, type Phone, type PhoneState } from './phone.ts';
 import { secretOf } from './secret.ts';
 import { TEXTS } from './texts.ts';
 import { WALLET_APPS } from './wallet-apps.ts';
 
-type State = 'waiting' | 'pending' | 'failed';
 /** Nothing has been asked for most of the time. A payment under way is followed more closely. */
-const ASK_MS: Record<State, number> = { waiting: 4000, pending: 2000, failed: 4000 };
-
-/** The code of a page, and what became of it. */
-export type Phone = {
-  /** Null: not made yet. */
-  code: string | null;
-  state: State;
-};
+const ASK_MS: Record<PhoneState, number> = { waiting: 4000, pending: 2000, failed: 4000 };
 
 /**
  * The code of this tab for the wallet of a phone. It is asked about after a reload too, because a
@@ -40,7 +32,7 @@ export const usePhone = (
 ): Phone => {
   const [secret] = useState(() => (isOffered ? secretOf(link) : null));
   const [code, setCode] = useState<string | null>(null);
-  const [state, setState] = useState<State>('waiting');
+  const [state, setState] = useState<PhoneState>('waiting');
   // biome-ignore lint/correctness/useExhaustiveDependencies: of one secret
   useEffect(() => {
     if (secret !== null) void codeOf(link, secret, origin).then(setCode);

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Client } from '../../../sdk/src/main.ts';
 import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
-import type { Phone } from './by-phone.tsx';
 import type { Terms } from './by-wallet.ts';
+import type { Phone } from './phone.ts';
 
 type Settled = Awaited<ReturnType<Client['settlement']['settle']>>;
 /**

@@ -16,7 +16,7 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('=', '');
 
 /** The secret of this tab, if it has paid or shown a code. A reload keeps it. */
-export const keptSecret = (link: LinkAddress): string | null => sessionStorage.getItem(keyOf(link));
+const keptSecret = (link: LinkAddress): string | null => sessionStorage.getItem(keyOf(link));
 
 /** The secret of this tab. */
 export const secretOf = (link: LinkAddress): string => {

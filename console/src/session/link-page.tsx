@@ -77,12 +77,7 @@ const LinkPage = () => {
         {same_browser ? 'You requested a link to sign in as ' : 'This link signs in as '}
         <strong>{email}</strong> ({environment}). It works once, for 15 minutes.
       </p>
-      {!same_browser && (
-        <Notice tone="wait" title="This browser did not request the link">
-          If you requested it on another device, sign in here. If somebody else sent it to you, do not use it:
-          you would then work in that person’s account.
-        </Notice>
-      )}
+      {!same_browser && <OtherBrowser />}
       {order !== null && <p>Then your payment goes on here.</p>}
       {account !== null && <p className="quiet">This replaces your sign-in as {account.email}.</p>}
       <Row>
@@ -126,4 +121,11 @@ export const LinkIsGone = () => (
       Go to sign-in
     </LinkButton>
   </div>
+);
+
+const OtherBrowser = () => (
+  <Notice tone="wait" title="This browser did not request the link">
+    If you requested it on another device, sign in here. If somebody else sent it to you, do not use it: you
+    would then work in that person’s account.
+  </Notice>
 );

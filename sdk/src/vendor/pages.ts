@@ -179,7 +179,7 @@ const keep = async (
 };
 
 /** A dialect that browsers of people meet. All other requests get the same 402 as without it. */
-export const onlyForPeople = (dialect: Dialect): Dialect => ({
+export const onlyInBrowsers = (dialect: Dialect): Dialect => ({
   ...dialect,
   offer: async (bill, incoming, refused) =>
     isNavigation(incoming) ? dialect.offer(bill, incoming, refused) : {},

@@ -21,7 +21,7 @@ import { createAcceptIncoming } from './incoming-payments.ts';
 import { createTerms } from './incoming-terms.ts';
 import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf } from './log.ts';
 import type { MeteredRoute } from './metered-route.ts';
-import { onlyForPeople, withPages } from './pages.ts';
+import { onlyInBrowsers, withPages } from './pages.ts';
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
@@ -167,7 +167,7 @@ const furtherDialects = (
   const chosen = (dialects ?? []).map((each) => dialectOf(each, context));
   const isChosen = chosen.length === 0 || chosen.some(({ name }) => name !== 'mpp');
   if (dialects !== undefined && isChosen) return chosen;
-  return [...chosen, onlyForPeople(x402({ secret: serviceKey })(context))];
+  return [...chosen, onlyInBrowsers(x402({ secret: serviceKey })(context))];
 };
 
 const ownDialect = (
