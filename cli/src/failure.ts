@@ -124,7 +124,6 @@ type Failure = {
   exit_code: number;
   code: string | null;
   message: string;
-  /** Without what the message says already. */
   details: readonly { path: string; message: string }[];
   money_moved: string | null;
   settlement_id: string | null;
@@ -142,7 +141,7 @@ export const failureOf = (error: unknown): Failure => {
     exit_code: exitCodeOf(error),
     code: said?.code ?? null,
     message: messageOf(error),
-    details: (said?.details ?? []).filter(({ message }) => !said!.message.includes(message)),
+    details: said?.details ?? [],
     money_moved: moneyMovedBy(error),
     settlement_id: settlementOf(error),
     approval_id: said?.approvalId ?? null,
@@ -155,7 +154,10 @@ export const failureOf = (error: unknown): Failure => {
 /** An error as lines for a person. */
 export const failureLines = (failure: Failure): string[] => [
   `Error: ${failure.message}`,
-  ...failure.details.map(({ path, message }) => `  ${path}: ${message}`),
+  // The message is one of them.
+  ...failure.details
+    .filter(({ message }) => !failure.message.includes(message))
+    .map(({ path, message }) => `  ${path}: ${message}`),
   ...(failure.money_moved === null ? [] : [`Money moved: ${failure.money_moved}`]),
   ...(failure.settlement_id === null ? [] : [`Settlement: ${failure.settlement_id}`]),
   ...(failure.approval_id === null ? [] : [`Approval: ${failure.approval_id}`]),

@@ -131,7 +131,7 @@ describe('sign-in', () => {
     await must(api(`DELETE /v1/accounts/me/sessions/${session_id}`, { token: consumer.token }), 'revoke');
     expect(await other.quittance(['whoami'])).toMatchObject({
       code: 3,
-      err: expect.stringContaining('Next: Sign in with `quittance login`'),
+      err: expect.stringContaining('Next: Run `quittance login`'),
     });
     expect((await other.login(consumer.signIn.account.email)).code).toBe(0);
     other.remove();
@@ -220,7 +220,7 @@ describe('pay', () => {
     expect(data[0]).toMatchObject({ approval_id: error.approval_id, status: 'awaiting_approval' });
     expect((await quittance(['approvals', 'deny', error.approval_id])).out).toMatch(/^Denied: 0\.05 USDC/);
     expect((await quittance(['approvals', 'approve', error.approval_id])).out).toContain(
-      `${stack.gateway_url}/console/approvals/${error.approval_id}`,
+      `${stack.gateway_url.replace('127.0.0.1', 'localhost')}/console/approvals/${error.approval_id}`,
     );
   });
 });

@@ -234,9 +234,9 @@ const PRICES: Row[] = [
 // biome-ignore format: a table
 const PAYMENTS: Row[] = [
   ['no payment_attempt_id', async () => pay({ quote_token: (await newQuote()).quote_token }),
-    '400 validation_error retry_same_attempt', /^payment_attempt_id: is required$/],
+    '400 validation_error stop', /^payment_attempt_id: is required$/],
   ['an attempt id with a slash', async () => pay({ quote_token: (await newQuote()).quote_token, payment_attempt_id: 'a/b' }),
-    '400 validation_error retry_same_attempt', /^payment_attempt_id: must be 1 to 128 characters of /],
+    '400 validation_error stop', /^payment_attempt_id: must be 1 to 128 characters of /],
   ['a settlement token as the quote token', () => settle({ quote_token: bought.settlement_token }),
     '400 validation_error stop', /^quote_token: is a settlement token; send the quote token$/],
   ['a quote token that was changed', () => settle({ quote_token: changed(expiredQuote.quote_token, expiredQuote.quote_token.length - 10) }),

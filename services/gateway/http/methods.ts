@@ -18,10 +18,16 @@ const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${escaped(url).replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);
 
-/** A path of the API with the ids of a sent one: `/v1/quotes/:quote_id` → `/v1/quotes/q_1`. */
+/**
+ * A path of the API with the ids of a sent one: `/v1/quotes/:quote_id` → `/v1/quotes/q_1`. Null:
+ * one of its words is far from what was sent.
+ */
 const withParameters = (url: string, sent: readonly string[]): string | null => {
   const parts = url.split('/');
-  return parts.length === sent.length
+  if (parts.length !== sent.length) return null;
+  const isNear = (part: string, at: number) =>
+    part.startsWith(':') || part === sent[at] || nearest(sent[at]!, [part]) !== undefined;
+  return parts.every(isNear)
     ? parts.map((part, at) => (part.startsWith(':') ? sent[at] : part)).join('/')
     : null;
 };
