@@ -217,7 +217,8 @@ export const Currency = z.literal('USDC').meta({ id: 'Currency', description: 'A
  * Free text that is shown to people. Control characters and line separators are refused, because
  * they could forge a line in a mail or a log. Characters that reorder text or are invisible (bidi
  * controls, zero widths, tags, fillers) are refused, because two names could then look alike. ZWNJ,
- * ZWJ and variation selectors are allowed, because Persian, Indic scripts and emoji need them. At
+ * ZWJ and variation selectors are allowed, because Persian, Indic scripts and emoji need them. Tags
+ * are allowed in the flag of a region alone: a black flag, the letters of the region, and an end. At
  * least one character must be visible.
  */
 export const label = (max: number, example = 'Weather API') =>
@@ -226,7 +227,7 @@ export const label = (max: number, example = 'Weather API') =>
     .min(1)
     .max(max)
     .regex(
-      /^(?=.*[\p{L}\p{N}\p{P}\p{S}])(?:[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\u200c\u200d])+$/u,
+      /^(?=.*[\p{L}\p{N}\p{P}\p{S}])(?:[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\u200c\u200d]|(?<=\u{1f3f4})[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})+$/u,
       'must be visible text without control or invisible characters',
     )
     .meta({ examples: [example] });
