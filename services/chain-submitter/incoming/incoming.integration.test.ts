@@ -67,7 +67,7 @@ describe('checkIncoming', () => {
         signed(await fixture.payer(PRICE), {
           legs: [{ owner: Keypair.generate().publicKey, amount: PRICE }],
         }),
-      'recipient_mismatch',
+      'payee_not_ready',
     ],
     [
       'a balance that is too small',

@@ -121,7 +121,10 @@ const readSignedPayment = async (
       : null;
   const states = await readForCaller(Promise.all(input.map(({ owner }) => tokenAccounts.getState(owner))));
   if (states.some((state) => state !== 'ready'))
-    refuse('recipient_mismatch', 'a payee has no token account; create it before it is paid');
+    refuse(
+      'payee_not_ready',
+      'the account that receives the payment does not exist yet; try again in some seconds',
+    );
   const transfer = ofBytes ?? (await readWalletTransfer(deps, ofWallet!, order));
   return {
     ...transfer,

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
@@ -135,4 +136,37 @@ test('with all origins allowed, no page may send cookies', async () => {
     expect(allowed).toMatchObject({ 'access-control-allow-origin': '*' });
     expect(allowed).not.toHaveProperty('access-control-allow-credentials');
   }
+});
+
+describe('the calls of a wallet that has scanned a code', () => {
+  const path = `/v1/payment-links/${newId('pl')}/solana-pay/test/${'a'.repeat(43)}`;
+  test.each(['off', 'listed', 'all'])('are for every page, refusals included: %s', async (gateway) => {
+    const call = (method: string, headers: Record<string, string> = {}, body?: string) =>
+      fetch(`${gateways[gateway]!.url}${path}`, {
+        method,
+        headers: { origin: OTHER, ...headers },
+        ...(body !== undefined && { body }),
+      });
+    const asked = await call('OPTIONS', {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type',
+    });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-methods')).toContain('POST');
+    expect(asked.headers.get('access-control-allow-headers')).toContain('content-type');
+    const json = { 'content-type': 'application/json' };
+    for (const answer of [asked, await call('GET'), await call('POST', json, '{"account":"no"}')]) {
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+    }
+  });
+
+  test('no other call of payment links is', async () => {
+    const url = `${gateways.off!.url}/v1/payment-links`;
+    const headers = { origin: OTHER, 'access-control-request-method': 'POST' };
+    for (const open of [url, `${url}/${newId('pl')}/quote`]) {
+      const { status, headers: answered } = await fetch(open, { method: 'OPTIONS', headers });
+      expect([status, answered.get('access-control-allow-origin')]).toEqual([405, null]);
+    }
+  });
 });

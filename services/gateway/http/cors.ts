@@ -3,6 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
 import type { Paths } from './methods.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True for a call without a credential that pages of every origin may make. */
+    isOpen?: boolean;
+  }
+}
+
 /** The longest time that Chromium caches a preflight. Firefox caches it for up to a day. */
 const PREFLIGHT_SECONDS = 7200;
 
@@ -12,9 +19,8 @@ type Origins = readonly string[] | '*' | undefined;
 const ALLOWED_HEADERS = ['authorization', 'content-type', 'x-request-id', 'traceparent', IDEMPOTENCY_KEY];
 const EXPOSED_HEADERS = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', IDEMPOTENT_REPLAYED];
 
-/** Headers of a public document that a page of any origin may send, and those that it may read. */
+/** Headers of an open call that a page of any origin may send, and those that it may read. */
 const PUBLIC_PREFLIGHT = {
-  'access-control-allow-methods': 'GET, HEAD',
   'access-control-allow-headers': [...ALLOWED_HEADERS, 'if-none-match', 'if-range', 'range'].join(', '),
   'access-control-max-age': String(PREFLIGHT_SECONDS),
 };
@@ -24,19 +30,28 @@ const PUBLIC_ANSWER = {
 };
 
 /**
- * Lets pages of every origin read the public documents, refusals included: a page that pays
- * verifies quotes and receipts with the published keys. No credential is part of such a call.
+ * Lets pages of every origin make the open calls, refusals included: a page that pays verifies
+ * quotes and receipts with the published keys, and a wallet pays a code from a page of its own. No
+ * credential is part of such a call.
  */
-const openDocuments = (app: FastifyInstance, origins: Origins, paths: Paths): void => {
-  const isOpened = ({ headers, routeOptions, method, url }: FastifyRequest): boolean => {
+const openToAll = (app: FastifyInstance, origins: Origins, paths: Paths): void => {
+  /** The open methods of the path of a preflight. */
+  const askedFor = ({ headers, url }: FastifyRequest): string[] =>
+    headers['access-control-request-method'] === undefined ? [] : paths.openMethodsOf(url.split('?', 1)[0]!);
+  const isOpened = (request: FastifyRequest): boolean => {
+    const { headers, routeOptions, method } = request;
     // The configured origins get more, by the plugin.
     if (origins === '*' || origins?.includes(headers.origin ?? '') === true) return false;
-    if (method !== 'OPTIONS') return routeOptions.config.document === 'public';
-    return headers['access-control-request-method'] !== undefined && paths.isPublic(url.split('?', 1)[0]!);
+    if (method === 'OPTIONS') return askedFor(request).length > 0;
+    return routeOptions.config.document === 'public' || routeOptions.config.isOpen === true;
   };
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'OPTIONS' || !isOpened(request)) return done();
-    void reply.code(204).headers(PUBLIC_PREFLIGHT).send();
+    const methods = { 'access-control-allow-methods': askedFor(request).join(', ') };
+    void reply
+      .code(204)
+      .headers({ ...methods, ...PUBLIC_PREFLIGHT })
+      .send();
   });
   app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, _payload, done) => {
     if (isOpened(request)) void reply.headers(PUBLIC_ANSWER).removeHeader('access-control-allow-credentials');
@@ -46,12 +61,12 @@ const openDocuments = (app: FastifyInstance, origins: Origins, paths: Paths): vo
 
 /**
  * Lets scripts of the configured origins call the API and read its answers (Fetch standard, 3.3),
- * and scripts of every origin read the public documents. Without the setting CORS is off for all
+ * and scripts of every origin read the public documents and pay a code. Without the setting CORS is off for all
  * else: browsers block other pages, and OPTIONS answers 405.
  * @param origins whose scripts may call the API; `*` is all of them, without cookies
  */
 export const registerCors = (app: FastifyInstance, origins: Origins, paths: Paths): void => {
-  openDocuments(app, origins, paths);
+  openToAll(app, origins, paths);
   if (origins === undefined) return;
   void app.register(cors, {
     origin: origins === '*' ? '*' : [...origins],

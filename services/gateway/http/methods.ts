@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { nearest } from '../../../shared/contract/nearest.ts';
 
-type Path = { pattern: RegExp; methods: Set<string>; isPublic: boolean };
+type Path = { pattern: RegExp; methods: Set<string>; isOpen: boolean };
 
 export type Paths = {
   /** The methods of a path in alphabetical order; none for an unknown path. */
   methodsOf: (path: string) => string[];
   /** The path with this method that was probably meant. Undefined: none is near. */
   nearestTo: (path: string, method: string) => string | undefined;
-  /** Whether a path is that of a public document. */
-  isPublic: (path: string) => boolean;
+  /** The methods of a path that pages of every origin may call; none for any other path. */
+  openMethodsOf: (path: string) => string[];
 };
 
 const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
@@ -41,14 +41,16 @@ export const collectPaths = (app: FastifyInstance): Paths => {
   app.addHook('onRoute', ({ url, method, config }) => {
     // The route of preflights is for every path, so it does not make a path known.
     if (url === '*') return;
-    const path = paths.get(url) ?? { pattern: patternOf(url), methods: new Set(), isPublic: false };
+    const path = paths.get(url) ?? { pattern: patternOf(url), methods: new Set(), isOpen: false };
     paths.set(url, path);
-    path.isPublic ||= config?.document === 'public';
+    path.isOpen ||= config?.document === 'public' || config?.isOpen === true;
     for (const each of [method].flat()) path.methods.add(each);
   });
   const find = (path: string) => [...paths.values()].filter(({ pattern }) => pattern.test(path));
+  const methodsIn = (found: readonly Path[]) =>
+    [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
   return {
-    methodsOf: (path) => [...new Set(find(path).flatMap(({ methods }) => [...methods]))].sort(),
+    methodsOf: (path) => methodsIn(find(path)),
     nearestTo: (path, method) => {
       const sent = path.replace(/\/$/, '').split('/');
       const others = [...paths].flatMap(([url, { methods }]) => {
@@ -58,6 +60,6 @@ export const collectPaths = (app: FastifyInstance): Paths => {
       // The answer repeats parts of the sent path, so only those that an id can have.
       return /^[\w./-]*$/.test(path) ? nearest(path, others) : undefined;
     },
-    isPublic: (path) => find(path).some(({ isPublic }) => isPublic),
+    openMethodsOf: (path) => methodsIn(find(path).filter(({ isOpen }) => isOpen)),
   };
 };

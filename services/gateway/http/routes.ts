@@ -254,6 +254,8 @@ export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
         operation,
         name: `${contract.name}.${route.name}`,
         ...(operation.isDocument === true && { document: 'public' as const }),
+        // Wallets call these from their own pages.
+        ...(operation.dialect === 'solanaPay' && { isOpen: true }),
       },
       onRequest: async (request) => {
         if (operation.access.length === 0) return;

@@ -6,13 +6,17 @@ import { complete } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Peers } from '../peers.ts';
-import { amountsOf } from '../quotes/price.ts';
+import { amountsOf, preparePayout } from '../quotes/price.ts';
 import { scopeOf } from '../quotes/view.ts';
 import type { Terms } from '../terms.ts';
+import { LIFETIME_MS } from './open-payment-link.ts';
 import { insertPaymentLink } from './store.ts';
 import { type LinkAddress, showPaymentLink } from './view.ts';
 
-type Deps = Pick<Records, 'pool' | 'clock'> & Pick<Terms, 'fee'> & LinkAddress & Pick<Peers, 'findService'>;
+type Deps = Pick<Records, 'pool' | 'clock'> &
+  Pick<Terms, 'fee'> &
+  LinkAddress &
+  Pick<Peers, 'findService' | 'reserveTokenAccount' | 'createPayoutAccount'>;
 
 /** POST /v1/payment-links. */
 export const createPaymentLink =
@@ -24,6 +28,8 @@ export const createPaymentLink =
     if (service === null || service.account_id !== scope.account_id) throw notFound('service');
     if (service.status !== 'active') throw conflict('the service is closing and accepts no new quotes');
     const price = amountsOf(parseMicro(quote_amount ?? service.price), deps.fee);
+    // The first buyer must not wait for it, and a vendor who cannot be paid learns it here.
+    await preparePayout(deps, service, LIFETIME_MS);
     return deps.pool.transaction(async (tx) => {
       const row = await insertPaymentLink(tx, {
         payment_link_id: newId('pl'),

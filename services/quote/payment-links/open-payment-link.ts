@@ -6,7 +6,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Peers, Service } from '../peers.ts';
 import { newQuote, type QuoteSigner } from '../quotes/new-quote.ts';
-import { amountsOf, reservePayout } from '../quotes/price.ts';
+import { amountsOf, preparePayout } from '../quotes/price.ts';
 import { type NewQuote, upsertLinkQuote } from '../quotes/store.ts';
 import type { Terms } from '../terms.ts';
 import { scopeOfLink } from './model.ts';
@@ -19,7 +19,8 @@ export type OpeningDeps = Pick<Records, 'pool' | 'clock'> &
   LinkAddress &
   Pick<Peers, 'findService' | 'reserveTokenAccount' | 'createPayoutAccount'>;
 
-const LIFETIME_MS = 600_000;
+/** How long a buyer may pay the quote of an opening. */
+export const LIFETIME_MS = 600_000;
 /** The platform redeems the payment itself, within seconds unless services are unavailable. */
 const REDEEM_WINDOW_SECONDS = 86_400;
 
@@ -43,14 +44,24 @@ export const findPayableLink = async (
   return { link, service };
 };
 
-/** Signs and records the quote of an opening. */
+/** Makes sure that the vendor can be paid now or within seconds, in words for a buyer. */
+export const prepareForBuyer = async (deps: OpeningDeps, service: Service): Promise<void> => {
+  try {
+    await preparePayout(deps, service, LIFETIME_MS);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
+    const { retryAfterSeconds } = error.extras;
+    throw conflict('this vendor cannot be paid at the moment; ask the vendor', {
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
+  }
+};
+
+/** Signs and records the quote of an opening, whose vendor can be paid. */
 export const openLink = async (
   deps: OpeningDeps,
   { link, service }: Awaited<ReturnType<typeof findPayableLink>>,
 ): Promise<NewQuote> => {
-  // The transaction of a wallet cannot create it, so it is created before the buyer has signed.
-  if (!(await reservePayout(deps, service, LIFETIME_MS)))
-    await deps.createPayoutAccount({ account_id: service.account_id, owner: service.payout_address });
   const quoteId = link.quote_id ?? newId('q');
   const now = deps.clock();
   const terms = {
@@ -78,6 +89,9 @@ export const openLink = async (
 export const openPaymentLink =
   (deps: OpeningDeps): Handler<typeof quote.operations.openPaymentLink> =>
   async ({ payment_link_id }) => {
-    const { quote_token } = await openLink(deps, await findPayableLink(deps, payment_link_id));
+    const found = await findPayableLink(deps, payment_link_id);
+    // The account of a link from before exists when the buyer has signed.
+    await prepareForBuyer(deps, found.service);
+    const { quote_token } = await openLink(deps, found);
     return { quote_token };
   };

@@ -31,7 +31,7 @@ let pool: Pool;
 const account_id = newId('acct');
 let service_id: string;
 let status: 'active' | 'closing';
-let reservation: 'exists' | 'granted';
+let reservation: 'exists' | 'granted' | 'refused';
 const created: object[] = [];
 const published: OutboxRow[] = [];
 const redeemed: string[] = [];
@@ -150,13 +150,28 @@ test('each opening signs a quote that names link, title, address and memo', asyn
   expect(await codeOf(open({ payment_link_id: newId('pl') }))).toBe('not_found');
 });
 
-test('an opening creates the token account that its buyer pays, because a wallet cannot', async () => {
+test('making a link creates the token account that its buyers pay, and so does opening one', async () => {
   const link = await make();
   await open(link);
   expect(created).toEqual([]);
   reservation = 'granted';
-  await open(link);
+  await make();
   expect(created).toEqual([{ account_id, owner: PAYOUT }]);
+  await open(link);
+  expect(created).toHaveLength(2);
+});
+
+test('an address that cannot be paid is refused to its vendor with the way out, and to a buyer without', async () => {
+  const link = await make();
+  reservation = 'refused';
+  await expect(make()).rejects.toThrow('send any USDC to the address from a wallet');
+  const phone = {
+    ...{ payment_link_id: link.payment_link_id, environment: 'test' as const },
+    account: PAYOUT,
+  };
+  const scan = () => requestPhonePayment(deps())({ ...phone, handle: 'A'.repeat(43) }, { kind: 'none' });
+  for (const ask of [() => open(link), scan])
+    await expect(ask()).rejects.toThrow('this vendor cannot be paid at the moment; ask the vendor');
 });
 
 test('no other quote can claim to be of a link', async () => {

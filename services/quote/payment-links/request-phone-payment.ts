@@ -6,7 +6,7 @@ import { displayUsdc } from '../../../shared/lib/usdc.ts';
 import type { Peers } from '../peers.ts';
 import { deleteUnusedLinkQuote } from '../quotes/store.ts';
 import { findPhoneLink } from './describe-phone-payment.ts';
-import { type OpeningDeps, openLink } from './open-payment-link.ts';
+import { type OpeningDeps, openLink, prepareForBuyer } from './open-payment-link.ts';
 
 type Deps = OpeningDeps & Pick<Peers, 'payLinkByPhone'>;
 
@@ -21,6 +21,8 @@ export const requestPhonePayment =
   (deps: Deps): Handler<typeof quote.operations.requestPhonePayment> =>
   async ({ payment_link_id, handle, account }) => {
     const found = await findPhoneLink(deps, payment_link_id);
+    // Until it exists, settlement answers 503 with Retry-After.
+    await prepareForBuyer(deps, found.service);
     const { quote_id, quote_token } = await openLink(deps, found);
     try {
       const asked_from = clientOfCall()?.address ?? null;

@@ -58,3 +58,17 @@ export const reservePayout = async (
   checkReservation(reservation);
   return reservation.status === 'exists';
 };
+
+/**
+ * Makes sure that the token account of payments exists now or within seconds which cannot create it
+ * themselves, because a wallet of somebody else signs them.
+ * @throws ServiceError conflict where the payout address cannot receive USDC
+ */
+export const preparePayout = async (
+  deps: Parameters<typeof reservePayout>[0] & Pick<Peers, 'createPayoutAccount'>,
+  { account_id, payout_address }: Pick<Service, 'account_id' | 'payout_address'>,
+  lifetimeMs: number,
+): Promise<void> => {
+  if (await reservePayout(deps, { account_id, payout_address }, lifetimeMs)) return;
+  await deps.createPayoutAccount({ account_id, owner: payout_address });
+};

@@ -7,7 +7,7 @@ import { type ApplyProgress, refusedProgress } from '../settlements/model/progre
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
 import { asOpen } from './as-open.ts';
 import { EXPIRED, isPayable, type LinkQuoteDeps, orderOfLink, readLinkQuote } from './link-quote.ts';
-import { acceptErrorOf } from './model/accept-error.ts';
+import { payerErrorOf } from './model/accept-error.ts';
 import type { Refusal } from './model/refusal.ts';
 import { type IncomingOrder, recordedPaymentOf } from './order.ts';
 
@@ -16,7 +16,7 @@ export type PayLinkByPhoneDeps = AcceptDeps &
   Pick<Peers, 'buildIncoming' | 'submitIncoming'> & { applyProgress: ApplyProgress };
 
 const refuse = (refusal: Refusal): never => {
-  throw acceptErrorOf(refusal, 'no');
+  throw payerErrorOf(refusal);
 };
 
 /**

@@ -37,6 +37,8 @@ const INCOMING_REASONS = [
   'unknown_instruction',
   // The chain or the platform refuses it. Nothing was signed.
   'simulation_failed',
+  /** A payee has no token account yet. */
+  'payee_not_ready',
   'insufficient_funds',
   'blockhash_expired',
   'budget_exhausted',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ErrorCode, SafeAction } from '../../../../shared/contract/errors.ts';
 import { errorOf, toX402 } from '../x402-refusal.ts';
-import { acceptErrorOf } from './accept-error.ts';
+import { acceptErrorOf, payerErrorOf } from './accept-error.ts';
 import type { Refusal } from './refusal.ts';
 
 /** `undefined`: the gateway's default for the code. Repeating the same bytes is one of them. */
@@ -31,6 +31,10 @@ test.each<Row>([
     ...(['budget_exhausted', 'service_unavailable', undefined] as const),
     ...(['facilitator_budget_exhausted', 'service_unavailable'] as const),
   ],
+  [
+    ...(['payee_not_ready', 'service_unavailable', undefined] as const),
+    ...(['invalid_exact_svm_payload_recipient_mismatch', 'validation_error'] as const),
+  ],
   ['other_service', 'conflict', 'stop', 'duplicate_settlement', 'conflict'],
   [
     ...(['amount_mismatch', 'validation_error', undefined] as const),
@@ -52,4 +56,23 @@ test('nobody signs again while the money of the refused bytes may have moved', (
   const refusal = { reason: 'blockhash_expired', message: 'why' } as const;
   for (const moved of ['unknown', 'yes'] as const)
     expect(acceptErrorOf(refusal, moved).extras.safe_action).not.toBe('new_quote');
+});
+
+test('the account of a payee that is not there yet is worth a repeat within seconds', () => {
+  const refusal = { reason: 'payee_not_ready', message: 'why' } as const;
+  for (const error of [acceptErrorOf(refusal, 'no'), payerErrorOf(refusal)])
+    expect(error).toMatchObject({ code: 'service_unavailable', extras: { retryAfterSeconds: 3 } });
+});
+
+test.each<Refusal['reason']>([
+  'payee_not_ready',
+  'simulation_failed',
+  'insufficient_funds',
+  'signing_paused',
+  'closed',
+])('who scans a code reads a sentence about what to do: %s', (reason) => {
+  const { message, code } = payerErrorOf({ reason, message: 'a payee has no token account' });
+  expect(message).toMatch(/^[A-Z][^_]+\.$/);
+  expect(message).not.toContain('payee');
+  expect(code).toBe(acceptErrorOf({ reason, message: '' }, 'no').code);
 });

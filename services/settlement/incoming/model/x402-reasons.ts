@@ -4,6 +4,7 @@ const PAYLOAD = 'invalid_exact_svm_payload_';
 
 /** Reasons whose name in x402 is not the prefix and the reason. */
 const NAMES: Partial<Record<IncomingReason, string>> = {
+  payee_not_ready: `${PAYLOAD}recipient_mismatch`,
   fee_payer_not_managed_by_facilitator: 'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
   // x402 names the position. The message names the instruction.
   unknown_instruction: `${PAYLOAD}unknown_fourth_instruction`,
