@@ -1,6 +1,13 @@
 import type { Finish } from './deliveries.ts';
 import type { Metering } from './meter.ts';
 
+/**
+ * How long a handler may continue after its buyer disconnected. Then the buyer may repeat the
+ * request, once: a handler that has given up never ends, and one that still runs must not be run
+ * again and again.
+ */
+export const GRACE_MS = 30_000;
+
 /** How an admitted request ends, and the headers that its answer must have. */
 export type Admitted = {
   headers: Record<string, string>;

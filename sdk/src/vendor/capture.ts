@@ -1,6 +1,11 @@
-import { type Admitted, createCopy, deliveredHeaders } from './admitted.ts';
+import { pause } from '../wait.ts';
+import { type Admitted, createCopy, deliveredHeaders, GRACE_MS } from './admitted.ts';
 import { isDelivered, store } from './answers.ts';
 import { captureMetered } from './metered-capture.ts';
+
+/** An answer without an end of its own, so its handler must learn at once that nobody reads it. */
+const isEvents = (headers: Headers): boolean =>
+  /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
 
 /**
  * Passes a handler's answer to the buyer, and ends the delivery after its last byte. Streams stay
@@ -47,10 +52,17 @@ export const capture = async (response: Response, admitted: Admitted, limit: num
         if (chunk === null) controller.close();
         else controller.enqueue(chunk);
       },
-      // The buyer disconnected. The rest is read for a repeat, unless it is too long to be stored.
+      // The buyer disconnected. The rest is read for a repeat, for a while and unless it is too long
+      // to be stored. Then the handler learns it.
       cancel: async (reason) => {
-        while (!copy.tooLong()) if ((await next()) === null) return;
-        await finish(null);
+        const rest = async (): Promise<'ended' | null> => {
+          while (!copy.tooLong()) if ((await next()) === null) return 'ended';
+          return null;
+        };
+        const read = isEvents(headers) ? null : await Promise.race([rest(), pause(GRACE_MS)]);
+        if (read === 'ended') return;
+        // First, because the end of the reader is not the end of the answer.
+        await finish(copy.tooLong() ? null : 'gone');
         await reader.cancel(reason);
       },
     }),

@@ -69,9 +69,10 @@ export type Begun =
  * Ends a delivery: with its answer, with null if it was made but not stored, or with `failed`, so
  * that it can be requested again, or with `undone`, as if it had not been requested. Only the first
  * of these counts. `left` comes before them: the buyer disconnected, and the run has not ended for
- * a while. Once for a payment, another request may run the handler then. Never throws.
+ * a while. Once for a payment, another request may run the handler then. With `gone` the run has
+ * ended because the buyer disconnected. So may another request, once. Never throws.
  */
-export type Finish = (outcome: StoredAnswer | null | 'failed' | 'undone' | 'left') => Promise<void>;
+export type Finish = (outcome: StoredAnswer | null | 'failed' | 'undone' | 'left' | 'gone') => Promise<void>;
 /** The result of redeem or consume. `spent` is final; a refusal consumed nothing. */
 export type Opening = 'open' | 'spent' | Receipt | Refusal;
 
@@ -179,8 +180,13 @@ const deliverFor = (
     await leaving;
     try {
       if (outcome === 'undone') await stored.remove();
+      else if (outcome === 'gone' && known.left !== true) await stored.write({ ...known, left: true });
       // Who finds the record of a delivery that was made does not ask for the lock.
-      else if (outcome !== 'failed' && (await stored.write({ ...known, done: outcome }))) return lock.leave();
+      else if (
+        outcome !== 'failed' &&
+        (await stored.write({ ...known, done: outcome === 'gone' ? null : outcome }))
+      )
+        return lock.leave();
     } catch (error) {
       onError(error);
     }
