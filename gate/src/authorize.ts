@@ -9,10 +9,10 @@ import { refuseRoute, refuseWith, sendAnswer } from './answers.ts';
 import type { CallRecord } from './call-log.ts';
 import type { CallSpan } from './call-span.ts';
 import { addressOf, askFree, type FreeCalls, REMAINING_HEADER } from './free-calls.ts';
-import { answered, type Delivery, hasIdentity, identityOf, isPreflight, paidRecord } from './gate.ts';
+import { answered, type Delivery, identityOf, isPreflight, paidRecord } from './gate.ts';
 import { hasUnremovable } from './headers.ts';
 import { paymentHeaders } from './payment-headers.ts';
-import { unreadBody } from './request-body.ts';
+import { hasBody, unreadBody } from './request-body.ts';
 import { faultOf, HEADER_FAULT, type RequestFault } from './request-fault.ts';
 import type { Route, Router } from './routes.ts';
 import type { Settings } from './settings.ts';
@@ -60,7 +60,7 @@ const incomingOf = ({ method, target, request }: Question, proxies: number): Inc
   header: (name) => headerOf(request.headers, name),
   // The peer is the proxy.
   address: proxies === 0 ? null : addressOf(request, proxies),
-  isBodyLast: hasIdentity(request),
+  isBodyLast: hasBody(request),
   // Proxies ask without the body.
   body: async () => identityOf(request, unreadBody(request)),
 });

@@ -55,16 +55,18 @@ export const targetOf = ({ url }: IncomingMessage): { target: string; path: stri
 /** Path and query, and the route. */
 type Found = { target: string; path: string; route: Route | null; isPreflight: boolean };
 
-/** What identifies a paid request besides method and target: the asked part of it, and its body. */
-export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: RequestBody): Uint8Array => {
-  const more = rest === null ? '' : `length: ${headers['content-length'] ?? 'unknown'}\n`;
-  const range = headers.range === undefined ? '' : `range: ${headers.range}\n`;
-  return more === '' && range === '' ? beginning : Buffer.concat([Buffer.from(`${range}${more}`), beginning]);
-};
+/** What identifies a paid request besides method, target and headers: its body, as far as it was read. */
+export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: RequestBody): Uint8Array =>
+  rest === null
+    ? beginning
+    : Buffer.concat([Buffer.from(`length: ${headers['content-length'] ?? 'unknown'}\n`), beginning]);
 
-/** True if such a part or a body identifies a request. */
-export const hasIdentity = (request: IncomingMessage): boolean =>
-  hasBody(request) || request.headers.range !== undefined;
+/** The answer to a body that was not read to its end is stored for no repeat, which may have another end. */
+const unlessStreamed = (admission: Admission, { rest }: RequestBody): Admission => {
+  if (admission.kind === 'answer' || rest === null) return admission;
+  const { finish } = admission;
+  return { ...admission, finish: (outcome) => finish(typeof outcome === 'object' ? null : outcome) };
+};
 
 /** When there may be room for a body again. */
 const NO_ROOM_MS = 5000;
@@ -86,7 +88,7 @@ const admit = async (
     header: (name) => headerOf(request.headers, name),
     address: addressOf(request, settings.proxies),
     // Nobody uploads a body to learn its price, or for a payment that does not pay.
-    isBodyLast: hasIdentity(request),
+    isBodyLast: hasBody(request),
     body: async () => {
       try {
         body = await readBody(settings.hashBytes);
@@ -99,7 +101,7 @@ const admit = async (
     ready: async () => ((await upstream.isAlive()) ? null : unavailable('upstream_unreachable')),
   };
   const admission = await paywall.admit(incoming, request, route!.paid!);
-  return { admission, body };
+  return { admission: unlessStreamed(admission, body), body };
 };
 
 /** The address of the caller, as the upstream gets it. */

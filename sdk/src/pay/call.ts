@@ -1,5 +1,5 @@
 import { type Amount, microOf } from '../amounts.ts';
-import { identityOf } from '../request-identity.ts';
+import { decidingHeaders, identityOf } from '../request-identity.ts';
 import type { Fetch } from '../transport.ts';
 import { type CallBody, NO_BODY, readBody } from './body.ts';
 import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER } from './dialects.ts';
@@ -22,8 +22,8 @@ export type Call = {
   /** Further options of the platform's or the caller's own fetch. */
   more: RequestInit;
   /**
-   * Method and address, or a hash of them and the body. Two calls with the same fingerprint are the
-   * same request.
+   * Method, address, and the headers that decide the answer, or a hash of them and the body. Two
+   * calls with the same fingerprint are the same request.
    */
   fingerprint: string;
 };
@@ -98,6 +98,7 @@ export const readCall = async (
   const [url] = address.split('#', 1) as [string];
   const { body: _body, headers: _headers, method: _method, redirect, signal, ...rest } = init;
   for (const name of PAYMENT_HEADERS) headers.delete(name);
+  const deciding = decidingHeaders((name) => headers.get(name), body.bytes?.length !== 0);
   return {
     method,
     url,
@@ -109,7 +110,7 @@ export const readCall = async (
     maxAmount: maxAmount === undefined ? undefined : microOf(maxAmount),
     approve,
     more: { ...(source === null ? {} : passedOn(source)), ...rest },
-    fingerprint: await fingerprintOf(`${method} ${url}`, body),
+    fingerprint: await fingerprintOf(`${method} ${url}${deciding === null ? '' : ` ${deciding}`}`, body),
   };
 };
 

@@ -4,12 +4,14 @@ import { CLOSE_TAB_HEADER } from '../pay/dialects.ts';
 import {
   answer,
   failed,
+  fits,
   IN_PROGRESS,
   isUsedUp,
   type Refusal,
   refuse,
   restore,
   unavailable,
+  withVaried,
 } from './answers.ts';
 import { createAddressCheck } from './configuration.ts';
 import { type Begun, createDeliveries, type Finish } from './deliveries.ts';
@@ -189,14 +191,20 @@ const bodyIn = async (incoming: Incoming, limit: number): Promise<Uint8Array | R
 
 type Deliver = Extract<Begun, { kind: 'deliver' }>;
 
-/** Adds the events of a delivery to its end. */
-const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Deliver): Finish => {
+/** Adds to the end of a delivery its events, and what its answer depends on. */
+const logged = (
+  log: Log,
+  about: Omit<PaywallEvent, 'event'>,
+  { finish }: Deliver,
+  { header }: Incoming,
+): Finish => {
   log({ event: 'opened', ...about });
   return async (outcome) => {
-    if (outcome === 'left') log({ event: 'handler_failed', ...about, reason: 'disconnected' });
+    if (outcome === 'left' || outcome === 'gone')
+      log({ event: 'handler_failed', ...about, reason: 'disconnected' });
     else if (outcome === 'failed' || outcome === 'undone') log({ event: 'handler_failed', ...about });
     else log({ event: 'delivered', ...about, ...(outcome === null ? {} : { status: outcome.status }) });
-    await finish(outcome);
+    await finish(typeof outcome === 'object' && outcome !== null ? withVaried(outcome, header) : outcome);
   };
 };
 
@@ -264,6 +272,9 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
       case 'refused':
         return refuseTo(bill, incoming, { dialect, refusal: begun.refusal, about });
       case 'replay':
+        // Of one payment there is one answer, and it is for a request with other headers.
+        if (!fits(begun.answer, incoming.header))
+          return refuseTo(bill, incoming, { dialect, refusal: UNDELIVERABLE.spent, about });
         log({ event: 'replayed', status: begun.answer.status, ...about });
         return { kind: 'answer', response: restore(begun.answer) };
       case 'deliver': {
@@ -277,7 +288,7 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
           headers: receipt?.headers ?? {},
           isRepeatable: begun.isRepeatable === true,
           metering,
-          finish: logged(log, { ...about, payment_id: paymentId }, begun),
+          finish: logged(log, { ...about, payment_id: paymentId }, begun, incoming),
         };
       }
       default:

@@ -95,7 +95,31 @@ export const refuse = ({ status, error, reason, retryAfterSeconds }: Refusal): R
   );
 
 /** A stored delivery. `body` is base64. */
-export type StoredAnswer = { status: number; headers: [string, string][]; body: string };
+export type StoredAnswer = {
+  status: number;
+  headers: [string, string][];
+  body: string;
+  /** The headers of the request that it depends on. It answers no request with others. */
+  varied?: [string, string | null][];
+};
+
+/** The headers of a request that an answer names in `Vary`. */
+const variedBy = (headers: readonly [string, string][], header: (name: string) => string | null) =>
+  headers
+    .filter(([name]) => name.toLowerCase() === 'vary')
+    .flatMap(([, names]) => names.toLowerCase().split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== '*')
+    .map((name): [string, string | null] => [name, header(name)]);
+
+/** A stored delivery with what it depends on. */
+export const withVaried = (answer: StoredAnswer, header: (name: string) => string | null): StoredAnswer => {
+  const varied = variedBy(answer.headers, header);
+  return varied.length === 0 ? answer : { ...answer, varied };
+};
+/** True if a stored delivery is the answer to a request with these headers. */
+export const fits = ({ varied = [] }: StoredAnswer, header: (name: string) => string | null): boolean =>
+  varied.every(([name, value]) => header(name) === value);
 
 /** Headers of one connection or time, which do not belong to a repeated answer. */
 const CONNECTION_HEADERS = new Set([

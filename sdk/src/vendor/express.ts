@@ -1,6 +1,9 @@
+import { utf8 } from '../encoding.ts';
 import type { Incoming } from './incoming.ts';
+import { joined } from './metered-answer.ts';
 import {
   captureNode,
+  hasBody,
   headerOf,
   isParsed,
   type NodeBody,
@@ -12,6 +15,7 @@ import type { NodeResponse } from './node-copy.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
 import { checkRoute, type PaidRoute } from './route.ts';
+import { type Uploading, uploadsOf } from './uploads.ts';
 
 /** The part of an Express 5 request that the middleware uses. */
 export type ExpressRequest = {
@@ -23,21 +27,31 @@ export type ExpressRequest = {
 } & NodeBody;
 export type ExpressResponse = NodeResponse & { appendHeader: (name: string, value: string) => unknown };
 
+type Parsed = { body?: unknown } & Uploading;
+
+/** True for what parsers of Express 4 leave of a body that they do not read. */
+const isUnread = ({ body, headers, readableDidRead }: ExpressRequest & Parsed): boolean =>
+  typeof body === 'object' &&
+  body !== null &&
+  Object.keys(body).length === 0 &&
+  !ArrayBuffer.isView(body) &&
+  !readableDidRead &&
+  hasBody(headers);
+
 /**
- * The body of a request: the parsed body, or the bytes, which then become `request.body` as with
- * `express.raw()`. So parsers belong before the paywall.
+ * The body of a request: the parsed body with its files, or the bytes, which then become
+ * `request.body` as with `express.raw()`. So parsers belong before the paywall.
  */
-const bodyOf = async (
-  request: ExpressRequest & { body?: unknown },
-  limit: number,
-): Promise<Uint8Array | null> => {
-  if (request.body !== undefined) return parsedBytes(request.body);
+const bodyOf = async (request: ExpressRequest & Parsed, limit: number): Promise<Uint8Array | null> => {
+  const files = await uploadsOf(request);
+  if (files !== null) return joined([parsedBytes(request.body), utf8('\n'), files]);
+  if (request.body !== undefined && !isUnread(request)) return parsedBytes(request.body);
   const bytes = await readNode(request, limit);
   if (bytes !== null && bytes.length > 0) request.body = bytes;
   return bytes;
 };
 
-const incomingOf = (request: ExpressRequest & { body?: unknown }): Incoming => ({
+const incomingOf = (request: ExpressRequest & Parsed): Incoming => ({
   method: request.method,
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),

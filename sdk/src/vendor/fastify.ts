@@ -1,5 +1,13 @@
-import type { Incoming } from './incoming.ts';
-import { captureNode, headerOf, isParsed, type NodeHeaders, parsedBytes } from './node.ts';
+import { ConsumedBodyError, type Incoming } from './incoming.ts';
+import {
+  captureNode,
+  hasBody,
+  headerOf,
+  isParsed,
+  type NodeHeaders,
+  parsedBytes,
+  READ_LATER,
+} from './node.ts';
 import type { NodeResponse } from './node-copy.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
@@ -25,9 +33,11 @@ const incomingOf = (request: FastifyRequest & { body?: unknown }): Incoming => (
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),
   address: request.ip,
-  // Fastify has parsed it within its own limit. A body that a handler reads itself (uploads) is not
-  // hashed.
-  body: () => Promise.resolve(parsedBytes(request.body)),
+  // Fastify has parsed it within its own limit.
+  body: async () => {
+    if (request.body === undefined && hasBody(request.headers)) throw new ConsumedBodyError(READ_LATER);
+    return parsedBytes(request.body);
+  },
   isParsed: () => isParsed(request.body),
 });
 

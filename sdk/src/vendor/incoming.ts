@@ -1,5 +1,5 @@
 import { REQUEST_ID_HEADER, readUpTo } from '../pay/dialects.ts';
-import { identityOf } from '../request-identity.ts';
+import { decidingHeaders, identityOf } from '../request-identity.ts';
 import { resourceOf } from '../resource.ts';
 import type { Refusal } from './answers.ts';
 import { readPath } from './path.ts';
@@ -53,21 +53,31 @@ export const requestIdOf = (incoming: Incoming): string | null | undefined => {
   return id === null || REQUEST_ID.test(id) ? id : undefined;
 };
 
-/** Identifies a request by method, path with query, body, and the buyer's id. */
+/**
+ * Identifies a request by method, path with query, body, the headers that decide its answer, and
+ * the buyer's id.
+ */
 export const requestHash = (
-  { method, target }: Incoming,
+  { method, target, header }: Incoming,
   requestId: string | null,
   body: Uint8Array,
-): Promise<string> => identityOf(JSON.stringify([method, target, requestId]), body);
+): Promise<string> => {
+  const deciding = decidingHeaders(header, body.length > 0);
+  const parts = [method, target, requestId, ...(deciding === null ? [] : [deciding])];
+  return identityOf(JSON.stringify(parts), body);
+};
 
-/** Something has read the body before the paywall. Only the vendor can change that. */
+/**
+ * The paywall cannot know the body, because something has read it before, or reads it after. Only
+ * the vendor can change that.
+ */
 export class ConsumedBodyError extends TypeError {
   override readonly name: string = 'ConsumedBodyError';
 
-  constructor() {
-    super(
-      'the body was read before the paywall and cannot be read again; put the paywall first, or pass it a copy of the request',
-    );
+  constructor(
+    message = 'the body was read before the paywall and cannot be read again; put the paywall first, or pass it a copy of the request',
+  ) {
+    super(message);
   }
 }
 

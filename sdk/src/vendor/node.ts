@@ -1,4 +1,4 @@
-import type { Admitted } from './admitted.ts';
+import { type Admitted, GRACE_MS } from './admitted.ts';
 import { isDelivered, type StoredAnswer, store } from './answers.ts';
 import { announcesMore, ConsumedBodyError } from './incoming.ts';
 import { meterNode } from './metered-node.ts';
@@ -30,8 +30,7 @@ export type NodeBody = {
  */
 export const readNode = (request: NodeBody, limit: number): Promise<Uint8Array | null> => {
   const length = headerOf(request.headers, 'content-length');
-  if (request.headers['transfer-encoding'] === undefined && Number(length ?? 0) === 0)
-    return Promise.resolve(new Uint8Array());
+  if (!hasBody(request.headers)) return Promise.resolve(new Uint8Array());
   if (request.readableDidRead) return Promise.reject(new ConsumedBodyError());
   if (announcesMore(length, limit)) {
     request.resume();
@@ -73,19 +72,32 @@ const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
 export const isParsed = (body: unknown): boolean =>
   body !== undefined && body !== null && !ArrayBuffer.isView(body);
 
-/** The bytes of a parsed body. Equal bodies have equal bytes. */
+/** True if a request announces a body. */
+export const hasBody = (headers: NodeHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headerOf(headers, 'content-length') ?? 0) > 0;
+
+/** True for a stream, whose bytes only its reader will know. */
+const isStream = (body: object): boolean => 'pipe' in body || 'getReader' in body;
+
+/**
+ * The bytes of a parsed body. Equal bodies have equal bytes.
+ * @throws ConsumedBodyError if it is a stream, or has one
+ */
 export const parsedBytes = (body: unknown): Uint8Array => {
   if (body === undefined || body === null) return new Uint8Array();
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  const parts = typeof body === 'object' ? [body, ...Object.values(body).flat()] : [];
+  if (
+    parts.some((part) => typeof part === 'object' && part !== null && (isStream(part) || 'toBuffer' in part))
+  )
+    throw new ConsumedBodyError(READ_LATER);
+  return new TextEncoder().encode(JSON.stringify(body));
 };
 
-/**
- * How long a handler may continue after its buyer disconnected. Then the buyer may repeat the
- * request, once: a handler that has given up never ends, and one that still runs must not be run
- * again and again.
- */
-const GRACE_MS = 30_000;
+/** What a handler reads itself is not known before it runs. */
+export const READ_LATER =
+  "the body is read after the paywall, which cannot tell it from another one; let a parser read it before (for @fastify/multipart attachFieldsToBody: 'keyValues')";
 
 const setHeaders = (response: NodeResponse, headers: Record<string, string>): void => {
   // A cache would deliver paid content for free. A handler may override this.
