@@ -15,7 +15,7 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
   return (
     <Section
       title="Conversion"
-      about={`Quotes created in this period.${hasOthers ? ' x402 and MPP payments have no quote and are not counted.' : ''}`}
+      about={`Quotes of your server in this period. Buyers who only ask the price share one.${hasOthers ? ' x402 and MPP payments have no quote and are not counted.' : ''}`}
     >
       <Stack>
         <ol className="funnel">

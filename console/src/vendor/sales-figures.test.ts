@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { DEMO_SHOP, TRIAL_SHOP } from './own-quotes.ts';
 import {
   findSales,
   funnelOf,
@@ -148,6 +149,13 @@ test('conversion counts each loaded quote once, and revenue all payments that we
     ['stl_elsewhere', 7n],
   ]);
   expect(revenueOf(sales, refundedOf)).toEqual({ ...paid, refunded: 400_001n, net: 2_570_001n });
+});
+
+test('the console’s own quotes are not counted in the conversion', () => {
+  const own = [`${TRIAL_SHOP}/report`, `${DEMO_SHOP}/data`].map((resource, at) =>
+    quote(`own${at}`, { scope: { resource } }),
+  );
+  expect(funnelOf(joinSales([quote('a'), ...own], [], NOW))).toMatchObject({ quoted: 1, open: 1 });
 });
 
 test('payments without a quote are separate sales, count as revenue and not in the conversion', () => {

@@ -1,4 +1,5 @@
 import type { Output } from '../../../sdk/src/main.ts';
+import { isFromServer } from './own-quotes.ts';
 import { isOutgoingRail } from './rail.ts';
 
 /** Sales: a vendor's quotes joined with their settlements. Pure; amounts are bigint micro-units. */
@@ -61,6 +62,16 @@ export const movedOf = (payment: Settlement): bigint =>
   payment.status === 'merged' || (payment.authorization !== undefined && !isPaid(payment))
     ? 0n
     : BigInt(payment.quote_amount);
+
+type Authorization = NonNullable<Settlement['authorization']>;
+/** Whether the fee takes all that was used of an authorization, so that nobody pays it. */
+export const isBelowFee = ({ used, least_capture }: Authorization): boolean =>
+  used !== '0' && BigInt(used) < BigInt(least_capture);
+/** The smallest fee of a capture. Use that does not exceed it is released. */
+export const feeOf = ({ least_capture }: Authorization): bigint => BigInt(least_capture) - 1n;
+/** Whether the fee takes a fourth or more of what was captured. */
+export const hasHighFee = ({ authorization, quote_amount, fee_amount }: Settlement): boolean =>
+  authorization !== undefined && BigInt(fee_amount) * 4n >= BigInt(quote_amount);
 
 /** What the vendor keeps of a payment, after its fee, also one that is billed, and refunds. */
 export const keptOf = ({ net_amount, accrued_fee }: Settlement, refunded: bigint): bigint =>
@@ -154,12 +165,13 @@ type Funnel = {
 };
 
 /**
- * How many sales with a quote reached which stage. A reversed payment does not count as paid. The
- * quote of an extension is part of the sale whose ceiling it raises.
+ * How many sales with a quote of the vendor's server reached which stage. A reversed payment does
+ * not count as paid. The quote of an extension is part of the sale whose ceiling it raises. The
+ * console's own quotes are no sales.
  */
 export const funnelOf = (sales: readonly Sale[]): Funnel => {
   const stages = sales
-    .filter(({ quote }) => quote !== null && quote.extends === undefined)
+    .filter(({ quote }) => quote !== null && quote.extends === undefined && isFromServer(quote))
     .map(({ stage }) => stage);
   const count = (...wanted: Stage[]) => stages.filter((stage) => wanted.includes(stage)).length;
   return {

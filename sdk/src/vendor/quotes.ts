@@ -13,14 +13,17 @@ import type { PaywallStore } from './store.ts';
  * everybody. A paid quote opens `CHILDREN` further slots for the buyers who name it as refused. So
  * a new quote needs time or a payment, and no anonymous request can create one.
  *
- * Each payment also allows two quotes that are not shared, for whoever asks next. So the buyers of
- * a route that sells do not compete for one quote.
+ * Each payment also allows two quotes that are not shared, for buyers who ask within seconds of
+ * another one. So the buyers of a route that sells do not compete for one quote, and who asks the
+ * price alone costs none.
  */
 
 /**
  * How long a quote is returned while the API creates no other. The last buyer has two minutes left.
  */
 const EXTENDED_MS = 480_000;
+/** How long the buyer who got the shared quote may be paying it. */
+const PAYING_MS = 5000;
 /** How long a process uses what it read from the store. */
 const CACHED_MS = 1000;
 /** How many buyers who were refused a quote get one of their own. Further ones share these. */
@@ -47,6 +50,8 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
   const reads = new Map<string, Promise<SharedQuote>>();
   /** The slot of a paid quote for the next buyer. */
   const turns = boundedMap<number>(MAX_ENTRIES);
+  /** Who asked last for the shared quote of a bill: when, and which one that was. */
+  const given = boundedMap<{ at: number; quoteId?: string }>(MAX_ENTRIES);
 
   /** Detects a paid quote. Buyers with other clients do not report it. */
   const recheck = async (name: string, quoteId: string): Promise<void> => {
@@ -110,6 +115,16 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
     return childSlot(name, refused, turn);
   };
 
+  /** True if somebody may be paying the shared quote of a bill at the moment. */
+  const isContested = (name: string): boolean => Date.now() - (given.get(name)?.at ?? 0) < PAYING_MS;
+  const shared = async (name: string, bill: Bill): Promise<SharedQuote> => {
+    const asked: { at: number; quoteId?: string } = { at: Date.now() };
+    given.set(name, asked);
+    const quote = await quoteIn(name, rootOf(name), bill);
+    asked.quoteId = quote.quote_id;
+    return quote;
+  };
+
   return {
     /**
      * Returns a quote for this bill that is not known to be paid.
@@ -118,9 +133,12 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
      */
     offer: async (bill: Bill, refused: string | null): Promise<SharedQuote | null> => {
       const name = await nameOf(bill);
-      const own = await ownQuotes.next(name, bill);
-      if (own !== null) return own;
-      const slot = refused === null ? rootOf(name) : await slotAfter(name, refused);
+      if (refused !== null || isContested(name)) {
+        const own = await ownQuotes.next(name, bill);
+        if (own !== null) return own;
+      }
+      if (refused === null) return shared(name, bill);
+      const slot = await slotAfter(name, refused);
       return slot === null ? null : quoteIn(name, slot, bill);
     },
     /**
@@ -132,6 +150,7 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
       const found = await slots.readMark(name, quoteId);
       if (found === null) return false;
       const { text, mark } = found;
+      if (given.get(name)?.quoteId === quoteId) given.delete(name);
       if (mark.settled === undefined && (await slots.recordSettled(name, quoteId, text, mark)))
         ownQuotes.sold(name, bill);
       return true;
