@@ -54,6 +54,8 @@ create table declines (
   quote_id text collate "C" not null,
   vendor_account_id text collate "C" not null,
   service_id uuid not null,
+  service_name text not null,
+  item text,
   amount bigint not null,
   reason text collate "C" not null,
   code text collate "C" not null,

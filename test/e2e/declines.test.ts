@@ -23,7 +23,7 @@ beforeAll(async () => {
   [vendor, ada] = await Promise.all([createVendor(api, stack, { price: PRICE }), createConsumer(api, stack)]);
 }, 90_000);
 
-type Decline = { decline_id: string; quote_id: string; code: string };
+type Decline = Record<'decline_id' | 'quote_id' | 'code' | 'service_name', string> & { item: string | null };
 type Event = { type: string; object_id: string; data: Record<string, unknown> };
 const list = async (token: string, query: string) =>
   (await must(api<{ data: Decline[] }>(`GET /v1/declines?${query}`, { token }), 'declines')).data;
@@ -79,6 +79,7 @@ test('a delegate above its daily limit: the refusal, the list, the events and th
   expect(toVendor).toEqual([
     {
       ...{ decline_id, quote_id: quote.quote_id, service_id: vendor.serviceId, amount: `${PRICE}` },
+      ...{ service_name: decline!.service_name, item: decline!.item },
       code: 'payer_declined',
       created_at: expect.any(String),
     },

@@ -21,6 +21,7 @@ export const receiptClaims = (changes: Partial<ReceiptClaims> = {}): ReceiptClai
   chain_status: 'finalized',
   network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
   quote: { quote_id: newId('q'), issued_at: '2026-11-21T10:00:00.000Z' },
+  item: 'https://api.example.com/forecast',
   payment_link_id: null,
   vendor: {
     ...{ service_id: SERVICE, service_name: 'Weather API' },

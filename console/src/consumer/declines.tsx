@@ -2,7 +2,7 @@ import { DECLINE_BADGES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useItems } from '../lib/data.ts';
 import { Ago, Badge, Money, Section, Table } from '../ui/index.ts';
-import { useDelegateNames, useRecentNames } from './names.tsx';
+import { useDelegateNames } from './names.tsx';
 
 type Decline = Output<'settlement.listDeclines'>['data'][number];
 
@@ -21,14 +21,7 @@ export const LatestDeclines = () => {
       client.settlement.listDeclines({ role: 'payer', cursor, limit: LATEST }, options),
     { every: EVERY_MS },
   );
-  const names = useRecentNames();
-  return (
-    <Declines
-      title="Latest declines"
-      declines={{ ...declines, hasMore: false }}
-      serviceName={(id) => names?.get(id) ?? 'a service'}
-    />
-  );
+  return <Declines title="Latest declines" declines={{ ...declines, hasMore: false }} isOfAll />;
 };
 
 /** The refused payments of one quote. Nothing is shown while there are none. */
@@ -39,14 +32,22 @@ export const DeclinesOf = ({ quoteId, side }: { quoteId: string; side: 'payer' |
   return <Declines title="Declined attempts" declines={declines} />;
 };
 
+const For = ({ of: { service_name, item } }: { of: Decline }) => (
+  <>
+    {service_name}
+    {item !== null && <div className="quiet long">{item}</div>}
+  </>
+);
+
 const Declines = ({
   title,
   declines,
-  serviceName,
+  isOfAll = false,
 }: {
   title: string;
   declines: Items<Decline>;
-  serviceName?: (id: string) => string;
+  /** Of more than one quote, so each row says what for. */
+  isOfAll?: boolean;
 }) => {
   const agents = useDelegateNames();
   if (declines.data.length === 0) return null;
@@ -60,9 +61,9 @@ const Declines = ({
         empty={null}
         columns={[
           { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
-          ...(serviceName === undefined
-            ? []
-            : [{ heading: 'For', main: true, show: ({ service_id }: Decline) => serviceName(service_id) }]),
+          ...(isOfAll
+            ? [{ heading: 'For', main: true, show: (decline: Decline) => <For of={decline} /> }]
+            : []),
           { heading: 'Reason', show: (decline) => <Badge state={reasonOf(decline)} tone="bad" /> },
           {
             heading: 'By',

@@ -36,7 +36,7 @@ const CHAIN: Record<string, string> = {
   failed: 'Reversed',
 };
 
-const Amounts = ({ claims: { amount, rail, refunded, vendor, env } }: { claims: ReceiptClaims }) => {
+const Amounts = ({ claims: { amount, rail, refunded, vendor, env, item } }: { claims: ReceiptClaims }) => {
   const left = BigInt(amount.net) - BigInt(refunded);
   const isRefunded = refunded !== '0';
   return (
@@ -46,6 +46,7 @@ const Amounts = ({ claims: { amount, rail, refunded, vendor, env } }: { claims: 
     >
       <Properties
         of={[
+          ['For', item != null && <span className="long">{item}</span>],
           ['Paid', <Money key="paid" micro={amount.gross} large />],
           // The fee of an x402 payment is billed to its vendor.
           [

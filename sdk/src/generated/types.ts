@@ -1046,6 +1046,11 @@ export type Authorization = {
      */
     left: MicroUsdcOrZero;
     unit_price: MicroUsdc | null;
+    /**
+     * @description The least use that is captured. Less does not exceed the fee: it is released, and nobody pays it. In USDC micro-units
+     * @example 10001
+     */
+    least_capture: MicroUsdc;
     /** @description Until when use can be reported and captured */
     capture_ends_at: Timestamp;
     /** @description When the payer’s wallet was seen not to cover what is held. Null: it was not */
@@ -1453,6 +1458,16 @@ export type Decline = {
     decline_id: DeclineId;
     quote_id: QuoteId;
     service_id: ServiceId;
+    /**
+     * @description Who asked for it, as the quote says
+     * @example Weather API
+     */
+    service_name: string;
+    /**
+     * @description What was to be bought: a title, or an address. Null: the quote does not say
+     * @example https://api.example.com/forecast
+     */
+    item: string | null;
     /** @description What the quote costs. In USDC micro-units */
     amount: MicroUsdc;
     /**
@@ -2929,6 +2944,11 @@ export type ReceiptClaims = {
         /** @description When the vendor made the quote */
         issued_at: Timestamp;
     } | null;
+    /**
+     * @description What was bought, as its vendor or the payer’s client named it: a title, or an address. Null: nobody did
+     * @example Harbour tour
+     */
+    item: string | null;
     /** @description The payment link that was paid. Null: none */
     payment_link_id: PaymentLinkId | null;
     /** @description Who was paid */
@@ -4414,6 +4434,16 @@ export type WebhookEventSettlementDeclined = {
         decline_id: DeclineId;
         quote_id: QuoteId;
         service_id: ServiceId;
+        /**
+         * @description Who asked for it, as the quote says
+         * @example Weather API
+         */
+        service_name: string;
+        /**
+         * @description What was to be bought: a title, or an address. Null: the quote does not say
+         * @example https://api.example.com/forecast
+         */
+        item: string | null;
         /** @description What the quote costs. In USDC micro-units */
         amount: MicroUsdc;
         /** @description When the payment was refused first */
@@ -4432,6 +4462,16 @@ export type WebhookEventSettlementDeclined = {
         decline_id: DeclineId;
         quote_id: QuoteId;
         service_id: ServiceId;
+        /**
+         * @description Who asked for it, as the quote says
+         * @example Weather API
+         */
+        service_name: string;
+        /**
+         * @description What was to be bought: a title, or an address. Null: the quote does not say
+         * @example https://api.example.com/forecast
+         */
+        item: string | null;
         /** @description What the quote costs. In USDC micro-units */
         amount: MicroUsdc;
         /**

@@ -208,6 +208,9 @@ const PAYMENTS: Notices = {
         why,
       ],
       advice: [
+        ...(details.resource === undefined
+          ? []
+          : [`The quote of the service was for ${quoted(shortened(details.resource)).trimEnd()}.`]),
         ...todo,
         'If you do not expect this payment, revoke the agent or rotate its key.',
         'You get at most one such e-mail an hour. The console lists all declined payments under Activity.',

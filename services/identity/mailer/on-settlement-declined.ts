@@ -8,7 +8,7 @@ import { MAILED_REASONS } from './notices.ts';
  * sees the refusal itself, and gets no mail.
  */
 export const declined = (decline: EventPayload<'settlement.declined'>): EventMail[] => {
-  const { account_id, delegate_id, service_id, created_at: at, reason, amount, limit } = decline;
+  const { account_id, delegate_id, service_id, item, created_at: at, reason, amount, limit } = decline;
   if (delegate_id === null || !MAILED_REASONS.has(reason)) return [];
   const details = {
     reason,
@@ -16,6 +16,7 @@ export const declined = (decline: EventPayload<'settlement.declined'>): EventMai
     at,
     delegate_id,
     service_id,
+    ...(item !== null && { resource: item }),
     ...(limit !== null && { limit: limit.limit, left: limit.left }),
     ...(limit?.resets_at && { resets_at: limit.resets_at }),
   };

@@ -152,6 +152,8 @@ describe('GET /v1/declines', () => {
       decline_id: expect.any(String),
       quote_id: q.quote_id,
       service_id: vendor.service_id,
+      service_name: 'Weather',
+      item: null,
       amount: '2000000',
       code: 'payer_declined',
       created_at: expect.any(String),

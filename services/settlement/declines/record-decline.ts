@@ -12,6 +12,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { itemOf } from '../settlements/model/item.ts';
 import { figuresShown, isCounted, type PaymentDeclined, periodOf } from './model.ts';
 import { type DeclineRow, insertDeclines, type NewDecline } from './store.ts';
 import { declinedEvent } from './view.ts';
@@ -52,6 +53,8 @@ const rowOf = (
   quote_id: claims.quote_id,
   vendor_account_id: claims.vendor_account_id,
   service_id: claims.service_id,
+  service_name: claims.service_name,
+  item: itemOf(claims.scope),
   amount: parseMicro(claims.quote_amount),
   reason,
   code: code as DeclineRow['code'],

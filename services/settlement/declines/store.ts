@@ -19,6 +19,9 @@ const Row = z.object({
   quote_id: z.string(),
   vendor_account_id: z.string(),
   service_id: z.string(),
+  service_name: z.string(),
+  /** What was to be bought: a title, or an address. */
+  item: z.string().nullable(),
   amount: z.bigint(),
   reason: Decline.required().shape.reason,
   code: Decline.shape.code,
@@ -30,7 +33,7 @@ const Row = z.object({
 export type DeclineRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`decline_id, account_id, delegate_id, payment_attempt_id, quote_id, vendor_account_id,
-  service_id, amount, reason, code, limit_micro, left_micro, resets_at, created_at`;
+  service_id, service_name, item, amount, reason, code, limit_micro, left_micro, resets_at, created_at`;
 
 /**
  * A decline with its events. Those of an exhausted limit are inserted if the limit was not reported
@@ -66,12 +69,12 @@ export const insertDeclines = async (
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(declines.map(inputOf))}::jsonb) as input(decline_id text,
         account_id text, delegate_id text, payment_attempt_id text, quote_id text, vendor_account_id text,
-        service_id uuid, amount bigint, reason text, code text, limit_micro bigint, left_micro bigint,
+        service_id uuid, service_name text, item text, amount bigint, reason text, code text, limit_micro bigint, left_micro bigint,
         resets_at timestamptz, created_at timestamptz, period text)
     ), inserted as (
       insert into declines (${columns})
-      select decline_id, account_id, delegate_id, payment_attempt_id, quote_id, vendor_account_id, service_id, amount,
-        reason, code, limit_micro, left_micro, resets_at, created_at
+      select decline_id, account_id, delegate_id, payment_attempt_id, quote_id, vendor_account_id, service_id,
+        service_name, item, amount, reason, code, limit_micro, left_micro, resets_at, created_at
       from input order by quote_id, account_id, delegate_id, reason, decline_id
       on conflict do nothing
       returning decline_id

@@ -32,6 +32,8 @@ const showToPayer = (row: DeclineRow) => ({
   decline_id: row.decline_id,
   quote_id: row.quote_id,
   service_id: row.service_id,
+  service_name: row.service_name,
+  item: row.item,
   amount: formatMicro(row.amount),
   code: row.code,
   created_at: isoTime(row.created_at),
@@ -42,13 +44,15 @@ const showToPayer = (row: DeclineRow) => ({
 });
 
 /** A vendor learns that the payer could not pay its quote, and nothing about the payer. */
-const showToVendor = ({ decline_id, quote_id, service_id, amount, created_at }: DeclineRow) => ({
-  decline_id,
-  quote_id,
-  service_id,
-  amount: formatMicro(amount),
+const showToVendor = (row: DeclineRow) => ({
+  decline_id: row.decline_id,
+  quote_id: row.quote_id,
+  service_id: row.service_id,
+  service_name: row.service_name,
+  item: row.item,
+  amount: formatMicro(row.amount),
   code: VENDOR_CODE,
-  created_at: isoTime(created_at),
+  created_at: isoTime(row.created_at),
 });
 
 /** A decline as a caller of this scope sees it. */

@@ -368,7 +368,7 @@ create table declines (
   payment_attempt_id text collate "C" not null,
   quote_id text collate "C" not null,
   vendor_account_id text collate "C" not null,
-  service_id uuid not null,
+  service_id uuid not null, service_name text not null, item text,
   amount bigint not null check (amount > 0),
   reason text collate "C" not null, code text collate "C" not null,
   -- What the payment was compared with. Null: no limit of delegate or wallet is the reason.

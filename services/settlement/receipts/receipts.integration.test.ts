@@ -64,6 +64,7 @@ describe('the content', () => {
       chain_status: 'confirmed',
       network: NETWORK,
       quote: { quote_id: q.quote_id, issued_at: storedClaims(q.quote_token).issued_at },
+      item: null,
       payment_link_id: null,
       vendor: {
         ...{ service_id: vendor.service_id, service_name: 'Weather' },

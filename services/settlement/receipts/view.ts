@@ -4,6 +4,7 @@ import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { type Payee, payeesOf } from '../../../shared/lib/payees.ts';
+import { itemOf } from '../settlements/model/item.ts';
 import type { SettlementRow } from '../settlements/store/settlements.ts';
 import { statusNow } from '../settlements/view.ts';
 
@@ -59,6 +60,7 @@ export const claimsOf = (
     status: statusNow(row),
     chain_status: row.chain_status,
     quote,
+    item: itemOf(row.scope) ?? row.resource,
     payment_link_id: linkOf(row),
     vendor: { service_id: row.service_id, service_name, payees },
     payer_address: owner,

@@ -4,6 +4,7 @@ import type { Settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import { leastCapture } from './model/authorization.ts';
 import type { Scope, SettlementRow, Terms } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
@@ -41,6 +42,7 @@ const leftOf = ({
 
 type AuthorizationColumns = Pick<
   SettlementRow,
+  | 'quote_token'
   | 'usable'
   | 'max_amount'
   | 'units_consumed'
@@ -62,6 +64,7 @@ export const authorizationShown = (row: AuthorizationColumns) =>
           used: formatMicro(row.units_consumed),
           left: formatMicro(leftOf(row)),
           unit_price: row.unit_price === null ? null : formatMicro(row.unit_price),
+          least_capture: formatMicro(leastCapture(storedClaims(row.quote_token!).capture!)),
           capture_ends_at: isoTime(row.redeem_expires_at!),
           at_risk_at: isoTimeOrNull(row.at_risk_at),
           voided_at: isoTimeOrNull(row.voided_at),

@@ -131,8 +131,9 @@ const declineEvents = ({
   vendor_account_id,
   ...decline
 }: EventPayload<'settlement.declined'>): NewEvent[] => {
-  const { decline_id, quote_id, service_id, amount, created_at, ...toPayer } = decline;
-  const data = { decline_id, quote_id, service_id, amount, created_at };
+  const { delegate_id, payment_attempt_id, code, reason, limit, ...data } = decline;
+  const toPayer = { delegate_id, payment_attempt_id, code, reason, limit };
+  const { decline_id } = data;
   const type = 'settlement.declined';
   return toParties({ type, object_id: decline_id, data, event_key: `${type}:${decline_id}` }, [
     ...to(account_id, { role: 'payer', ...toPayer }),

@@ -37,6 +37,11 @@ export const Authorization = z
     used,
     left,
     unit_price: unitPrice.nullable(),
+    least_capture: MicroUsdc.meta({
+      description:
+        'The least use that is captured. Less does not exceed the fee: it is released, and nobody pays it',
+      examples: ['10001'],
+    }),
     capture_ends_at: captureEndsAt,
     at_risk_at: Timestamp.nullable().meta({
       description: 'When the payer’s wallet was seen not to cover what is held. Null: it was not',

@@ -106,6 +106,16 @@ export const Decline = z
     decline_id: DeclineId,
     quote_id: QuoteId,
     service_id: ServiceId,
+    service_name: z
+      .string()
+      .meta({ description: 'Who asked for it, as the quote says', examples: ['Weather API'] }),
+    item: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'What was to be bought: a title, or an address. Null: the quote does not say',
+        examples: ['https://api.example.com/forecast'],
+      }),
     amount: MicroUsdc.describe('What the quote costs'),
     code: z.enum([...DeclineCode.options, VENDOR_CODE]).meta({
       description: `The error code that the payer got. A vendor sees \`${VENDOR_CODE}\` only`,

@@ -64,6 +64,14 @@ export const ReceiptClaims = z
       .strictObject({ quote_id: QuoteId, issued_at: Timestamp.describe('When the vendor made the quote') })
       .nullable()
       .meta({ description: 'Null for a payment of another protocol' }),
+    item: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'What was bought, as its vendor or the payer’s client named it: a title, or an address. Null: nobody did',
+        examples: ['Harbour tour'],
+      }),
     payment_link_id: PaymentLinkId.nullable().describe('The payment link that was paid. Null: none'),
     vendor: z
       .strictObject({

@@ -88,9 +88,9 @@ const paymentEvent = (both: z.ZodRawShape, vendor: z.ZodRawShape = {}) =>
   z.discriminatedUnion('role', [extended(soldPayment, { ...both, ...vendor }), extended(ownPayment, both)]);
 
 /** What a vendor learns about a refused payment of its quote. */
-const { decline_id, quote_id, service_id, amount, created_at } = Decline.shape;
+const { decline_id, quote_id, service_id, service_name, item, amount, created_at } = Decline.shape;
 const vendorCode = z.literal(VENDOR_CODE).describe('A vendor does not learn why');
-const declined = { decline_id, quote_id, service_id, amount, created_at };
+const declined = { decline_id, quote_id, service_id, service_name, item, amount, created_at };
 const used = MicroUsdcOrZero.meta({ description: 'What was reported as used', examples: ['480000'] });
 const transaction = { tx_hash: TransactionHash.describe('The transaction on chain') };
 const delegate = z

@@ -60,6 +60,9 @@ const captureRule = ({ fee }: Pick<CaptureTerms, 'fee'>): FeeRule => ({
   minMicro: parseMicro(fee.min),
 });
 
+/** The least amount that can be captured: the smallest fee takes all of any less. */
+export const leastCapture = (terms: Pick<CaptureTerms, 'fee'>): bigint => captureRule(terms).minMicro + 1n;
+
 /** What a capture pays. */
 export type CaptureAmounts = { amountMicro: bigint; feeMicro: bigint };
 
@@ -100,9 +103,8 @@ export const amountsToCapture = (
   }
   const amounts = captureAmounts(amountMicro, terms);
   if (amounts !== null) return amounts;
-  const { minMicro } = captureRule(terms);
   throw new ServiceError(
     'capture_below_fee',
-    `the fee of ${amountMicro} is ${feeMicro(amountMicro, captureRule(terms))}; the least amount that can be captured is ${minMicro + 1n}`,
+    `the fee of ${amountMicro} is ${feeMicro(amountMicro, captureRule(terms))}; the least amount that can be captured is ${leastCapture(terms)}`,
   );
 };

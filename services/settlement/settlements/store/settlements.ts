@@ -198,6 +198,7 @@ const Verified = Row.pick({
   unit_price: true,
   at_risk_at: true,
   voided_at: true,
+  quote_token: true,
   usable: true,
   elapsed: true,
 }).extend({ service_id: z.string() });
@@ -217,7 +218,8 @@ export const findForVerify = async (
   const rows = await db.any(sql.type(Verified)`
     select s.settlement_id, s.service_id, scope, quote_amount, fee_amount, status, chain_status, tx_hash,
       redeem_expires_at, redeemed_at, units_total, units_consumed, max_amount, capture_mode, unit_price,
-      at_risk_at, voided_at, coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable
+      at_risk_at, voided_at, case when max_amount is not null then quote_token end as quote_token,
+      coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable
     from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as input(settlement_id text, service_id uuid)
     join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
     where s.settlement_id = any(${sql.array(ids, 'text')})`);
