@@ -4,7 +4,7 @@ import { createClient } from '../../sdk/src/client.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
 import { resourceOf } from '../../sdk/src/resource.ts';
 import { createTokenVerifier } from '../../sdk/src/tokens.ts';
-import { isMetered } from '../../sdk/src/vendor/metered-route.ts';
+import { isMetered, meteredBillOf, unpayingOf } from '../../sdk/src/vendor/metered-route.ts';
 import { DECLINE_HEADER } from './headers.ts';
 import { createRouter, type Router, type RouteSettings, routeOf } from './routes.ts';
 import type { Settings } from './settings.ts';
@@ -84,6 +84,17 @@ type Checking = {
 
 const priceOf = ({ paid }: RouteSettings): string => String(isMetered(paid!) ? paid.max : paid!.price);
 
+/** Why the use of a metered route can pay nothing, or null. */
+const unpaidFault = (
+  { paid }: RouteSettings,
+  url: string,
+  capture: { fee: { min: string } } | undefined,
+): string | null => {
+  if (capture === undefined || !isMetered(paid!)) return null;
+  const said = unpayingOf(meteredBillOf(paid, null as never), BigInt(capture.fee.min));
+  return said === null ? null : `${url}: ${said}`;
+};
+
 /** What is wrong with the price in a 402, or null. */
 const priceFault = async (
   { settings: { paywall }, verify }: Checking,
@@ -97,9 +108,8 @@ const priceFault = async (
   if (claims.service_id !== paywall.serviceId)
     return `${url} asks for a payment to the service ${claims.service_id}, and SERVICE_ID is ${paywall.serviceId}`;
   const expected = priceOf(route);
-  return claims.quote_amount === expected
-    ? null
-    : `${url} costs ${displayUsdc(claims.quote_amount)}, and the settings say ${displayUsdc(expected)}: reload the gate (SIGHUP)`;
+  if (claims.quote_amount === expected) return unpaidFault(route, url, claims.capture);
+  return `${url} costs ${displayUsdc(claims.quote_amount)}, and the settings say ${displayUsdc(expected)}: reload the gate (SIGHUP)`;
 };
 
 /** Checks the 402 of a priced route. */

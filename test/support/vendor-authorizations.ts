@@ -31,6 +31,7 @@ const shown = ({ mode, max, used, status, isAtRisk, endsAt }: Held) => ({
   used: String(used),
   left: String(status === 'authorized' && !isAtRisk ? max - used : 0n),
   unit_price: null,
+  least_capture: String(FEE + 1n),
   capture_ends_at: new Date(endsAt).toISOString(),
   at_risk_at: isAtRisk ? new Date().toISOString() : null,
   voided_at: null,
@@ -63,7 +64,10 @@ const capture = (held: Held, asked: unknown): Scripted => {
   if (amount <= FEE) return refusal(409, 'capture_below_fee');
   held.status = 'captured';
   held.captured ??= amount;
-  return { status: 200, body: { status: 'confirmed', captured_amount: String(held.captured) } };
+  return {
+    status: 200,
+    body: { status: 'confirmed', captured_amount: String(held.captured), fee_amount: String(FEE) },
+  };
 };
 
 const voided = (held: Held, discard: unknown): Scripted => {

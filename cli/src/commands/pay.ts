@@ -43,6 +43,8 @@ const payerOf = async ({ keys, signIns, environment, url }: Context) => {
   return { credential: { environment, signIn: signIns.credential }, payer: held.account.account_id };
 };
 
+const used = (micro: string): string => `Used ${displayUsdc(micro)} (as the vendor says)`;
+
 const receiptLines = (io: Io, receipt: Receipt, usage: Usage | null): string => {
   const { amountMicro, vendorName, settlementId, transaction, confirmed, authorized } = receipt;
   const source = confirmed ? '' : ' (as the vendor says)';
@@ -50,7 +52,10 @@ const receiptLines = (io: Io, receipt: Receipt, usage: Usage | null): string => 
   const charged = usage?.chargedMicro ?? null;
   return [
     `${done} ${displayUsdc(amountMicro)} to ${plain(vendorName)}`,
-    ...(charged === null ? [] : [`Used ${displayUsdc(charged)} (as the vendor says)`]),
+    ...(charged === null ? [] : [used(charged)]),
+    ...(usage === null || usage.leastMicro === null || authorized !== true
+      ? []
+      : [`Nothing is paid unless ${displayUsdc(usage.leastMicro)} or more is used in all`]),
     `Settlement ${settlementId}`,
     ...(transaction === null ? [] : [`Transaction ${plain(transaction)}${source}`]),
     '',
@@ -80,10 +85,13 @@ const jsonOf = (response: Response, body: Buffer, receipt: Receipt | null): stri
 
 const show = async (context: Context, response: Response, { output, include }: Options): Promise<void> => {
   const { io, isJson } = context;
-  const receipt = receiptOf(response);
+  const [receipt, begun] = [receiptOf(response), usageOf(response)];
   // Before the body, which may be cut off: the money has moved.
-  if (receipt !== null && !isJson) io.err(receiptLines(io, receipt, usageOf(response)));
+  if (receipt !== null && !isJson) io.err(receiptLines(io, receipt, begun));
   const body = Buffer.from(await response.arrayBuffer());
+  // Of a stream it is known at its end.
+  const charged = usageOf(response)?.chargedMicro ?? null;
+  if (charged !== null && begun?.chargedMicro === null && !isJson) io.err(`${used(charged)}\n`);
   if (output !== undefined) await writeFile(output, body);
   if (isJson) {
     io.out(jsonOf(response, output === undefined ? body : Buffer.alloc(0), receipt));

@@ -29,7 +29,10 @@ import { Conversion, RevenueSection } from './sales-charts.tsx';
 import { isPaidSale, salesCsv } from './sales-csv.ts';
 import { refundedBy, type Sales, useAllServices, useRefunds, useSales } from './sales-data.ts';
 import {
+  feeOf,
   findSales,
+  hasHighFee,
+  isBelowFee,
   isPaid,
   isUnpaidQuote,
   itemOf,
@@ -267,6 +270,11 @@ const Net = ({ settlement, refunded }: { settlement: Settlement; refunded: bigin
         <Money micro={settlement.accrued_fee} /> fee, billed separately
       </div>
     )}
+    {hasHighFee(settlement) && (
+      <div className="quiet">
+        fee <Money micro={settlement.fee_amount} />
+      </div>
+    )}
   </>
 );
 
@@ -312,6 +320,13 @@ const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
     return (
       <span className="quiet">
         extended <Link href={`/sales/${settlement.extends}`}>another sale</Link>
+      </span>
+    );
+  if (stage === 'voided' && settlement?.authorization !== undefined && isBelowFee(settlement.authorization))
+    return (
+      <span className="quiet">
+        use of <Money micro={settlement.authorization.used} /> does not exceed the fee of{' '}
+        <Money micro={feeOf(settlement.authorization)} />
       </span>
     );
   if (stage === 'paying') return <span className="quiet">waiting for the chain</span>;

@@ -126,6 +126,7 @@ test('each extension of an authorization is in its history once, and an extensio
     used: '0',
     left: '1100000',
     unit_price: null,
+    least_capture: '10001',
     capture_ends_at: at(20),
     at_risk_at: null,
     voided_at: null,

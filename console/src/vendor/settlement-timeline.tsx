@@ -4,7 +4,7 @@ import { Countdown } from '../lib/countdown.tsx';
 import { useItems } from '../lib/data.ts';
 import { RefundWord } from '../lib/payment-state.tsx';
 import { Copyable, Money, Time } from '../ui/index.ts';
-import type { Quote, Settlement } from './sales-figures.ts';
+import { feeOf, isBelowFee, type Quote, type Settlement } from './sales-figures.ts';
 import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import { pathOf, type Side } from './side.ts';
 import './vendor.css';
@@ -90,10 +90,27 @@ const AuthorizationDetail = ({
 }: Pick<Entry, 'kind'> & { authorization: NonNullable<Settlement['authorization']> }) => {
   if (kind === 'at_risk')
     return <Line>The wallet no longer covered it, so no further use was accepted.</Line>;
-  if (kind === 'voided') return <Line>Nothing was paid, and everything was released.</Line>;
+  if (kind === 'voided') return <Voided authorization={authorization} />;
   return (
     <Line>
       <Money micro={authorization.used} /> used of <Money micro={authorization.max_amount} />
+    </Line>
+  );
+};
+
+/** Why nothing was paid. */
+const Voided = ({ authorization }: { authorization: NonNullable<Settlement['authorization']> }) => {
+  const { used } = authorization;
+  if (used === '0') return <Line>Nothing was used, so nothing was paid, and everything was released.</Line>;
+  return isBelowFee(authorization) ? (
+    <Line>
+      Nothing was paid, because the use of <Money micro={used} /> does not exceed the fee of{' '}
+      <Money micro={feeOf(authorization)} />. The smallest tab that pays is{' '}
+      <Money micro={authorization.least_capture} />.
+    </Line>
+  ) : (
+    <Line>
+      The vendor gave up the use of <Money micro={used} />. Nothing was paid, and everything was released.
     </Line>
   );
 };

@@ -1,3 +1,4 @@
+import type { ReadSettlement } from '../settle.ts';
 import { storedClaims } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { sleep } from '../wait.ts';
@@ -8,7 +9,7 @@ import type { Payments } from './payments.ts';
 import { receiptIn, withReceipt } from './receipt.ts';
 import { isAuthorization } from './rules.ts';
 import type { PaymentRecord } from './store.ts';
-import { readUsage, withUsage } from './usage.ts';
+import { withUsage } from './usage.ts';
 
 /** How long a vendor delivers a settlement again to the request that redeemed it. */
 export const REDELIVERY_MS = 600_000;
@@ -41,7 +42,7 @@ const refuseRedirect = ({ settlement, id }: PaymentRecord, call: Call, response:
 /** The vendor has released what was authorized for a request. It buys again, by another attempt. */
 export class ReleasedError extends Error {}
 
-type DeliveryDeps = { fetch: Fetch; payments: Payments };
+type DeliveryDeps = { fetch: Fetch; payments: Payments; read: ReadSettlement };
 
 /**
  * True if the answer refuses a request without a redeem: too large for the vendor or a proxy
@@ -66,7 +67,7 @@ const refusedPayment = ({ settlement }: PaymentRecord): string =>
   `If that is refused too, name settlement ${settlement!.settlement_id} to the vendor, who can refund it.`;
 
 /** Presents payments to vendors and handles their answers. Names are those of the store. */
-export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
+export const createDelivery = ({ fetch, payments, read }: DeliveryDeps) => {
   /**
    * Keeps or removes the record of a payment that the vendor did not honour.
    * @throws NotDeliveredError always
@@ -102,9 +103,8 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
     if (isUntouched)
       return notDelivered(name, record, `The vendor refused the request with status ${response.status}.`);
     await payments.conclude(name, record, isFinal(response));
-    const usage = readUsage(record, response);
     if (isFinal(response)) await payments.answered(record);
-    return withUsage(withReceipt(response, receiptIn(record)), usage);
+    return withUsage(withReceipt(response, receiptIn(record)), record, read);
   };
 
   /**

@@ -1,3 +1,4 @@
+import type { ReadSettlement } from '../settle.ts';
 import type { TokenVerifier } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import type { Call } from './call.ts';
@@ -11,15 +12,21 @@ import type { PaymentRecord } from './store.ts';
 
 const RELEASED = 'The vendor releases each authorization and does not deliver. Nothing was paid.';
 
-type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Payments; outgoing: OutgoingPayments };
+type ExchangeDeps = {
+  fetch: Fetch;
+  verify: TokenVerifier;
+  read: ReadSettlement;
+  payments: Payments;
+  outgoing: OutgoingPayments;
+};
 
 /**
  * One logical request from its first try to the delivery. Invariants: it buys at most once. A
  * purchase is stored before it is sent and until it is delivered. A payment is presented only at
  * the paid address.
  */
-export const createExchange = ({ fetch, verify, payments, outgoing }: ExchangeDeps) => {
-  const delivery = createDelivery({ fetch, payments });
+export const createExchange = ({ fetch, verify, read, payments, outgoing }: ExchangeDeps) => {
+  const delivery = createDelivery({ fetch, payments, read });
   const purchases = createPurchases({ verify, payments, delivery });
   const { request, requestPrepaid } = createRequests({
     fetch,

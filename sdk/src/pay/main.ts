@@ -89,6 +89,7 @@ const createBuyer = (
   const tabs = createTabs({ fetch, read, ledger, store, prepaid, maxAmount: rest.maxAmount });
   const exchange = createExchange({
     fetch,
+    read,
     verify: createTokenVerifier(environment, async () => (await client.gateway.jwks({ environment })).keys),
     payments: createPayments({
       settle: client.settlement.settle,

@@ -53,6 +53,12 @@ const isPrepaid = ({ scope }: QuoteClaims): boolean =>
 /** True if the vendor captures a part of the amount, which is a ceiling. */
 export const isAuthorization = ({ capture }: QuoteClaims): boolean => capture !== undefined;
 
+/**
+ * Whether an authorization has ended without a payment. Every other end is a payment of the
+ * settlement's amount.
+ */
+export const isUnpaid = (status: string): boolean => status === 'voided' || status === 'failed';
+
 /** True if it is an authorization that serves several calls. */
 export const isTab = ({ capture, scope }: QuoteClaims): boolean =>
   capture !== undefined && scope?.tab === true;

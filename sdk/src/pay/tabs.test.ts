@@ -65,6 +65,7 @@ test('one tab serves all calls to an address, shows what each has cost, and is c
     expect(usageOf(answer)).toEqual({
       ...{ settlementId: id, chargedMicro: '500' },
       leftMicro: String(500_000 - 500 * (call + 1)),
+      leastMicro: null,
     });
   }
   await pay.closeTabs();
@@ -177,6 +178,7 @@ test('a stream of events of Express is charged while it runs, and until its buye
   expect(text).toMatch(
     /event: quittance-stopped\ndata: \{"reason":"used_up","usage":"charged=500000"\}\n\n$/,
   );
+  expect(usageOf(whole)).toMatchObject({ chargedMicro: '500000', leftMicro: null });
   const controller = new AbortController();
   const left = await pay(`${origin}/chat?left`, { signal: controller.signal });
   const reader = left.body!.getReader();

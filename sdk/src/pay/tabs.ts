@@ -9,7 +9,7 @@ import type { Ledger } from './budget.ts';
 import { CLOSE_TAB_HEADER, paymentHeaders } from './dialects.ts';
 import { PriceAboveCapError } from './errors.ts';
 import type { Prepaid } from './prepaid.ts';
-import { isAuthorization, isTab } from './rules.ts';
+import { isAuthorization, isTab, isUnpaid } from './rules.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
 
 /** The name of authorizations that are open, in the store of payments. */
@@ -26,9 +26,6 @@ type TabsDeps = {
   prepaid: Prepaid;
   maxAmount: Amount;
 };
-
-/** Every other end is a payment of the settlement's amount. */
-const isUnpaid = (status: string): boolean => status === 'voided' || status === 'failed';
 
 const ceilingOf = ({ quoteToken, ceiling }: PaymentRecord): bigint =>
   BigInt(ceiling ?? storedClaims(quoteToken!).quote_amount);

@@ -4,7 +4,9 @@ import { ApiError, NoAnswerError } from '../errors.ts';
 import type { Output } from '../types.ts';
 import { pause } from '../wait.ts';
 import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
+import { eventOf } from './ended.ts';
 import { freshReads } from './fresh-reads.ts';
+import type { PaywallEvent } from './log.ts';
 import type { StopReason } from './meter.ts';
 import { createThrottle } from './throttle.ts';
 import { createUsageReports } from './usage-reports.ts';
@@ -76,7 +78,7 @@ const createCalls = () => {
   };
 };
 
-type Deps = { client: Client; onError: (error: unknown) => void };
+type Deps = { client: Client; onError: (error: unknown) => void; onEnd: (event: PaywallEvent) => void };
 
 /** Calls of the API about authorizations, within its limits. */
 const createApi = ({ client }: Pick<Deps, 'client'>) => {
@@ -104,6 +106,12 @@ type Ending = {
   isAllReported?: () => Promise<boolean>;
 };
 
+/**
+ * How an authorization has ended, in micro-units: what was captured of it and the fee of that, or
+ * what was used and nobody pays. Null: unused, or ended by another process.
+ */
+export type Ended = { paid: string; fee: string } | { unpaid: string } | null;
+
 /** What was used of an authorization that ends. */
 type Use = Pick<Required<Ending>, 'isAllReported'> & {
   /** What the API has last said, in micro-units. */
@@ -116,30 +124,31 @@ type Use = Pick<Required<Ending>, 'isAllReported'> & {
  * Captures what was reported, or releases what is held if that is nothing or below the fee.
  * Nothing is released while another process may have use to report: the window's end decides then.
  */
-const endOnce = async (api: Api, id: string, { used, refresh, isAllReported }: Use): Promise<void> => {
+const endOnce = async (api: Api, id: string, { used, refresh, isAllReported }: Use): Promise<Ended> => {
   if (used() === 0n && (await isAllReported())) {
     try {
       await api.void(id, false);
-      return;
+      return null;
     } catch (error) {
       // Another process has reported use.
       if (codeOf(error) !== 'conflict') throw error;
     }
   }
   try {
-    await api.capture(id);
+    const { captured_amount, fee_amount } = await api.capture(id);
+    return { paid: captured_amount, fee: fee_amount };
   } catch (error) {
     // Another process has ended it, or its window.
-    if (codeOf(error) === 'authorization_closed') return;
+    if (codeOf(error) === 'authorization_closed') return null;
     // Nobody gets what does not exceed the fee, so the buyer's money need not wait for the window.
     if (codeOf(error) !== 'capture_below_fee') throw error;
     if (!(await isAllReported())) await refresh();
-    if (await isAllReported()) await api.void(id, true);
+    return (await isAllReported()) ? { unpaid: (await api.void(id, true)).used } : null;
   }
 };
 
 /** Repeats `endOnce` until the API has decided, or its own job ends the authorization. */
-const end = async (api: Api, id: string, use: Use, endsAt: number): Promise<void> => {
+const end = async (api: Api, id: string, use: Use, endsAt: number): Promise<Ended> => {
   for (let tries = 0; ; tries += 1) {
     try {
       return await endOnce(api, id, use);
@@ -176,6 +185,7 @@ type Context = {
   /** The flushes of those with use that is not reported yet. */
   unreported: Map<string, () => Promise<boolean>>;
   onError: (error: unknown) => void;
+  onEnd: (event: PaywallEvent) => void;
 };
 
 const isAtRisk = async (api: Api, id: string): Promise<boolean> => {
@@ -212,7 +222,7 @@ const createFigures = (
 const createAuthorization = (
   { settlement_id, settlement_token }: Ids,
   authorization: NonNullable<Verified['authorization']>,
-  { api, unreported, onError }: Context,
+  { api, unreported, onError, onEnd }: Context,
 ) => {
   const endsAt = Date.parse(authorization.capture_ends_at);
   const [servesUntil, calls] = [endsAt - marginOf(endsAt - Date.now()), createCalls()];
@@ -227,7 +237,9 @@ const createAuthorization = (
     while (calls.count() > 0) await calls.next();
     while (!(await reports.flush())) await pause(PAUSE_MS);
     if (others !== undefined) await until(endsAt, others, onError);
-    await end(api, settlement_id, { ...figures, isAllReported }, endsAt);
+    const ended = await end(api, settlement_id, { ...figures, isAllReported }, endsAt);
+    const event = eventOf(ended, settlement_id, authorization.least_capture);
+    if (event !== null) onEnd(event);
   };
 
   /** Stops its calls, with the reason that only a read of it shows. */
@@ -280,7 +292,7 @@ const createAuthorization = (
 export type Authorization = ReturnType<typeof createAuthorization>;
 
 /** The authorizations that this process serves. */
-export const createAuthorizations = ({ client, onError }: Deps) => {
+export const createAuthorizations = ({ client, onError, onEnd }: Deps) => {
   const api = createApi({ client });
   const known = boundedMap<Authorization>(MAX_KNOWN);
   const unreported: Context['unreported'] = new Map();
@@ -298,7 +310,12 @@ export const createAuthorizations = ({ client, onError }: Deps) => {
     const verified = await api.verify(ids.settlement_id);
     const refusal = refusalOf(verified, topUp);
     if (refusal !== null) return refusal;
-    const authorization = createAuthorization(ids, verified.authorization!, { api, unreported, onError });
+    const authorization = createAuthorization(ids, verified.authorization!, {
+      api,
+      unreported,
+      onError,
+      onEnd,
+    });
     known.set(ids.settlement_id, authorization);
     return authorization;
   };

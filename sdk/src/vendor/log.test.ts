@@ -8,6 +8,7 @@ import {
   startVendorApi,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 import { memoryStore, type PaywallOptions } from './main.ts';
 
 let api: VendorApi;
@@ -48,6 +49,46 @@ describe('without a log of its own, the paywall prints', () => {
     jest.spyOn(Date, 'now').mockReturnValue(later);
     await serve(at('/report'));
     expect(printed).toHaveLength(2);
+  });
+
+  test('each authorization that pays nothing, and those of which the fee takes much', async () => {
+    const serve = api
+      .paywall({ log: undefined as never })
+      .protect({ max: '$0.50', price: ({ json }) => BigInt(json().used) }, async (request) =>
+        Response.json({ used: new URL(request.url).searchParams.get('used') }),
+      );
+    const used = async (micro: string) => {
+      const { headers, held } = api.authorize({ resource: RESOURCE }, 500_000n);
+      await (await serve(at(`/report?used=${micro}`, headers))).text();
+      await waitUntil(() => held.status !== 'authorized');
+    };
+    for (const micro of ['480', '480', '15000', '400000', '0']) await used(micro);
+    await waitUntil(() => printed.length === 3);
+    expect(printed).toEqual([
+      expect.stringMatching(
+        /^paywall: below_fee: stl_.* use of 0\.00048 USDC.* fee of 0\.01 USDC.* 0\.010001 USDC$/,
+      ),
+      expect.stringMatching(/^paywall: below_fee: stl_/),
+      expect.stringMatching(/^paywall: high_fee: 0\.015 USDC captured of stl_\w+, fee 0\.01 USDC$/),
+    ]);
+  });
+
+  test('once that a route can pay nothing, before anybody uses it', async () => {
+    const handler = () => new Response();
+    const paywall = api.paywall({ log: undefined as never });
+    const small = paywall.protect({ max: '$0.50', price: '$0.005' }, handler);
+    const threshold = paywall.protect({ max: '$1', price: '$0.005', tab: { threshold: '$0.01' } }, handler);
+    const paying = paywall.protect({ max: '$1', price: '$0.005', tab: true }, handler);
+    for (const serve of [small, small, threshold, paying])
+      expect((await serve(at('/report'))).status).toBe(402);
+    expect(printed).toEqual([
+      expect.stringMatching(
+        /^paywall: vendor_configuration: price: .* 0\.005 USDC .* fee of 0\.01 USDC.* tab: true/,
+      ),
+      expect.stringMatching(
+        /^paywall: vendor_configuration: tab\.threshold: 0\.01 USDC .* use at least 0\.010001 USDC/,
+      ),
+    ]);
   });
 
   test('why a paid request is not delivered, if only the vendor can change it', async () => {

@@ -4,7 +4,18 @@ import { WaitingError } from './throttle.ts';
 
 /** An event for the vendor's log: ids, codes and sentences, never a token, key or body. */
 export type PaywallEvent = {
-  event: 'quoted' | 'refused' | 'opened' | 'replayed' | 'delivered' | 'handler_failed' | 'closed' | 'error';
+  /** `captured`, `released`: how an authorization that was used has ended. */
+  event:
+    | 'quoted'
+    | 'refused'
+    | 'opened'
+    | 'replayed'
+    | 'delivered'
+    | 'handler_failed'
+    | 'closed'
+    | 'captured'
+    | 'released'
+    | 'error';
   resource: string | null;
   payment_id?: string;
   request_id?: string | null;
@@ -72,18 +83,25 @@ export type LogError = ReturnType<typeof createErrorLog>;
 /** The reason of a refusal that only the vendor can change: key, service, price. */
 export const CONFIGURATION = 'vendor_configuration';
 
+/** The reasons of ends of authorizations that pay little or nothing: the fee takes it. */
+export const [BELOW_FEE, HIGH_FEE] = ['below_fee', 'high_fee'] as const;
+
+/** What the console prints, because its vendor has to know or to change it. */
+const PRINTED = new Set<string | undefined>([CONFIGURATION, BELOW_FEE, HIGH_FEE]);
+
 /** The same line is printed once in this time, because every request may cause it. */
 const REPEAT_MS = 60_000;
 const MAX_LINES = 100;
 
 /**
  * The log of a paywall without one of its own. It prints what the vendor has to change, because a
- * buyer gets only a code: errors of calls and of the store, and faults of the configuration.
+ * buyer gets only a code: errors of calls and of the store, faults of the configuration, and
+ * authorizations of which the fee takes all or much.
  */
 export const consoleLog = (): Log => {
   const printed = boundedMap<number>(MAX_LINES);
   return ({ event, resource, reason, message, api_request_id }) => {
-    if (event !== 'error' && reason !== CONFIGURATION) return;
+    if (event !== 'error' && !PRINTED.has(reason)) return;
     const said = message === undefined ? reason : `${reason}: ${message}`;
     const line = `paywall: ${said}`;
     const at = printed.get(line);

@@ -1,4 +1,5 @@
 import { amountFault, microOf } from '../amounts.ts';
+import { displayUsdc } from '../generated/usdc.ts';
 import { checkCount, checkNames, type OptionNames, refuseFault } from '../options.ts';
 import { MOST_COUNTED } from './store.ts';
 
@@ -166,6 +167,23 @@ export const meteredBillOf = <R>(route: MeteredRoute<R>, request: R): MeteredBil
     price: named,
     priceOf: (result) => (typeof price === 'function' ? price(result, request) : (named ?? 0n)),
   };
+};
+
+/**
+ * What of a metered route pays its vendor nothing, in a sentence. Null: nothing is seen.
+ * @param feeMicro the smallest fee of a capture
+ */
+export const unpayingOf = (
+  { isTab, price, threshold }: Pick<MeteredBill, 'isTab' | 'price' | 'threshold'>,
+  feeMicro: bigint,
+): string | null => {
+  const fee = displayUsdc(feeMicro);
+  const least = displayUsdc(feeMicro + 1n);
+  if (!isTab && price !== null && price <= feeMicro)
+    return `price: each call is paid by itself, and ${displayUsdc(price)} does not exceed the fee of ${fee}, so it pays you nothing unless its handler charges more; set tab: true, so that one payment pays for many calls`;
+  if (threshold !== null && threshold <= feeMicro)
+    return `tab.threshold: ${displayUsdc(threshold)} does not exceed the fee of ${fee}, so a tab that is ended there pays you nothing; use at least ${least}`;
+  return null;
 };
 
 /**

@@ -19,7 +19,7 @@ import type { Dialect, DialectFactory, PaywallContext } from './dialect.ts';
 import { incomingOf } from './incoming.ts';
 import { createAcceptIncoming } from './incoming-payments.ts';
 import { createTerms } from './incoming-terms.ts';
-import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf } from './log.ts';
+import { consoleLog, createErrorLog, type Log, type LogError, type PaywallEvent, reasonOf } from './log.ts';
 import type { MeteredRoute } from './metered-route.ts';
 import { onlyInBrowsers, withPages } from './pages.ts';
 import { setPayment } from './payment.ts';
@@ -174,7 +174,7 @@ const ownDialect = (
   { baseUrl, publicUrl, serviceId, environment }: PaywallOptions,
   client: Client,
   { store, shares }: { store: PaywallStore; shares: Shares },
-  logError: LogError,
+  { log, logError }: { log: Log; logError: LogError },
 ): Dialect => {
   // With retired keys, because prepaid settlements outlive them. The API decides whether one is
   // valid.
@@ -188,6 +188,7 @@ const ownDialect = (
     store,
     shares,
     onError: (error) => logError(error),
+    log,
   });
 };
 
@@ -240,7 +241,7 @@ const createChecked = (given: PaywallOptions): Paywall => {
   });
   const context = contextOf(options, client, logError);
   const dialects = [
-    ownDialect(options, client, { store, shares }, logError),
+    ownDialect(options, client, { store, shares }, { log, logError }),
     ...furtherDialects(options, context),
   ];
   const forPrograms = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });

@@ -8,11 +8,12 @@ import { BadTokenError, type SettlementClaims, type TokenVerifier } from '../tok
 import type { Input } from '../types.ts';
 import { failed, type RaisableTab, type Refusal, unavailable } from './answers.ts';
 import { type Authorizations, createAuthorizations } from './authorizations.ts';
-import { faultOfQuote } from './configuration.ts';
+import { ConfigurationError, faultOfQuote } from './configuration.ts';
 import { type Bill, type Dialect, isFixedPrice, type Presented, scopeOf } from './dialect.ts';
 import { hintOf } from './hint.ts';
 import type { Incoming } from './incoming.ts';
-import { CONFIGURATION } from './log.ts';
+import { CONFIGURATION, type Log } from './log.ts';
+import { unpayingOf } from './metered-route.ts';
 import { createQuotes, type Quotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
 import type { Shares } from './shares.ts';
@@ -54,6 +55,7 @@ type QuittanceSettings = {
   store: PaywallStore;
   shares: Shares;
   onError: (error: unknown) => void;
+  log: Log;
 };
 
 /** The price of a quote, or the ceiling and the terms of what is captured of it. */
@@ -80,9 +82,21 @@ const termsOf = ({ resource, amount, units, metered, raises }: Bill): unknown[] 
   return raises === undefined ? terms : [...terms, raises.quoteId, String(raises.ceiling)];
 };
 
+/** Reports once for each route that its quotes can pay nothing. The fee is known from the first one. */
+const createHint = (onError: (error: unknown) => void) => {
+  const hinted = new WeakSet<object>();
+  return ({ route, metered }: Bill, { capture }: SharedQuote): void => {
+    if (metered === null || capture === undefined || hinted.has(route)) return;
+    hinted.add(route);
+    const message = unpayingOf(metered, BigInt(capture.fee.min));
+    if (message !== null) onError(new ConfigurationError(message));
+  };
+};
+
 /** Creates the quotes of this vendor, within the API's limit of quotes per minute. */
-const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettings) => {
+const createQuoteMaker = ({ client, verify, serviceId, shares, onError }: QuittanceSettings) => {
   const quoteCreates = createThrottle();
+  const hint = createHint(onError);
   /** @param isEarned true if it replaces a quote that is being paid */
   return async (bill: Bill, isEarned: boolean): Promise<SharedQuote> => {
     const { resource, amount } = bill;
@@ -97,6 +111,7 @@ const createQuoteMaker = ({ client, verify, serviceId, shares }: QuittanceSettin
       },
     );
     end(true);
+    hint(bill, quote);
     // A buyer would refuse a quote of another environment or service, so the vendor reports it
     // first.
     const claims = await verify('quote', quote.quote_token);
@@ -175,11 +190,11 @@ const authorizationOf = (
  * redeem or consume.
  */
 export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
-  const { client, serviceId, settleUrl, publicUrl, store, onError } = settings;
+  const { client, serviceId, settleUrl, publicUrl, store, onError, log } = settings;
   const readSettlement = createReader(settings);
   const statusReads = createThrottle();
   const settlementOf = createSettlements(client, serviceId);
-  const authorizations = createAuthorizations({ client, onError });
+  const authorizations = createAuthorizations({ client, onError, onEnd: log });
   const quotes = createQuotes({
     // A hash, because an address can be longer than a store's key.
     nameOf: (bill) => hexHash(utf8(JSON.stringify([serviceId, ...termsOf(bill)]))),
