@@ -55,13 +55,16 @@ export const targetOf = ({ url }: IncomingMessage): { target: string; path: stri
 /** Path and query, and the route. */
 type Found = { target: string; path: string; route: Route | null; isPreflight: boolean };
 
-/** What identifies a paid request besides method, target and headers: its body, as far as it was read. */
+/** What identifies a paid request besides method, target and headers: what was read of its body. */
 export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: RequestBody): Uint8Array =>
   rest === null
     ? beginning
     : Buffer.concat([Buffer.from(`length: ${headers['content-length'] ?? 'unknown'}\n`), beginning]);
 
-/** The answer to a body that was not read to its end is stored for no repeat, which may have another end. */
+/**
+ * The answer to a body that was not read to its end is not stored: the body of a repeat may have
+ * another end.
+ */
 const unlessStreamed = (admission: Admission, { rest }: RequestBody): Admission => {
   if (admission.kind === 'answer' || rest === null) return admission;
   const { finish } = admission;

@@ -218,8 +218,8 @@ export const Currency = z.literal('USDC').meta({ id: 'Currency', description: 'A
  * they could forge a line in a mail or a log. Characters that reorder text or are invisible (bidi
  * controls, zero widths, tags, fillers) are refused, because two names could then look alike. ZWNJ,
  * ZWJ and variation selectors are allowed, because Persian, Indic scripts and emoji need them. Tags
- * are allowed in the flag of a region alone: a black flag, the letters of the region, and an end. At
- * least one character must be visible.
+ * are allowed in the flag of a region alone: a black flag, the letters of the region, and an end.
+ * At least one character must be visible.
  */
 export const label = (max: number, example = 'Weather API') =>
   z

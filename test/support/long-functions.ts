@@ -34,5 +34,5 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'deploy/local/chain/subscriptions.ts: createSubscriptions': 97,
   'deploy/local/processes/supervisor.ts: createSupervisor': 111,
   'deploy/local/stack/boot.ts: boot': 97,
-  'sdk/src/vendor/quotes.ts: createQuotes': 98,
+  'sdk/src/vendor/quotes.ts: createQuotes': 95,
 };

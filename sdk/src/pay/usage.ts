@@ -72,7 +72,10 @@ const lastFigures = (tail: string): Figures | null => {
 const TRIES = 6;
 const PAUSE_MS = 500;
 
-/** What the API says that was paid for an authorization for one call, which ends with it. Null: it is open. */
+/**
+ * What the API says that was paid for the authorization of one call, which ends with it. Null: it
+ * is open.
+ */
 const figuresOfApi = async (read: ReadSettlement, settlement_id: string): Promise<Figures | null> => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const { status, quote_amount } = await read({ settlement_id }, {});

@@ -191,6 +191,12 @@ const bodyIn = async (incoming: Incoming, limit: number): Promise<Uint8Array | R
 
 type Deliver = Extract<Begun, { kind: 'deliver' }>;
 
+/** A stored answer is for the headers that it depends on. For any others the payment is spent. */
+const fitting = async ({ header }: Incoming, beginning: Promise<Begun>): Promise<Begun> => {
+  const begun = await beginning;
+  return begun.kind === 'replay' && !fits(begun.answer, header) ? { kind: 'spent' } : begun;
+};
+
 /** Adds to the end of a delivery its events, and what its answer depends on. */
 const logged = (
   log: Log,
@@ -263,7 +269,7 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
     const asked = withReadiness(payment, incoming);
     const beginning =
       bill.metered === null ? begin(asked, bill, request) : metered.begin(asked, bill, bill.metered, request);
-    const begun = await beginning.catch((error: unknown) => {
+    const begun = await fitting(incoming, beginning).catch((error: unknown) => {
       logError(error, about);
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
@@ -272,9 +278,6 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
       case 'refused':
         return refuseTo(bill, incoming, { dialect, refusal: begun.refusal, about });
       case 'replay':
-        // Of one payment there is one answer, and it is for a request with other headers.
-        if (!fits(begun.answer, incoming.header))
-          return refuseTo(bill, incoming, { dialect, refusal: UNDELIVERABLE.spent, about });
         log({ event: 'replayed', status: begun.answer.status, ...about });
         return { kind: 'answer', response: restore(begun.answer) };
       case 'deliver': {

@@ -4,7 +4,7 @@ import { ApiError, NoAnswerError } from '../errors.ts';
 import type { Output } from '../types.ts';
 import { pause } from '../wait.ts';
 import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
-import { eventOf } from './ended.ts';
+import { type Ended, eventOf } from './ended.ts';
 import { freshReads } from './fresh-reads.ts';
 import type { PaywallEvent } from './log.ts';
 import type { StopReason } from './meter.ts';
@@ -105,12 +105,6 @@ type Ending = {
   /** False: one of them may have use that it has not reported. */
   isAllReported?: () => Promise<boolean>;
 };
-
-/**
- * How an authorization has ended, in micro-units: what was captured of it and the fee of that, or
- * what was used and nobody pays. Null: unused, or ended by another process.
- */
-export type Ended = { paid: string; fee: string } | { unpaid: string } | null;
 
 /** What was used of an authorization that ends. */
 type Use = Pick<Required<Ending>, 'isAllReported'> & {

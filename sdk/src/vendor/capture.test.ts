@@ -40,7 +40,7 @@ const handler = (type: string) => {
 /** Buyers with one payment. */
 const shop = (limit = 1000) => {
   const { once } = createDeliveries(memoryStore(), () => {});
-  /** Presents the payment. If the handler is to be run, its answer is read as far as its first chunk. */
+  /** Presents the payment. If the handler is run, the first chunk of its answer is read. */
   const ask = async (type: string) => {
     const request = { key: 'payment', hash: 'request', refusal: async () => null };
     const begun = await once({ ...request, open: async () => 'open' });

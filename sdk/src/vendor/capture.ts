@@ -52,7 +52,7 @@ export const capture = async (response: Response, admitted: Admitted, limit: num
         if (chunk === null) controller.close();
         else controller.enqueue(chunk);
       },
-      // The buyer disconnected. The rest is read for a repeat, for a while and unless it is too long
+      // The buyer disconnected. The rest is read for a repeat, for a while, unless it is too long
       // to be stored. Then the handler learns it.
       cancel: async (reason) => {
         const rest = async (): Promise<'ended' | null> => {

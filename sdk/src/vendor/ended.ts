@@ -1,8 +1,13 @@
 import { displayUsdc } from '../generated/usdc.ts';
-import type { Ended } from './authorizations.ts';
 import { BELOW_FEE, HIGH_FEE, type PaywallEvent } from './log.ts';
 
 /** What the log says about the end of an authorization that was used. */
+
+/**
+ * How an authorization has ended, in micro-units: what was captured of it and the fee of that, or
+ * what was used and nobody pays. Null: unused, or ended by another process.
+ */
+export type Ended = { paid: string; fee: string } | { unpaid: string } | null;
 
 /** A fee of this part of a payment is worth a line: one of four, so the vendor keeps three. */
 const HIGH_PART = 4n;

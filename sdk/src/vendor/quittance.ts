@@ -82,7 +82,7 @@ const termsOf = ({ resource, amount, units, metered, raises }: Bill): unknown[] 
   return raises === undefined ? terms : [...terms, raises.quoteId, String(raises.ceiling)];
 };
 
-/** Reports once for each route that its quotes can pay nothing. The fee is known from the first one. */
+/** Reports once for each route that it can pay nothing. Its first quote has the fee. */
 const createHint = (onError: (error: unknown) => void) => {
   const hinted = new WeakSet<object>();
   return ({ route, metered }: Bill, { capture }: SharedQuote): void => {

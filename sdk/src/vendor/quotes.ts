@@ -2,7 +2,7 @@ import { boundedMap } from '../bounded-map.ts';
 import type { Bill } from './dialect.ts';
 import { createOwnQuotes } from './own-quotes.ts';
 import { createStatuses, type ReadStatus } from './quote-statuses.ts';
-import { childSlot, createSlots, rootOf, type SharedQuote } from './slots.ts';
+import { childSlot, createSlots, rootOf, type SharedQuote, type Slots } from './slots.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
@@ -42,6 +42,39 @@ export type QuotesDeps = {
   onError: (error: unknown) => void;
 };
 
+/** Detects a paid quote. Buyers with other clients do not report it. */
+const recheck = async (
+  slots: Slots,
+  { statusOf }: ReturnType<typeof createStatuses>,
+  name: string,
+  quoteId: string,
+): Promise<void> => {
+  const { status } = await statusOf(quoteId);
+  const found = status === 'pending' ? null : await slots.readMark(name, quoteId);
+  if (found === null) return;
+  if (status === 'settled') await slots.recordSettled(name, quoteId, found.text, found.mark);
+  else await slots.clearSlot(found.mark.slot, quoteId);
+};
+
+/** The quotes that everybody gets, and who asked last for that of a bill. */
+const createShared = (read: (name: string, bill: Bill) => Promise<SharedQuote>) => {
+  const asked = boundedMap<{ at: number; quoteId?: string }>(MAX_ENTRIES);
+  return {
+    /** True if somebody may be paying the shared quote of a bill at the moment. */
+    isContested: (name: string): boolean => Date.now() - (asked.get(name)?.at ?? 0) < PAYING_MS,
+    ask: async (name: string, bill: Bill): Promise<SharedQuote> => {
+      const one: { at: number; quoteId?: string } = { at: Date.now() };
+      asked.set(name, one);
+      const quote = await read(name, bill);
+      one.quoteId = quote.quote_id;
+      return quote;
+    },
+    paid: (name: string, quoteId: string): void => {
+      if (asked.get(name)?.quoteId === quoteId) asked.delete(name);
+    },
+  };
+};
+
 /** The quotes of one paywall, shared with its replicas through the store. */
 export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onError }: QuotesDeps) => {
   const statuses = createStatuses(readStatus);
@@ -50,17 +83,6 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
   const reads = new Map<string, Promise<SharedQuote>>();
   /** The slot of a paid quote for the next buyer. */
   const turns = boundedMap<number>(MAX_ENTRIES);
-  /** Who asked last for the shared quote of a bill: when, and which one that was. */
-  const given = boundedMap<{ at: number; quoteId?: string }>(MAX_ENTRIES);
-
-  /** Detects a paid quote. Buyers with other clients do not report it. */
-  const recheck = async (name: string, quoteId: string): Promise<void> => {
-    const { status } = await statuses.statusOf(quoteId);
-    const found = status === 'pending' ? null : await slots.readMark(name, quoteId);
-    if (found === null) return;
-    if (status === 'settled') await slots.recordSettled(name, quoteId, found.text, found.mark);
-    else await slots.clearSlot(found.mark.slot, quoteId);
-  };
 
   const make = async (name: string, slot: string, bill: Bill): Promise<SharedQuote> => {
     const last = slots.cachedIn(slot);
@@ -81,7 +103,7 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
   const read = async (name: string, slot: string, bill: Bill): Promise<SharedQuote> => {
     const quote = await slots.read(slot);
     if (quote === null) return make(name, slot, bill);
-    if (statuses.isDue(quote.quote_id)) void recheck(name, quote.quote_id).catch(onError);
+    if (statuses.isDue(quote.quote_id)) void recheck(slots, statuses, name, quote.quote_id).catch(onError);
     return quote;
   };
   const quoteIn = async (name: string, slot: string, bill: Bill): Promise<SharedQuote> => {
@@ -91,6 +113,8 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
     reads.set(slot, pending);
     return pending;
   };
+
+  const shared = createShared((name, bill) => quoteIn(name, rootOf(name), bill));
 
   /** The slot for a buyer who was refused a quote. Null: its payment is not decided yet. */
   const slotAfter = async (name: string, refused: string): Promise<string | null> => {
@@ -115,16 +139,6 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
     return childSlot(name, refused, turn);
   };
 
-  /** True if somebody may be paying the shared quote of a bill at the moment. */
-  const isContested = (name: string): boolean => Date.now() - (given.get(name)?.at ?? 0) < PAYING_MS;
-  const shared = async (name: string, bill: Bill): Promise<SharedQuote> => {
-    const asked: { at: number; quoteId?: string } = { at: Date.now() };
-    given.set(name, asked);
-    const quote = await quoteIn(name, rootOf(name), bill);
-    asked.quoteId = quote.quote_id;
-    return quote;
-  };
-
   return {
     /**
      * Returns a quote for this bill that is not known to be paid.
@@ -133,11 +147,11 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
      */
     offer: async (bill: Bill, refused: string | null): Promise<SharedQuote | null> => {
       const name = await nameOf(bill);
-      if (refused !== null || isContested(name)) {
+      if (refused !== null || shared.isContested(name)) {
         const own = await ownQuotes.next(name, bill);
         if (own !== null) return own;
       }
-      if (refused === null) return shared(name, bill);
+      if (refused === null) return shared.ask(name, bill);
       const slot = await slotAfter(name, refused);
       return slot === null ? null : quoteIn(name, slot, bill);
     },
@@ -150,7 +164,7 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onSale, onErro
       const found = await slots.readMark(name, quoteId);
       if (found === null) return false;
       const { text, mark } = found;
-      if (given.get(name)?.quoteId === quoteId) given.delete(name);
+      shared.paid(name, quoteId);
       if (mark.settled === undefined && (await slots.recordSettled(name, quoteId, text, mark)))
         ownQuotes.sold(name, bill);
       return true;

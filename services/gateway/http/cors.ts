@@ -61,8 +61,8 @@ const openToAll = (app: FastifyInstance, origins: Origins, paths: Paths): void =
 
 /**
  * Lets scripts of the configured origins call the API and read its answers (Fetch standard, 3.3),
- * and scripts of every origin read the public documents and pay a code. Without the setting CORS is off for all
- * else: browsers block other pages, and OPTIONS answers 405.
+ * and scripts of every origin read the public documents and pay a code. Without the setting CORS is
+ * off for all else: browsers block other pages, and OPTIONS answers 405.
  * @param origins whose scripts may call the API; `*` is all of them, without cookies
  */
 export const registerCors = (app: FastifyInstance, origins: Origins, paths: Paths): void => {

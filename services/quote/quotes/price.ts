@@ -43,13 +43,15 @@ const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Re
   }
 };
 
+type ReserveDeps = Pick<Records, 'clock'> & Pick<Peers, 'reserveTokenAccount'>;
+
 /**
  * Reserves the token account that a quote of this lifetime pays.
  * @returns whether it exists
  * @throws ServiceError conflict where the payout address cannot receive USDC
  */
 export const reservePayout = async (
-  { clock, reserveTokenAccount }: Pick<Records, 'clock'> & Pick<Peers, 'reserveTokenAccount'>,
+  { clock, reserveTokenAccount }: ReserveDeps,
   { account_id, payout_address }: Pick<Service, 'account_id' | 'payout_address'>,
   lifetimeMs: number,
 ): Promise<boolean> => {
@@ -65,7 +67,7 @@ export const reservePayout = async (
  * @throws ServiceError conflict where the payout address cannot receive USDC
  */
 export const preparePayout = async (
-  deps: Parameters<typeof reservePayout>[0] & Pick<Peers, 'createPayoutAccount'>,
+  deps: ReserveDeps & Pick<Peers, 'createPayoutAccount'>,
   { account_id, payout_address }: Pick<Service, 'account_id' | 'payout_address'>,
   lifetimeMs: number,
 ): Promise<void> => {

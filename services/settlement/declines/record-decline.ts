@@ -12,7 +12,6 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { itemOf } from '../settlements/model/item.ts';
 import { figuresShown, isCounted, type PaymentDeclined, periodOf } from './model.ts';
 import { type DeclineRow, insertDeclines, type NewDecline } from './store.ts';
 import { declinedEvent } from './view.ts';
@@ -29,6 +28,8 @@ type Refused = {
   caller: PrincipalOf<readonly ['jwt', 'delegate_key']>;
   paymentAttemptId: string;
   claims: QuoteClaims;
+  /** What its quote sells, as people name it. */
+  item: string | null;
 };
 
 /** Records a refusal. It never fails, and takes at most a second. */
@@ -43,7 +44,7 @@ const BATCH_WINDOW_MS = 100;
 
 const rowOf = (
   { reason, code, figures }: PaymentDeclined,
-  { caller, paymentAttemptId, claims }: Refused,
+  { caller, paymentAttemptId, claims, item }: Refused,
   now: number,
 ): DeclineRow => ({
   decline_id: newId('dcl'),
@@ -54,7 +55,7 @@ const rowOf = (
   vendor_account_id: claims.vendor_account_id,
   service_id: claims.service_id,
   service_name: claims.service_name,
-  item: itemOf(claims.scope),
+  item,
   amount: parseMicro(claims.quote_amount),
   reason,
   code: code as DeclineRow['code'],

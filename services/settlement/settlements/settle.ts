@@ -245,7 +245,12 @@ const refuseNew = async (
 ): Promise<never> => {
   const isNew = records.attempt === null && records.paying === null;
   if (isNew && verified !== null && refusal instanceof PaymentDeclined) {
-    await context.recordDecline(refusal, { caller, paymentAttemptId: payment_attempt_id, claims: verified });
+    await context.recordDecline(refusal, {
+      caller,
+      paymentAttemptId: payment_attempt_id,
+      claims: verified,
+      item: itemOf(verified.scope),
+    });
   }
   throw refusalOf(refusal, records);
 };
