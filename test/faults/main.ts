@@ -138,8 +138,13 @@ const mutate = async (name: string): Promise<boolean> => {
     const found = [...new Set(report.breaks.map(({ invariant }) => invariant))].filter(
       (invariant) => invariant !== 'somebody-paid',
     );
-    if (found.length > 0) caught += 1;
-    const broke = found.map((invariant) => `\`${invariant}\``).join(', ') || 'NOT CAUGHT';
+    const isCaught = mutation.breaks === undefined ? found.length > 0 : found.includes(mutation.breaks);
+    if (isCaught) caught += 1;
+    const listed = found.map((invariant) => `\`${invariant}\``);
+    const broke = [
+      ...listed,
+      ...(isCaught ? [] : [`NOT CAUGHT${mutation.breaks ? ` by \`${mutation.breaks}\`` : ''}`]),
+    ].join(', ');
     const { paid } = totalsOf(report);
     print(`| ${mutation.name} | ${rule} | ${traffic} | ${faults.join(', ')} | ${paid} | ${broke} |`);
   }

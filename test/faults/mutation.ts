@@ -16,4 +16,6 @@ export type Mutation = {
   sql?: string;
   /** Faults under which the rule is needed. */
   faults: readonly string[];
+  /** The invariant that must break. Without one, any may. */
+  breaks?: string;
 };

@@ -34,7 +34,7 @@ const TIMES = 10;
 type Place = Pick<Access, 'chain' | 'query'> & { stack: Stack };
 type Buyer = { address: string; key: string };
 /** What an attack is. Null: there is no next one. */
-type Wanted = { ware: Ware; mishap: Mishap; forms: readonly Form[]; rng: Rng };
+export type Wanted = { ware: Ware; mishap: Mishap; forms: readonly Form[]; rng: Rng };
 export type NextAttack = () => Wanted | null;
 type Payment = { settlement_id: string; settlement_token: string };
 type Known = {
@@ -205,3 +205,4 @@ export const startAttackers = async (
     stop: (): Promise<void> => replicas.stop(),
   };
 };
+export type Attackers = Awaited<ReturnType<typeof startAttackers>>;

@@ -32,6 +32,7 @@ export const gateMutations: readonly Mutation[] = [
       },
     ],
     faults: ['kill-webhook'],
+    breaks: 'delivered-is-charged',
   },
   {
     name: 'gate-repeat-after-a-crash-is-charged',
@@ -45,6 +46,7 @@ export const gateMutations: readonly Mutation[] = [
       },
     ],
     faults: ['kill-webhook'],
+    breaks: 'a-request-is-charged-once',
   },
   {
     name: 'gate-tab-ends-before-others-have-reported',
@@ -58,6 +60,7 @@ export const gateMutations: readonly Mutation[] = [
       },
     ],
     faults: ['kill-webhook'],
+    breaks: 'used-is-captured',
   },
   {
     name: 'gate-stalled-buyer-owes-nothing',
@@ -71,6 +74,7 @@ export const gateMutations: readonly Mutation[] = [
       },
     ],
     faults: ['kill-webhook'],
+    breaks: 'delivered-is-charged',
   },
   {
     name: 'gate-buyer-who-leaves-owes-nothing',
@@ -84,6 +88,7 @@ export const gateMutations: readonly Mutation[] = [
       },
     ],
     faults: ['kill-webhook'],
+    breaks: 'delivered-is-charged',
   },
   {
     name: 'gate-refused-reports-are-dropped',
@@ -97,5 +102,23 @@ export const gateMutations: readonly Mutation[] = [
       },
     ],
     faults: ['kill-webhook'],
+    breaks: 'delivered-is-charged',
+  },
+  {
+    name: 'gate-repeat-without-stored-answers-is-free',
+    rule: 'docs/guides/metered.md: with replay: false a repeat is another call',
+    traffic: 'gate',
+    patches: [
+      {
+        file: 'sdk/src/vendor/metered.ts',
+        from: 'const { begun, left, authorization } = taken;',
+        to: `const { begun, authorization } = taken;
+          const seen = ((globalThis as any).seen ??= new Set());
+          const left = bill.replays || !seen.has(request.key) ? taken.left : null;
+          seen.add(request.key);`,
+      },
+    ],
+    faults: ['kill-webhook'],
+    breaks: 'delivered-is-charged',
   },
 ];
