@@ -83,8 +83,8 @@ export const gateMutations: readonly Mutation[] = [
     patches: [
       {
         file: 'gate/src/cost.ts',
-        from: "if (isOver || (ending === 'left' && delivery?.metering == null)) return;",
-        to: "if (isOver || ending === 'left') return;",
+        from: 'if (answerPrice !== null) charge(',
+        to: "if (answerPrice !== null && ending !== 'left') charge(",
       },
     ],
     faults: ['kill-webhook'],
