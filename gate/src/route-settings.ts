@@ -55,7 +55,7 @@ const fields = z.strictObject({
   threshold: Price.optional().describe(
     'The use of a tab at which it is captured. Default max, and none with top_up',
   ),
-  top_up: flag.optional().describe('true: the buyer of a tab that is used up may raise its ceiling by max'),
+  top_up: flag.optional().describe('true: the buyer of a tab that is used up may extend it by max'),
   replay: flag.optional().describe('false: a call of a tab runs again when it is repeated'),
   window: Window.optional().describe('How long an authorization can be used. Default 1h for a tab, else 10m'),
 });

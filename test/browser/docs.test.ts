@@ -129,6 +129,38 @@ test('a page and a snippet are copied as text, with the address of this gateway'
   expect(await opened.copied(first.getByRole('button'))).toContain('export SERVICE_ID=…');
 });
 
+test('a line of 80 columns of code is not cut, in the typeface of the console', async () => {
+  const { page } = await suite.opened();
+  for (const at of ['/', ...GUIDES.map(({ name }) => `/docs/guides/${name}`)]) {
+    await page.goto(origin + at);
+    const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('pre')]
+      .filter((block) => block.scrollWidth > block.clientWidth)
+      .map((block) => block.innerText)
+      .filter((text) => text.split('\\n').every((line) => line.length <= 80))`);
+    expect([at, cut]).toEqual([at, []]);
+  }
+  expect(
+    await page.evaluate<string>('[...document.fonts].find(({ status }) => status === "loaded")?.family'),
+  ).toBe('Inter');
+});
+
+test('the calculator shows what is left by each way, and says what is wrong with a price', async () => {
+  const { page } = await suite.opened();
+  await page.goto(`${origin}/docs/guides/pricing`);
+  const shown = page.locator('price-calculator');
+  await shown.getByText('500.00 USDC of sales. Most is left by: Pack of 100 calls.').waitFor();
+  const tab = shown.getByRole('row', { name: /^Tab/ });
+  expect((await tab.innerText()).replaceAll(/\s+/g, ' ')).toMatch(/ 100 2\.50 497\.50 \(99\.5 %\)$/);
+  await shown.getByLabel('Price of a call').fill('0.002');
+  await shown.getByText('Most is left by: Tab.').waitFor();
+  await shown.getByText('a price must exceed its fee of 0.01 USDC').waitFor();
+  await shown.getByLabel('Price of a call').fill('0,05');
+  await shown.getByText("Price: write '$0.05', '0.05' or '0.05 USDC'.").waitFor();
+  await shown.getByLabel('Price of a call').fill('0.05');
+  await shown.getByLabel('Buyers').fill('none');
+  await shown.getByText('Calls and buyers are whole numbers').waitFor();
+});
+
 test('the theme of the reader is kept', async () => {
   const { page } = await suite.opened({ colours: 'light' });
   await page.goto(`${origin}/docs`);

@@ -42,7 +42,7 @@ export const paymentShape = z.object({
   extends: z
     .string()
     .nullable()
-    .describe('Of a merged payment: the settlement whose ceiling it raised, which alone is paid'),
+    .describe('Of a merged payment: the settlement that it extended, which alone is paid'),
   chain_status: z.string().describe('none, pending, confirmed, finalized or failed'),
   rail: z.string(),
   amount: micro,

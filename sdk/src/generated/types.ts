@@ -1076,7 +1076,7 @@ export type AuthorizedSettlement = {
     max_amount: MicroUsdc;
     /** @description Until when use can be reported and captured */
     capture_ends_at: Timestamp;
-    /** @description The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it raised */
+    /** @description The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it extended */
     extension_id?: SettlementId;
 };
 /**
@@ -1368,7 +1368,7 @@ export type CreateQuoteRequest = {
      * @example 1000000
      */
     capture_threshold?: MicroUsdc;
-    /** @description The quote of an open authorization: settling the new quote raises its ceiling by `max_amount`. Everything else stays as that quote has it, so send nothing of it */
+    /** @description The quote of an open authorization: settling the new quote extends its ceiling by `max_amount`. Everything else stays as that quote has it, so send nothing of it */
     extends?: QuoteId;
     currency?: Currency;
     /**
@@ -2827,7 +2827,7 @@ export type Quote = {
     max_amount?: MicroUsdc;
     /** @description Absent: the whole amount is paid when the quote is settled */
     capture?: CaptureTerms;
-    /** @description The quote of the authorization whose ceiling this one raises. Only of an extension */
+    /** @description The quote of the authorization that this one extends. Only of an extension */
     extends?: QuoteId;
 };
 /**
@@ -3383,7 +3383,7 @@ export type Settlement = {
     units_remaining?: number;
     /** @description Only of a quote with `capture` */
     authorization?: Authorization;
-    /** @description The settlement whose ceiling it raised. Only of an extension */
+    /** @description The settlement that it extended. Only of an extension */
     extends?: SettlementId;
     /** @description The transaction on chain. Null until it is seen there */
     tx_hash: TransactionHash | null;
@@ -3445,7 +3445,7 @@ export type SettlementReceipt = {
     claims: ReceiptClaims;
 };
 /**
- * @description authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. voided: an authorization that ended without a payment. merged: an extension, which raised the ceiling of another settlement and pays nothing itself. pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
+ * @description authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. voided: an authorization that ended without a payment. merged: an extension, which extended another settlement and pays nothing itself. pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
  * @enum {string}
  */
 export type SettlementStatus = "pending" | "authorized" | "capturing" | "issued" | "redeemed" | "expired" | "voided" | "merged" | "failed";

@@ -187,7 +187,7 @@ describe('a hostile vendor', () => {
     );
     await use(pay, `${origin}/one`, CALLS);
     await expect(pay(`${origin}/one?x`)).rejects.toThrow(NotAllowedError);
-    await expect(pay(`${origin}/one?x`)).rejects.toThrow('raises another tab');
+    await expect(pay(`${origin}/one?x`)).rejects.toThrow('extends another tab');
     expect(helds().map(({ max }) => max)).toEqual([MAX, MAX]);
   });
 

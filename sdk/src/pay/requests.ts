@@ -225,7 +225,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
       return asked === null ? buyOffered(name, record, call, response) : response;
     if (isPrepaying) discard(response);
     if (record.extended !== undefined)
-      return delivery.notDelivered(name, record, 'The tab was raised, and the vendor does not accept it.');
+      return delivery.notDelivered(name, record, 'The tab was extended, and the vendor does not accept it.');
     if (!isPayable && record.tab === true) {
       await dropUsedUp(name, record);
       return unpaidOf(record);

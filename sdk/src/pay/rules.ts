@@ -150,7 +150,7 @@ export const createRules = ({
     checkRaise,
     checkQuote: (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
       if (quote.extends !== undefined)
-        throw new NotAllowedError('The quote raises a tab, and the request presented none.', quote);
+        throw new NotAllowedError('The quote extends a tab, and the request presented none.', quote);
       checkRaise(quote, url, ofCall);
     },
   };
@@ -172,9 +172,9 @@ const termsOf = (quote: QuoteClaims): string => sortedJson(OF_TAB.map((name) => 
 /** @throws NotAllowedError if a quote raises another tab, or has other terms than it */
 export const refuseOtherTab = (quote: QuoteClaims, tab: QuoteClaims): void => {
   if (quote.extends !== tab.quote_id)
-    throw new NotAllowedError('The quote raises another tab than the one that was presented.', quote);
+    throw new NotAllowedError('The quote extends another tab than the one that was presented.', quote);
   if (termsOf(quote) !== termsOf(tab))
-    throw new NotAllowedError('The quote that raises the tab has other terms than the tab.', quote);
+    throw new NotAllowedError('The quote that extends the tab has other terms than the tab.', quote);
 };
 
 /** @throws QuoteLapsedError */

@@ -34,7 +34,7 @@ export const Scope = z.record(z.string(), z.json()).meta({
   examples: [{ resource: 'https://api.example.com/report' }],
 });
 const extendedQuote = QuoteId.meta({
-  description: 'The quote of the authorization whose ceiling this one raises. Only of an extension',
+  description: 'The quote of the authorization that this one extends. Only of an extension',
 });
 export const Quote = z
   .strictObject({
@@ -113,7 +113,7 @@ export const operations = {
         }),
         extends: QuoteId.optional().meta({
           description:
-            'The quote of an open authorization: settling the new quote raises its ceiling by `max_amount`. Everything ' +
+            'The quote of an open authorization: settling the new quote extends its ceiling by `max_amount`. Everything ' +
             'else stays as that quote has it, so send nothing of it',
         }),
         currency: Currency.optional(),

@@ -63,7 +63,7 @@ export const Authorized = z
     max_amount: maxAmount,
     capture_ends_at: captureEndsAt,
     extension_id: SettlementId.optional().describe(
-      'The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it raised',
+      'The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it extended',
     ),
   })
   .meta({ id: 'AuthorizedSettlement' });

@@ -75,7 +75,7 @@ const authorization = {
   authorization: Authorization.optional().describe('Only of a quote with `capture`'),
 };
 const extension = {
-  extends: SettlementId.optional().describe('The settlement whose ceiling it raised. Only of an extension'),
+  extends: SettlementId.optional().describe('The settlement that it extended. Only of an extension'),
 };
 const amounts = { quote_amount: quoteAmount, fee_amount: feeAmount, net_amount: netAmount };
 const redemption = {
@@ -152,7 +152,7 @@ export const operations = {
       'account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` ' +
       'and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ' +
       'ceiling is held, and the call answers `authorized` at once; what is used is paid later. Of a quote with `extends` ' +
-      'the ceiling of that authorization is raised, and the answer is about it.',
+      'that authorization is extended, and the answer is about it.',
     http: {
       method: 'POST',
       path: '/v1/settle',

@@ -42,29 +42,26 @@ const countOf = (text: string): bigint | null => {
   return /^[1-9][0-9]{0,11}$/.test(digits) ? BigInt(digits) : null;
 };
 
+const HEADS = ['Payments', 'Fees, USDC', 'You keep, USDC'];
+
 const row = (way: Way, grossMicro: bigint, isBest: boolean): HTMLTableRowElement => {
   const { name, netMicro, note, code, payments, feeMicro } = way;
   const head = element('th', {}, element('strong', { text: name }));
   head.scope = 'row';
   if (isBest) head.append(element('em', { text: 'most is left' }));
   if (note !== '') head.append(element('small', { text: note }));
-  if (netMicro === null)
-    return element(
-      'tr',
-      { class: 'impossible' },
-      head,
-      ...['–', '–', '–'].map((text) => element('td', { text })),
-    );
-  head.append(element('code', { text: code }));
-  const share = Number((netMicro * 1000n) / grossMicro) / 10;
-  return element(
-    'tr',
-    isBest ? { class: 'best' } : {},
-    head,
-    element('td', { text: payments.toLocaleString('en') }),
-    element('td', { text: formatUsdc(feeMicro) }),
-    element('td', { text: `${formatUsdc(netMicro)} (${share} %)` }),
-  );
+  if (netMicro !== null) head.append(element('code', { text: code }));
+  const share = netMicro === null ? 0 : Number((netMicro * 1000n) / grossMicro) / 10;
+  const figures =
+    netMicro === null
+      ? ['–', '–', '–']
+      : [payments.toLocaleString('en'), formatUsdc(feeMicro), `${formatUsdc(netMicro)} (${share} %)`];
+  const cells = figures.map((text, index) => {
+    const cell = element('td', { text });
+    cell.dataset.name = HEADS[index]!;
+    return cell;
+  });
+  return element('tr', netMicro === null ? { class: 'impossible' } : {}, head, ...cells);
 };
 
 customElements.define(
@@ -79,9 +76,7 @@ customElements.define(
       const status = element('p');
       status.setAttribute('role', 'status');
       const body = element('tbody');
-      const heads = ['Paid by', 'Payments', 'Fees, USDC', 'You keep, USDC'].map((text) =>
-        element('th', { text }),
-      );
+      const heads = ['Paid by', ...HEADS].map((text) => element('th', { text }));
       const shown = element(
         'div',
         { class: 'wide' },

@@ -140,7 +140,7 @@ export const EXTENSION_REFUSALS = {
     error: () =>
       declined(
         'authorization_closed',
-        'the authorization cannot be raised: it has ended, its wallet no longer covers it, it was raised too often, or it was made by another credential or on another day (UTC); pay a new quote of the vendor',
+        'the authorization cannot be extended: it has ended, its wallet no longer covers it, it was extended too often, or it was made by another credential or on another day (UTC); pay a new quote of the vendor',
         { safe_action: 'new_quote' },
       ),
   },
