@@ -140,7 +140,8 @@ const Checkout = ({ link, opened, payment, renew }: CheckoutProps) => {
     payment.conclude(paid, boughtOf(opened)),
   );
   const of = location.pathname;
-  const isExpired = !useRenewal(of, claims.quote_amount, hasEnded, renew) && hasEnded;
+  const price = { of, amount: claims.quote_amount, quoteId: claims.quote_id };
+  const isExpired = !useRenewal(price, hasEnded, renew) && hasEnded;
   const newPrice = <Button onPress={() => void renew()}>{TEXTS.newPrice}</Button>;
   const payable = payableOf(
     { link, opened, payment },

@@ -40,9 +40,8 @@ export const PayNow = ({ wallet, payable }: { wallet: Wallet; payable: Payable }
   const allowance = allowanceFor(wallet, BigInt(claims.quote_amount), isShort);
   const pay = () => ('begin' in byAccount ? byAccount.begin(attempt, account!) : void settle.run(undefined));
   const isStale = payable.isExpired && !isAllowing;
-  useRenewal(payable.of, claims.quote_amount, isStale && payable.renew !== null, async () =>
-    payable.renew?.(),
-  );
+  const price = { of: payable.of, amount: claims.quote_amount, quoteId: claims.quote_id };
+  useRenewal(price, isStale && payable.renew !== null, async () => payable.renew?.());
   if (isStale || isOver(error))
     return (
       <Notice tone="wait" title={TEXTS.expired}>

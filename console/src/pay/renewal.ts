@@ -24,20 +24,23 @@ export const renewedOf = (of: string): Renewed | null => {
 const noteRenewal = (of: string, amount: string, times: number): void =>
   sessionStorage.setItem(keyOf(of), JSON.stringify({ amount, times } satisfies Renewed));
 
+type Price = { of: string; amount: string; quoteId: string };
+
 /**
  * Renews a price that has expired while the page is visible.
- * @param of the order
+ * @param price the order, and its quote
  * @param isWanted whether the page may do it now: a navigation would end what a person is doing
  * @returns whether it is being renewed
  */
 export const useRenewal = (
-  of: string,
-  amount: string,
+  { of, amount, quoteId }: Price,
   isWanted: boolean,
   renew: () => Promise<void>,
 ): boolean => {
   const [isAsking, setAsking] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each price that has expired
+  /** The quote that could not be renewed. */
+  const [kept, setKept] = useState<string | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each quote that has expired
   useEffect(() => {
     if (!isWanted) return;
     const attempt = () => {
@@ -46,11 +49,14 @@ export const useRenewal = (
       document.removeEventListener('visibilitychange', attempt);
       noteRenewal(of, amount, times + 1);
       setAsking(true);
-      void renew().finally(() => setAsking(false));
+      void renew().finally(() => {
+        setAsking(false);
+        setKept(quoteId);
+      });
     };
     document.addEventListener('visibilitychange', attempt);
     attempt();
     return () => document.removeEventListener('visibilitychange', attempt);
-  }, [of, isWanted]);
-  return isAsking;
+  }, [quoteId, isWanted]);
+  return isAsking || (isWanted && kept !== quoteId && (renewedOf(of)?.times ?? 0) < MOST);
 };

@@ -10,13 +10,12 @@ import './sold.css';
 
 /** Whether a time has passed, as time goes by. @param at epoch milliseconds */
 export const useExpired = (at: number): boolean => {
-  const [isExpired, setExpired] = useState(false);
+  const [passed, setPassed] = useState<number | null>(null);
   useEffect(() => {
-    setExpired(at <= Date.now());
-    const timer = setTimeout(() => setExpired(true), Math.max(0, at - Date.now()));
+    const timer = setTimeout(() => setPassed(at), Math.max(0, at - Date.now()));
     return () => clearTimeout(timer);
   }, [at]);
-  return isExpired;
+  return passed === at;
 };
 
 /** What became of a price that ran out in this tab. */
