@@ -35,6 +35,16 @@ const TEXTS: Record<string, string> = {
   internal_error: 'Something went wrong on our side. Try again, or contact support with the request id.',
 };
 
+/** What is allowed to a wallet is no limit of an agent or a sign-in, and is changed elsewhere. */
+const Step = ({ error }: { error: ApiError }) =>
+  error.code === 'delegation_inactive' ? (
+    <p>
+      <a href="/console/wallet">Allow spending first, under Wallet.</a>
+    </p>
+  ) : (
+    <p>{STEP[nextStepOf(error)]}</p>
+  );
+
 /**
  * An error of a call as text: what happened, whether money moved, what is safe to do
  * (`safe_action`), and the code and the request id for support. `retry` adds a button.
@@ -77,7 +87,7 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
         </ul>
       )}
       {error.moneyMoved !== null && <p>{MONEY[error.moneyMoved]}</p>}
-      {error.safeAction !== null && <p>{STEP[nextStepOf(error)]}</p>}
+      {error.safeAction !== null && <Step error={error} />}
       <p className="notice-properties">
         <span>
           Code <code>{error.code}</code>
