@@ -37,7 +37,7 @@ const ASSETS = [
   '{services,shared}/*/migrations/*.sql',
   'shared/db/*.sql',
   'console/dist/**/*.{html,js,css,svg,woff2,br,gz}',
-  'docs/site/dist/**/*.{html,js,css,svg,md,txt,xml,json,br,gz}',
+  'docs/site/dist/**/*.{html,js,css,svg,woff2,md,txt,xml,json,br,gz}',
 ];
 
 /** The time of every file: some tools misread a time of 0. */

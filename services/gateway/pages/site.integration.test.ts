@@ -167,3 +167,15 @@ test('a file with its hash in its name is stored for ever, and a page is compare
     expect(await page.text()).toBe(html);
   }
 });
+
+test('the typeface is served to the pages that name it', async () => {
+  const sheets = [...(await textOf('/docs')).matchAll(/href="(\/docs\/assets\/[^"]+\.css)"/g)].map(
+    ([, at]) => at!,
+  );
+  const styles = await Promise.all(sheets.map((at) => textOf(at)));
+  const [, at] = /url\(["']?([^"')]+\.woff2)/.exec(styles.join('\n')) ?? [];
+  const font = await fetch(new URL(at!, `${url}/docs/assets/`));
+  expect([font.status, font.headers.get('content-type')]).toEqual([200, 'font/woff2']);
+  const page = await fetch(`${url}/docs`, { headers: HTML });
+  expect(page.headers.get('content-security-policy')).toContain("font-src 'self'");
+});
