@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { useEmptyFolders } from './test/support/empty-folders.ts';
+import { useEmptyFolders } from './test/support/jest/empty-folders.ts';
 
 // Node keeps its compiled code here for the workers and all processes that the tests start. Builds
 // of the programs remove old folders of .local/programs, so it is not there.
@@ -9,20 +9,20 @@ useEmptyFolders();
 
 const common = {
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
+  transform: { '\\.ts$': '<rootDir>/test/support/jest/strip-types.js' },
   testEnvironment: 'node',
-  testRunner: '<rootDir>/test/support/runner.js',
-  setupFiles: ['<rootDir>/test/support/output.ts'],
+  testRunner: '<rootDir>/test/support/jest/runner.js',
+  setupFiles: ['<rootDir>/test/support/jest/output.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.local/'],
 };
 
 /** Suites that use the common stack. */
 const withStack = {
   ...common,
-  // These suites have the machine's clock, as the common stack has (test/support/suite-clock.ts).
+  // These suites have the machine's clock, as the common stack has (test/support/base/suite-clock.ts).
   globals: { suiteClockOffsetMs: 0 },
-  globalSetup: '<rootDir>/test/support/e2e-setup.ts',
-  globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
+  globalSetup: '<rootDir>/test/support/jest/e2e-setup.ts',
+  globalTeardown: '<rootDir>/test/support/jest/e2e-teardown.ts',
 };
 
 /**
@@ -46,8 +46,8 @@ export default {
       ...common,
       displayName: 'integration',
       testMatch: ['<rootDir>/**/*.integration.test.ts'],
-      globalSetup: '<rootDir>/test/support/integration-setup.ts',
-      globalTeardown: '<rootDir>/test/support/integration-teardown.ts',
+      globalSetup: '<rootDir>/test/support/jest/integration-setup.ts',
+      globalTeardown: '<rootDir>/test/support/jest/integration-teardown.ts',
     },
     {
       ...common,
@@ -61,13 +61,13 @@ export default {
       ...common,
       displayName: 'release',
       testMatch: ['<rootDir>/{cli,deploy,gate,mcp,sdk,tools}/**/*.release.test.ts'],
-      globalSetup: '<rootDir>/test/support/release-setup.ts',
+      globalSetup: '<rootDir>/test/support/jest/release-setup.ts',
     },
     {
       ...common,
       displayName: 'packages',
       testMatch: ['<rootDir>/{cli,gate,mcp,sdk}/**/*.release.test.ts', '<rootDir>/test/packages/*.test.ts'],
-      globalSetup: '<rootDir>/test/support/release-setup.ts',
+      globalSetup: '<rootDir>/test/support/jest/release-setup.ts',
     },
     {
       ...common,
@@ -75,8 +75,8 @@ export default {
       testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
     },
   ],
-  testSequencer: '<rootDir>/test/support/sequencer.js',
-  reporters: ['<rootDir>/test/support/reporter.ts', '<rootDir>/test/support/stack-reporter.ts'],
+  testSequencer: '<rootDir>/test/support/jest/sequencer.js',
+  reporters: ['<rootDir>/test/support/jest/reporter.ts', '<rootDir>/test/support/jest/stack-reporter.ts'],
   testTimeout: 60_000,
   // Most of a suite waits for blocks, mails or windows. Three suites at a time use two cores well.
   // With four, the Redis of the common stack did not answer within half a second now and then.

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { firstNode, runOn } from '../test/support/node-claims.ts';
-import { type InstalledPackage, packages } from '../test/support/packages.ts';
+import { firstNode, runOn } from '../test/support/packages/node-claims.ts';
+import { type InstalledPackage, packages } from '../test/support/packages/packages.ts';
 
 /**
  * The package as it is published: packed, and installed without a network into an empty project.

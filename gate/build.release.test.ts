@@ -7,14 +7,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
 import { parse, parseAllDocuments } from 'yaml';
 import { createTraceServer } from '../deploy/local/traces/server.ts';
-import { composeFaults } from '../test/support/compose-schema.ts';
-import { ask, startUpstream } from '../test/support/gate.ts';
+import { composeFaults } from '../test/support/base/compose-schema.ts';
+import { SERVICE_KEY } from '../test/support/base/keys.ts';
+import { waitUntil } from '../test/support/base/wait.ts';
+import { ask, startUpstream } from '../test/support/fixtures/gate.ts';
 import { podFindings } from '../test/support/k8s/policies.ts';
 import type { Rendered } from '../test/support/k8s/render.ts';
 import { typeErrors } from '../test/support/k8s/schema.ts';
-import { SERVICE_KEY } from '../test/support/keys.ts';
-import { waitUntil } from '../test/support/wait.ts';
-import { readGateFile } from './src/read-file.ts';
+import { readGateFile } from './src/settings/read-file.ts';
 
 /** The image of the gate, and the examples that run it. */
 const root = path.resolve(import.meta.dirname, '..');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { firstNode, runOn } from '../test/support/node-claims.ts';
-import { type InstalledPackage, packages } from '../test/support/packages.ts';
+import { firstNode, runOn } from '../test/support/packages/node-claims.ts';
+import { type InstalledPackage, packages } from '../test/support/packages/packages.ts';
 
 /** The package as it is published. */
 let gate: InstalledPackage;

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { installTool } from '../test/support/node-versions.ts';
-import { NODES, TYPESCRIPTS } from '../test/support/package-matrix.ts';
-import { type InstalledPackage, packages } from '../test/support/packages.ts';
+import { installTool } from '../test/support/packages/node-versions.ts';
+import { NODES, TYPESCRIPTS } from '../test/support/packages/package-matrix.ts';
+import { type InstalledPackage, packages } from '../test/support/packages/packages.ts';
 
 /** The packed SDK in each form in which a project may load it. */
 const run = promisify(execFile);

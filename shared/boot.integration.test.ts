@@ -9,10 +9,10 @@ import pg from 'pg';
 import { createSupervisor, type Supervisor } from '../deploy/local/processes/supervisor.ts';
 import { natsServer } from '../deploy/local/servers/nats-server.ts';
 import { createPortPicker } from '../deploy/local/servers/ports.ts';
-import { createTestDatabase } from '../test/support/database.ts';
-import type { TestDatabase } from '../test/support/database-handle.ts';
-import { inherited } from '../test/support/inherited.ts';
-import { atSuiteClock } from '../test/support/suite-clock.ts';
+import { inherited } from '../test/support/base/inherited.ts';
+import { atSuiteClock } from '../test/support/base/suite-clock.ts';
+import { createTestDatabase } from '../test/support/servers/database.ts';
+import type { TestDatabase } from '../test/support/servers/database-handle.ts';
 import { newNkeySeed, nkeyOf } from './bus/nkey.ts';
 import { ensureStreams } from './bus/setup.ts';
 

@@ -10,12 +10,12 @@ import { type Outbox, type Relay, startRelay } from './events/relay.ts';
 import { setCell } from './lib/cell.ts';
 import type { Clock } from './lib/clock.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
-import { createLogger, type LogFormat, type Logger } from './lib/logger.ts';
-import { type GaugeCollector, registerGauges } from './lib/metrics.ts';
 import type { Periodic } from './lib/periodic.ts';
 import { onShutdown } from './lib/shutdown.ts';
-import { releaseStartUpMemory } from './lib/start-up-memory.ts';
-import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry.ts';
+import { createLogger, type LogFormat, type Logger } from './lib/telemetry/logger.ts';
+import { type GaugeCollector, registerGauges } from './lib/telemetry/metrics.ts';
+import { releaseStartUpMemory } from './lib/telemetry/start-up-memory.ts';
+import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry/telemetry.ts';
 import { quarantineGauges, quarantineInto } from './operator/quarantine.ts';
 
 /** The common parts of every service of an environment. */

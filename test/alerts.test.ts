@@ -6,8 +6,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse, stringify } from 'yaml';
 import { findBinary } from '../deploy/local/servers/binaries.mjs';
-import type { Metric } from '../shared/lib/metric.ts';
-import { METRICS, type MetricName } from '../shared/lib/metrics-catalog.ts';
+import type { Metric } from '../shared/lib/telemetry/metric.ts';
+import { METRICS, type MetricName } from '../shared/lib/telemetry/metrics-catalog.ts';
 import { DASHBOARDS } from '../tools/dashboards/dashboards.ts';
 
 /** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics agree. */

@@ -5,7 +5,7 @@ import { ServiceId, SettlementId } from '../shared/contract/primitives.ts';
 import type { Db } from '../shared/db/pool.ts';
 import { cellOf, MAX_CELL, setCell } from '../shared/lib/cell.ts';
 import { derivedId, newId, newServiceId } from '../shared/lib/id.ts';
-import { createKeyText, parseKeyText } from '../shared/lib/key-text.ts';
+import { createKeyText, parseKeyText } from '../shared/lib/tokens/key-text.ts';
 import { listHandler } from '../shared/lists/list.ts';
 
 /** Every public id, key and token names the cell that made it (docs/adr/0071). */

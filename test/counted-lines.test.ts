@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { newId } from '../shared/lib/id.ts';
-import { countedLines, withoutIds } from './support/counted-lines.ts';
+import { countedLines, withoutIds } from './support/rules/counted-lines.ts';
 
 test('equal lines are one line with its count, in the order of the first', () => {
   expect(countedLines([])).toEqual([]);

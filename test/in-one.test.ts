@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { inOne } from './support/in-one.ts';
+import { inOne } from './support/base/in-one.ts';
 
 afterEach(() => void jest.useRealTimers());
 

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { networkOf } from '../deploy/local/stack/networks.ts';
 import { programNames } from '../deploy/local/stack/programs.ts';
-import { METRICS } from '../shared/lib/metrics-catalog.ts';
+import { METRICS } from '../shared/lib/telemetry/metrics-catalog.ts';
 import type { WorkloadName } from '../tools/k8s/workloads.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';

@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { type LedgerRow, NOT_LISTED, ofMessage, type Refusal, untrueRefusals } from './support/refusals.ts';
+import {
+  type LedgerRow,
+  NOT_LISTED,
+  ofMessage,
+  type Refusal,
+  untrueRefusals,
+} from './support/rules/refusals.ts';
 
 const row: LedgerRow = {
   settlementId: 'stl_1',

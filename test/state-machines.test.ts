@@ -10,13 +10,13 @@ import { withdrawals } from '../services/funding/transfers/model/withdrawal.ts';
 import { services } from '../services/identity/services/model.ts';
 import { settlements as quoteSettlements } from '../services/quote/quotes/model/status.ts';
 import { STORED_STATES } from '../services/quote/quotes/store.ts';
-import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
+import { chainStatuses, statuses } from '../services/settlement/record/model/status.ts';
 import { transactions as projected } from '../services/wallet/transactions/model/transaction.ts';
 import { DELEGATION_STATUSES } from '../services/wallet/wallets/delegation-status.ts';
 import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
 import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
 import { contractList } from '../shared/contract/index.ts';
-import { chainWork, UNDECIDED } from '../shared/lib/chain-work.ts';
+import { chainWork, UNDECIDED } from '../shared/lib/chain/chain-work.ts';
 
 /**
  * Compares the schemas with the tables of the state machines: columns, constraints and partial

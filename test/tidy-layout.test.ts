@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LONG_FUNCTIONS } from './support/long-functions.ts';
+import { LONG_FUNCTIONS } from './support/rules/long-functions.ts';
 import {
   findBannedWords,
   findDeadExports,
@@ -13,7 +13,7 @@ import {
   findSpreadLiterals,
   findWideComments,
   listFiles,
-} from './support/tree.ts';
+} from './support/rules/tree.ts';
 
 /** Tests the layout of docs/design/layout.md and the terms of docs/glossary.md. */
 
@@ -79,12 +79,12 @@ test('functions of the product have at most 70 lines, except those of a list tha
   const known = new Map(Object.entries(LONG_FUNCTIONS));
   expect({
     'new or longer: split it': [...found].filter(([name, length]) => length > (known.get(name) ?? 0)),
-    'shorter or gone: update test/support/long-functions.ts': [...known].filter(
+    'shorter or gone: update test/support/rules/long-functions.ts': [...known].filter(
       ([name, length]) => (found.get(name) ?? 0) < length,
     ),
   }).toEqual({
     'new or longer: split it': [],
-    'shorter or gone: update test/support/long-functions.ts': [],
+    'shorter or gone: update test/support/rules/long-functions.ts': [],
   });
 });
 

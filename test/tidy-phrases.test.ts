@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { bannedIn } from './support/banned-phrases.ts';
+import { bannedIn } from './support/rules/banned-phrases.ts';
 
 /** What people read in the console has no phrase that needs a second reading. */
 const root = path.resolve(import.meta.dirname, '..');

@@ -103,7 +103,7 @@ test('the console uses the system by the SDK only: besides it, it imports its fi
   const allowed = (file: string, imported: string) =>
     /^(console|sdk)\/src\//.test(imported) ||
     // The settings of a gate are checked by the gate's own schema.
-    (file === 'console/src/vendor/gate/draft.ts' && imported.startsWith('gate/src/')) ||
+    (file === 'console/src/selling/gate/draft.ts' && imported.startsWith('gate/src/')) ||
     (CONSOLE_PACKAGES[imported]?.test(file) ?? false);
   expect(offences(page, allowed)).toEqual([]);
   const others = sources.filter((file) => !file.startsWith('console/'));
@@ -347,7 +347,7 @@ const MAY_DIVIDE = [
   'bench/route/vendor.ts', // a price in the format of x402's packages
   'console/src/ui/chart-bars.tsx', // the height of a bar
   'sdk/src/generated/usdc.ts',
-  'shared/lib/usdc.ts',
+  'shared/lib/money/usdc.ts',
 ];
 
 test('amounts are rendered and parsed in one file', () => {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { startServers } from '../deploy/local/servers/start-servers.ts';
 import { SERVICE_NAMES, type ServiceName } from '../shared/contract/service.ts';
 import { MIGRATION_TABLES, schemaName } from '../shared/db/names.ts';
-import { migrateTestDatabase } from '../test/support/migrated-database.ts';
+import { migrateTestDatabase } from '../test/support/servers/migrated-database.ts';
 
 /**
  * Writes `services/<name>/schema.sql`: the result of a service's migrations, read from the catalogs

@@ -2,21 +2,21 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
-import { architecturePicture } from './architecture-picture.ts';
-import { consoleExamples } from './console-examples.ts';
-import { consoleGuides } from './console-guides.ts';
-import { consoleTexts } from './console-texts.ts';
 import { DASHBOARDS } from './dashboards/dashboards.ts';
 import { grafanaJson } from './dashboards/grafana.ts';
-import { errorsPage } from './errors-page.ts';
-import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { clusterFiles } from './k8s/files.ts';
-import { mapPage } from './map-page.ts';
-import { metricsPage } from './metrics-page.ts';
-import { pricingGuide } from './pricing-page.ts';
-import { sdkCopy, sdkErrors, sdkLimits, sdkOperations } from './sdk-sources.ts';
-import { sdkTypes } from './sdk-types.ts';
-import { x402Page } from './x402-page.ts';
+import { architecturePicture } from './pages/architecture-picture.ts';
+import { consoleExamples } from './pages/console-examples.ts';
+import { consoleGuides } from './pages/console-guides.ts';
+import { consoleTexts } from './pages/console-texts.ts';
+import { errorsPage } from './pages/errors-page.ts';
+import { eventsGuide, limitsGuide } from './pages/guide-pages.ts';
+import { mapPage } from './pages/map-page.ts';
+import { metricsPage } from './pages/metrics-page.ts';
+import { pricingGuide } from './pages/pricing-page.ts';
+import { x402Page } from './pages/x402-page.ts';
+import { sdkCopy, sdkErrors, sdkLimits, sdkOperations } from './sdk/sdk-sources.ts';
+import { sdkTypes } from './sdk/sdk-types.ts';
 
 /**
  * Writes the files that are derived from the contract, the services' settings, the catalog of
@@ -51,9 +51,9 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
   'sdk/src/generated/limits.ts': sdkLimits(),
-  'sdk/src/generated/payees.ts': sdkCopy('shared/lib/payees.ts'),
+  'sdk/src/generated/payees.ts': sdkCopy('shared/lib/money/payees.ts'),
   'sdk/src/generated/nearest.ts': sdkCopy('shared/contract/nearest.ts'),
-  'sdk/src/generated/usdc.ts': sdkCopy('shared/lib/usdc.ts'),
+  'sdk/src/generated/usdc.ts': sdkCopy('shared/lib/money/usdc.ts'),
   'console/src/generated/examples.ts': consoleExamples(),
   'console/src/generated/guides.ts': consoleGuides(),
   ...consoleTexts(),

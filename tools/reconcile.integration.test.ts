@@ -6,16 +6,20 @@ import {
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { referenceOf } from '../services/chain-submitter/ledger/reference.ts';
 import { newId, newServiceId } from '../shared/lib/id.ts';
-import { packToken } from '../shared/lib/packed-token.ts';
-import { incomingPaymentsOver, PRICE, txHashOf } from '../test/support/incoming-payments.ts';
-import { captureTerms } from '../test/support/settlement-quotes.ts';
+import { packToken } from '../shared/lib/tokens/packed-token.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  txHashOf,
+} from '../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
   type Quote,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../test/support/submitter.ts';
+} from '../test/support/fixtures/chain-submitter/submitter.ts';
+import { captureTerms } from '../test/support/fixtures/settlement/settlement-quotes.ts';
 import { isBroken } from './reconcile/compare.ts';
 import { reconcile, reportText } from './reconcile.ts';
 

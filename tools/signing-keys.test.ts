@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { isRefused, signAccessToken, verifyAccessToken } from '../shared/lib/access-token.ts';
-import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/ed25519.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/chain/ed25519.ts';
 import { newId } from '../shared/lib/id.ts';
-import { PublicKeyList, SigningKeys } from '../shared/lib/keys.ts';
+import { isRefused, signAccessToken, verifyAccessToken } from '../shared/lib/tokens/access-token.ts';
+import { PublicKeyList, SigningKeys } from '../shared/lib/tokens/keys.ts';
 import { compromise, type KeyConfig, publish, retire, use } from './signing-keys.ts';
 
 const seed = Buffer.alloc(32, 1);

@@ -4,8 +4,8 @@
 // prints the new values of both variables. docs/signing-keys.md describes when each step may
 // follow.
 import { randomBytes } from 'node:crypto';
-import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/ed25519.ts';
-import { PublicKeyList, SigningKeys } from '../shared/lib/keys.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/chain/ed25519.ts';
+import { PublicKeyList, SigningKeys } from '../shared/lib/tokens/keys.ts';
 
 /** The two variables, in the format that a service and its verifiers read. */
 export type KeyConfig = { signingKeys: string; publicKeys: string };

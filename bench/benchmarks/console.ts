@@ -9,8 +9,8 @@ import {
   settleWith,
 } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
-import { startBrowser } from '../../test/support/browser.ts';
-import { type ConsolePage, openConsole, signInPerson } from '../../test/support/console.ts';
+import { startBrowser } from '../../test/support/browser/browser.ts';
+import { type ConsolePage, openConsole, signInPerson } from '../../test/support/browser/console.ts';
 import type { Benchmark } from '../harness/run.ts';
 import { type BenchStack, startBenchStack } from '../harness/stack.ts';
 import { percentile, summary } from '../harness/statistics.ts';

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { createConsumer, createDelegate, createVendor } from '../../deploy/local/seed/actors.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { LOCAL_API } from '../../shared/lib/local-api.ts';
+import { packages } from '../../test/support/packages/packages.ts';
 import {
   createShell,
   gateValues,
   guideSnippets,
   installCommands,
   withValues,
-} from '../../test/support/guide-snippets.ts';
-import { packages } from '../../test/support/packages.ts';
+} from '../../test/support/rules/guide-snippets.ts';
 import type { Benchmark } from '../harness/run.ts';
 import { startBenchStack } from '../harness/stack.ts';
 import { percentile } from '../harness/statistics.ts';

@@ -1,5 +1,5 @@
 import { createDelegate, type Vendor } from '../../deploy/local/seed/actors.ts';
-import { installInterop } from '../../test/support/interop.ts';
+import { installInterop } from '../../test/support/others/interop.ts';
 import { type Facilitator, startFacilitator } from '../facilitator/facilitator.ts';
 import { createPayers, type Payer, PRICE_MICRO } from '../harness/actors.ts';
 import { type Cpu, measured, showCpu } from '../harness/cpu.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scrape } from '../../test/support/scrape.ts';
+import { scrape } from '../../test/support/servers/scrape.ts';
 import { cpuMsOf } from './process-figures.ts';
 import type { BenchStack } from './stack.ts';
 

@@ -11,8 +11,8 @@ import { startStack } from '../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { loginWith } from '../../shared/bus/nkey.ts';
 import { busTls } from '../../shared/bus/tls.ts';
-import { removeStateDir, testStateDir } from '../../test/support/test-state.ts';
-import { certificateFiles } from '../../test/support/tls.ts';
+import { removeStateDir, testStateDir } from '../../test/support/servers/test-state.ts';
+import { certificateFiles } from '../../test/support/servers/tls.ts';
 import type { Run } from './run.ts';
 
 export type BenchStack = {

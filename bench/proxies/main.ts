@@ -2,7 +2,7 @@
 import http, { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import { startGate } from '../../gate/src/start.ts';
+import { startGate } from '../../gate/src/program/start.ts';
 import type { ProxyJob } from './proxies.ts';
 
 const job = JSON.parse(process.argv[2]!) as ProxyJob;

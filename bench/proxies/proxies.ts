@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findBinary } from '../../deploy/local/servers/binaries.mjs';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
-import type { Settings } from '../../gate/src/settings.ts';
+import type { Settings } from '../../gate/src/settings/settings.ts';
 import { startChild } from '../harness/child.ts';
 import type { Run } from '../harness/run.ts';
 

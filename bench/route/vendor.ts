@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import express, { type Express } from 'express';
-import { paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
+import { paid } from '../../sdk/src/paywall/adapters/express.ts';
+import { createPaywall, memoryStore } from '../../sdk/src/paywall/main.ts';
 import { DELIVERY, type VendorSettings } from './job.ts';
 
 /** An application that is paid for its only route. */

@@ -3,8 +3,8 @@
 import express from 'express';
 import { Redis } from 'ioredis';
 import { redisStore } from '../../examples/redis-store.ts';
-import { paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall } from '../../sdk/src/vendor/main.ts';
+import { paid } from '../../sdk/src/paywall/adapters/express.ts';
+import { createPaywall } from '../../sdk/src/paywall/main.ts';
 import type { ShopSettings } from './shop.ts';
 
 const settings = JSON.parse(process.argv[2]!) as ShopSettings;

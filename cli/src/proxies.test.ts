@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createReach } from '../../mcp/src/reach.ts';
-import { hasForwardProxy, startForwardProxy } from '../../test/support/forward-proxy.ts';
-import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/keys.ts';
-import { selfSigned } from '../../test/support/receiver.ts';
-import { waitFor } from '../../test/support/wait.ts';
+import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/base/keys.ts';
+import { waitFor } from '../../test/support/base/wait.ts';
+import { hasForwardProxy, startForwardProxy } from '../../test/support/servers/forward-proxy.ts';
+import { selfSigned } from '../../test/support/servers/receiver.ts';
 import { directHosts, proxyVariable } from './proxies.ts';
 
 test.each<[env: Record<string, string>, variable: string | null, direct: string]>([
@@ -106,7 +106,7 @@ const run = async (program: string, args: string[], env: Record<string, string>)
     };
     const places = ['--upstream', 'http://127.0.0.1:1', '--listen', '0', '--operations', '0'];
     const args = [...places, '--price', 'GET /a=$1'];
-    const { child, ended } = await run('gate/src/quittance-gate.ts', args, env);
+    const { child, ended } = await run('gate/src/program/quittance-gate.ts', args, env);
     await waitFor(
       () => asked.slice(before),
       (paths) => paths.includes('/v1/quote'),

@@ -1,4 +1,4 @@
-import { PAYMENT_HEADERS, REQUEST_ID_HEADER } from '../../sdk/src/pay/dialects.ts';
+import { PAYMENT_HEADERS, REQUEST_ID_HEADER } from '../../sdk/src/pay/base/dialects.ts';
 import type { ToolCall } from '../../sdk/src/pay/tools.ts';
 import type { Fetch } from '../../sdk/src/transport.ts';
 

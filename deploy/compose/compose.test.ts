@@ -8,7 +8,7 @@ import { nkeyOf } from '../../shared/bus/nkey.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
 import type { Program } from '../../shared/contract/service.ts';
 import { syntheticConfig } from '../../shared/synthetic/config.ts';
-import { composeFaults } from '../../test/support/compose-schema.ts';
+import { composeFaults } from '../../test/support/base/compose-schema.ts';
 import { type Reach, workloads } from '../../tools/k8s/workloads.ts';
 import { programNames } from '../local/stack/programs.ts';
 import { composeFiles } from './init.ts';

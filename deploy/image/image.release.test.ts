@@ -23,7 +23,7 @@ import { durables } from '../../shared/bus/topology.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { schemaName } from '../../shared/db/names.ts';
 import { failpoints } from '../../shared/lib/failpoint.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
 import { createSupervisor } from '../local/processes/supervisor.ts';
 import { transcript } from '../local/seed/transcript.ts';
 import { databaseUrl, ensureDatabase } from '../local/servers/database.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type McpWorld, startMcpWorld } from '../../test/support/mcp-world.ts';
+import { type McpWorld, startMcpWorld } from '../../test/support/actors/mcp-world.ts';
 import {
   bill,
   honest,
@@ -9,7 +9,7 @@ import {
   type Visit,
   type World,
   x402Bill,
-} from '../../test/support/scripted-vendors.ts';
+} from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** What a model reads about an error: text of others is never in a sentence of this server. */
 let world: World;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ERAS, type McpWorld, type Person, startMcpWorld } from '../../test/support/mcp-world.ts';
+import { ERAS, type McpWorld, type Person, startMcpWorld } from '../../test/support/actors/mcp-world.ts';
 import {
   challengeOf,
   charge,
@@ -13,7 +13,7 @@ import {
   SERVICE_WALLET,
   type World,
   x402Bill,
-} from '../../test/support/scripted-vendors.ts';
+} from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** What the settings allow, and when the person is asked. */
 

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { x402 } from '../../sdk/src/vendor/x402.ts';
-import { askedOf, wireTransaction } from '../../test/support/incoming-buyers.ts';
-import { refusal } from '../../test/support/scripted-server.ts';
-import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../test/support/vendor-api.ts';
+import { x402 } from '../../sdk/src/paywall/dialects/x402.ts';
+import { askedOf, wireTransaction } from '../../test/support/actors/incoming-buyers.ts';
+import { refusal } from '../../test/support/stand-ins/scripted-server.ts';
+import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../test/support/stand-ins/vendor-api.ts';
 import { paidTool } from './main.ts';
 
 let api: VendorApi;

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DELEGATE_KEY } from '../../test/support/keys.ts';
-import { delegateWith, startWorld, type World } from '../../test/support/scripted-vendors.ts';
+import { DELEGATE_KEY } from '../../test/support/base/keys.ts';
+import { delegateWith, startWorld, type World } from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** The command, as a host starts it. */
 

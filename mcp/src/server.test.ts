@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DELEGATE_KEY } from '../../test/support/keys.ts';
-import { ERAS, type McpWorld, startMcpWorld } from '../../test/support/mcp-world.ts';
-import { refusal } from '../../test/support/scripted-server.ts';
+import { ERAS, type McpWorld, startMcpWorld } from '../../test/support/actors/mcp-world.ts';
+import { DELEGATE_KEY } from '../../test/support/base/keys.ts';
+import { refusal } from '../../test/support/stand-ins/scripted-server.ts';
 import {
   honest,
   honestX402,
@@ -10,7 +10,7 @@ import {
   settlementOf,
   type World,
   x402Bill,
-} from '../../test/support/scripted-vendors.ts';
+} from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** The tools, called by the unmodified client of the MCP SDK over HTTP. */
 

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/keys.ts';
+import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/base/keys.ts';
 import { readSettings, SettingsError } from './settings.ts';
 
 const KEY = DELEGATE_KEY;

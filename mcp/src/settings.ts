@@ -3,7 +3,7 @@ import { DEFAULT_URL } from '../../cli/src/context.ts';
 import { configFolder } from '../../cli/src/sign-ins.ts';
 import { checkKey, checkWholeKey } from '../../sdk/src/credential-kind.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
-import { MOST_WINDOW_SECONDS } from '../../sdk/src/pay/rules.ts';
+import { MOST_WINDOW_SECONDS } from '../../sdk/src/pay/base/rules.ts';
 import { microOfUsdc, usdcFault } from './amounts.ts';
 
 /** The settings of one server, from the environment and the command line. */

@@ -2,7 +2,12 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ERRORS } from '../../shared/contract/errors.ts';
-import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
+import {
+  type Asked,
+  refusal,
+  type Scripted,
+  startScripted,
+} from '../../test/support/stand-ins/scripted-server.ts';
 import {
   ApiError,
   type ClientOptions,

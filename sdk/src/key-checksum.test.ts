@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createKeyText, KEY_PREFIXES } from '../../shared/lib/key-text.ts';
+import { createKeyText, KEY_PREFIXES } from '../../shared/lib/tokens/key-text.ts';
 import { isWholeKey } from './key-checksum.ts';
 
 test.each(KEY_PREFIXES)(

@@ -1,6 +1,6 @@
 /**
  * The checksum of an API key: its last 6 characters are the CRC32 of the others in base62. So a
- * mistyped key is refused without a call. The API makes keys (shared/lib/key-text.ts).
+ * mistyped key is refused without a call. The API makes keys (shared/lib/tokens/key-text.ts).
  */
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

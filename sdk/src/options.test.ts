@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/keys.ts';
+import { DELEGATE_KEY, SERVICE_KEY } from '../../test/support/base/keys.ts';
 import { amountFault, bigintFault, typedFault } from './amounts.ts';
 import { type ClientOptions, createClient, memoryTokens } from './main.ts';
 import { type PayOptions, payingFetch } from './pay/main.ts';
-import * as forExpress from './vendor/express.ts';
-import * as forFastify from './vendor/fastify.ts';
-import * as forHono from './vendor/hono.ts';
-import { createPaywall, memoryStore, type Paywall, type PaywallOptions } from './vendor/main.ts';
-import { mpp } from './vendor/mpp.ts';
-import * as forNext from './vendor/next.ts';
-import { x402 } from './vendor/x402.ts';
+import * as forExpress from './paywall/adapters/express.ts';
+import * as forFastify from './paywall/adapters/fastify.ts';
+import * as forHono from './paywall/adapters/hono.ts';
+import * as forNext from './paywall/adapters/next.ts';
+import { mpp } from './paywall/dialects/mpp.ts';
+import { x402 } from './paywall/dialects/x402.ts';
+import { createPaywall, memoryStore, type Paywall, type PaywallOptions } from './paywall/main.ts';
 
 /** Every mistake in an option ends the declaration with a sentence that begins with its name. */
 

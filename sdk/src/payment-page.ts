@@ -1,4 +1,4 @@
-import { base64Url, jsonBase64Url, objectOfBase64, utf8 } from './encoding.ts';
+import { base64Url, jsonBase64Url, objectOfBase64, utf8 } from './checks/encoding.ts';
 
 /**
  * What a paywall and the payment page of the API say to each other by addresses (docs/adr/0074).

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { type Asked, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
+import { type Asked, type Scripted, startScripted } from '../../test/support/stand-ins/scripted-server.ts';
 import { AlreadyRedeemedError, createClient } from './main.ts';
 
 /** An API that redeems each settlement once. */

@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
-import { withoutPauses } from '../../test/support/skipped-pauses.ts';
+import { withoutPauses } from '../../test/support/base/skipped-pauses.ts';
+import {
+  type Asked,
+  refusal,
+  type Scripted,
+  startScripted,
+} from '../../test/support/stand-ins/scripted-server.ts';
 import {
   ApiError,
   type AttemptStore,

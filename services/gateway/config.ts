@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Environment, SolanaAddress } from '../../shared/contract/primitives.ts';
 import { commonConfig, JsonText, NkeySeed, OriginList } from '../../shared/lib/config.ts';
-import { PublicKeyList } from '../../shared/lib/keys.ts';
+import { PublicKeyList } from '../../shared/lib/tokens/keys.ts';
 import { HopCount } from './http/proxies.ts';
 import { LimitsFile } from './limits/limits-file.ts';
 

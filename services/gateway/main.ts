@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drainBus } from '../../shared/bus/connect.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
-import { createLogger } from '../../shared/lib/logger.ts';
 import { onShutdown } from '../../shared/lib/shutdown.ts';
-import { releaseStartUpMemory } from '../../shared/lib/start-up-memory.ts';
-import { startTelemetry } from '../../shared/lib/telemetry.ts';
+import { createLogger } from '../../shared/lib/telemetry/logger.ts';
+import { releaseStartUpMemory } from '../../shared/lib/telemetry/start-up-memory.ts';
+import { startTelemetry } from '../../shared/lib/telemetry/telemetry.ts';
 import { config as schema } from './config.ts';
 import { openEnvironment } from './environments/environment.ts';
 import { connectRedis } from './redis/connect.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../shared/lib/clock.ts';
-import type { Logger } from '../../shared/lib/logger.ts';
+import type { Logger } from '../../shared/lib/telemetry/logger.ts';
 import type { Config } from './config.ts';
 import { createAuthenticate } from './credentials/authenticate.ts';
 import { jwks } from './credentials/jwks.ts';

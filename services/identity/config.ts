@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OriginList, SecretList, serviceConfig } from '../../shared/lib/config.ts';
-import { feeConfig } from '../../shared/lib/fee-settings.ts';
-import { SigningKeys } from '../../shared/lib/keys.ts';
+import { feeConfig } from '../../shared/lib/money/fee-settings.ts';
+import { SigningKeys } from '../../shared/lib/tokens/keys.ts';
 
 export const config = z
   .object({

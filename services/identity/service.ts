@@ -5,7 +5,7 @@ import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
-import { feeRuleOf } from '../../shared/lib/fee-settings.ts';
+import { feeRuleOf } from '../../shared/lib/money/fee-settings.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { isOnThisMachine } from '../../shared/lib/transport.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';

@@ -4,7 +4,7 @@ import { quote, settlement } from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
-import { feeRuleOf } from '../../shared/lib/fee-settings.ts';
+import { feeRuleOf } from '../../shared/lib/money/fee-settings.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import type { Config } from './config.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../../shared/contract/primitives.ts';
-import type { FeeRule } from '../../shared/lib/fee.ts';
-import type { SigningKey } from '../../shared/lib/keys.ts';
+import type { FeeRule } from '../../shared/lib/money/fee.ts';
+import type { SigningKey } from '../../shared/lib/tokens/keys.ts';
 
 /** The terms of every quote. */
 export type Terms = {

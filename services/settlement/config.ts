@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
-import { feeConfig } from '../../shared/lib/fee-settings.ts';
-import { PublicKeyList, SigningKeys } from '../../shared/lib/keys.ts';
+import { feeConfig } from '../../shared/lib/money/fee-settings.ts';
+import { PublicKeyList, SigningKeys } from '../../shared/lib/tokens/keys.ts';
 
 export const config = z.object({
   ...serviceConfig,

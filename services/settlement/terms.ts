@@ -1,6 +1,6 @@
 import type { Environment } from '../../shared/contract/primitives.ts';
-import type { FeeRule } from '../../shared/lib/fee.ts';
-import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
+import type { FeeRule } from '../../shared/lib/money/fee.ts';
+import type { PublicKeys, SigningKey } from '../../shared/lib/tokens/keys.ts';
 
 /**
  * The settings that handlers take. The name has `Service`, because the terms of a payment are

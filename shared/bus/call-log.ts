@@ -1,6 +1,6 @@
 import { ServiceError } from '../contract/errors.ts';
-import type { Logger } from '../lib/logger.ts';
-import { loggedIds } from '../lib/trace.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
+import { loggedIds } from '../lib/telemetry/trace.ts';
 
 /** A public call that the gateway forwards, a call between services, or one of an operator. */
 export type CallKind = 'rpc' | 'int' | 'op';

@@ -6,7 +6,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
 import { type BusUser, type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
 import { type LaneOwner, laneOf } from '../lib/lane.ts';
-import { count } from '../lib/metrics.ts';
+import { count } from '../lib/telemetry/metrics.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, type NotedIds, openReply, type RequestEnvelope } from './envelope.ts';
 import { inBusSpan, requestHeader, traceHeaders } from './trace.ts';

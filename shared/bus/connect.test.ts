@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import type { Logger } from '../lib/logger.ts';
 import { everyMs, type Periodic } from '../lib/periodic.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
 import { type Bus, track } from './connect.ts';
 
 let sweep: Periodic | undefined;

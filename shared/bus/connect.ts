@@ -10,7 +10,7 @@ import {
 import { RequestOne } from 'nats/lib/nats-base-client/request.js';
 import type { BusUser } from '../contract/service.ts';
 import { noteActivity } from '../lib/activity.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
 import { loginWith } from './nkey.ts';
 import './reconnect.ts';
 import { createReplies, type Replies } from './replies.ts';

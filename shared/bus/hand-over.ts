@@ -2,7 +2,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { ErrorCode, type Msg, NatsError } from 'nats';
 import { type ServiceName, subjects } from '../contract/service.ts';
 import type { LaneOwner } from '../lib/lane.ts';
-import { inTraceOf } from '../lib/trace.ts';
+import { inTraceOf } from '../lib/telemetry/trace.ts';
 import { type Bus, track } from './connect.ts';
 import { encode, openReply, toErrorReply } from './envelope.ts';
 import { replyInbox } from './topology.ts';

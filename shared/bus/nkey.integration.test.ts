@@ -9,7 +9,7 @@ import { findBinary } from '../../deploy/local/servers/binaries.mjs';
 import { natsConf } from '../../deploy/local/servers/nats-conf.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { answers } from '../../deploy/local/servers/server-process.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
 import { identity } from '../contract/index.ts';
 import type { Handlers } from '../contract/service.ts';
 import { newId } from '../lib/id.ts';

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, nkeys } from 'nats';
-import { privateKeyFromSeed, signBytes } from '../lib/ed25519.ts';
+import { privateKeyFromSeed, signBytes } from '../lib/chain/ed25519.ts';
 
 /**
  * The logins of the bus. A client holds a seed, and the server knows its public key only: it sends

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
-import { inTraceOf, linksTo } from '../lib/trace.ts';
+import { inTraceOf, linksTo } from '../lib/telemetry/trace.ts';
 import { type Bus, pingBus } from './connect.ts';
 import { encode } from './envelope.ts';
 import { inBusSpan, traceHeaders } from './trace.ts';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { createTestBus, type TestBus } from '../../test/support/bus.ts';
-import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
+import { createTestBus, type TestBus } from '../../test/support/servers/bus.ts';
+import { startProxy, type TcpProxy } from '../../test/support/servers/proxy.ts';
 import { subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 import { publish } from './publish.ts';

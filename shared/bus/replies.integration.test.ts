@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { createTestBus, refusals, type TestBus } from '../../test/support/bus.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
+import { createTestBus, refusals, type TestBus } from '../../test/support/servers/bus.ts';
 import { identity, webhook } from '../contract/index.ts';
 import type { Handlers } from '../contract/service.ts';
 import { newId } from '../lib/id.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { createTestBus, type TestBus } from '../../test/support/bus.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
+import { createTestBus, type TestBus } from '../../test/support/servers/bus.ts';
 import { notFound } from '../contract/errors.ts';
 import { identity, quote } from '../contract/index.ts';
 import type { Handlers } from '../contract/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { createTestBus, type TestBus } from '../../test/support/servers/bus.ts';
 import { settlement } from '../contract/index.ts';
 import type { Handlers } from '../contract/service.ts';
 import { newId, newServiceId } from '../lib/id.ts';

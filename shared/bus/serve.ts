@@ -18,8 +18,8 @@ import {
 import { withClient } from '../lib/call-client.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { type LaneOwnership, whileOwned } from '../lib/lane.ts';
-import { requireFresh } from '../lib/step-up.ts';
-import { recordIds, traceIdOf } from '../lib/trace.ts';
+import { recordIds, traceIdOf } from '../lib/telemetry/trace.ts';
+import { requireFresh } from '../lib/tokens/step-up.ts';
 import { type CallKind, type CallLine, createCallLog } from './call-log.ts';
 import { type Bus, track } from './connect.ts';
 import {

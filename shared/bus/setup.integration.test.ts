@@ -7,7 +7,7 @@ import { connect, type NatsConnection } from 'nats';
 import { createSupervisor, type Supervisor } from '../../deploy/local/processes/supervisor.ts';
 import { natsServer } from '../../deploy/local/servers/nats-server.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
 import { loginWith, newNkeySeed, nkeyOf } from './nkey.ts';
 import { ensureStreams } from './setup.ts';
 import { jobDurable } from './topology.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestBus, refusals, type TestBus } from '../../test/support/bus.ts';
-import { waitFor } from '../../test/support/wait.ts';
+import { waitFor } from '../../test/support/base/wait.ts';
+import { createTestBus, refusals, type TestBus } from '../../test/support/servers/bus.ts';
 import { chainSubmitter, contractList } from '../contract/index.ts';
 import { type BusUser, subjects } from '../contract/service.ts';
 import { ensureStreams } from './setup.ts';

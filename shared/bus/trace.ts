@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Context, context, propagation, type Span, type SpanKind, trace } from '@opentelemetry/api';
 import { headers as createHeaders, type MsgHdrs } from 'nats';
-import { record, secondsSince } from '../lib/metrics.ts';
-import { errorType, inSpan, isTracing } from '../lib/trace.ts';
+import { record, secondsSince } from '../lib/telemetry/metrics.ts';
+import { errorType, inSpan, isTracing } from '../lib/telemetry/trace.ts';
 import type { NotedIds } from './envelope.ts';
 
 /** The header of the request id. The gateway sets it, and every hop passes it on. */

@@ -4,7 +4,7 @@ import { parseUtcTime, UTC_TIME } from './utc-time.ts';
 /**
  * The scalar shapes of the wire. No shape transforms its value: a request is validated and never
  * coerced, and every hop sees what the caller sent. Domain code converts amounts to bigint
- * (shared/lib/micro.ts).
+ * (shared/lib/money/micro.ts).
  */
 
 const MAX_INT64 = 2n ** 63n - 1n;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase } from '../../test/support/database.ts';
-import type { TestDatabase } from '../../test/support/database-handle.ts';
+import { createTestDatabase } from '../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
 import { type Budget, type Budgets, createBudgets, type Reservation } from './budget.ts';
 import { connectPool, type Pool } from './pool.ts';
 

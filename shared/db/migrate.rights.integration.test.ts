@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import type { TestDatabase } from '../../test/support/database-handle.ts';
-import { migrateTestDatabase } from '../../test/support/migrated-database.ts';
+import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
+import { migrateTestDatabase } from '../../test/support/servers/migrated-database.ts';
 import { SERVICE_NAMES } from '../contract/service.ts';
 import { MIGRATION_TABLES, schemaName } from './names.ts';
 

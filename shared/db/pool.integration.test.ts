@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createTestDatabase } from '../../test/support/database.ts';
-import type { TestDatabase } from '../../test/support/database-handle.ts';
-import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
-import type { Logger } from '../lib/logger.ts';
+import { createTestDatabase } from '../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
+import { startProxy, type TcpProxy } from '../../test/support/servers/proxy.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
 import { openPool, pingPool } from './pool.ts';
 
 let database: TestDatabase;

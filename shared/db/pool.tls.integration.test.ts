@@ -6,8 +6,8 @@ import pg from 'pg';
 import { z } from 'zod';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { postgresServer } from '../../deploy/local/servers/postgres-server.ts';
-import { certificateFiles } from '../../test/support/tls.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
+import { certificateFiles } from '../../test/support/servers/tls.ts';
 import { databaseUrlWithTls } from '../lib/transport.ts';
 import { connectPool, sql } from './pool.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, createSqlTag, type DatabasePool, type Interceptor, SchemaValidationError } from 'slonik';
 import { z } from 'zod';
 import { hasCause } from '../lib/error-causes.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
 import { splitDatabaseUrl } from '../lib/transport.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
 import { createPreparedStatements } from './prepared.ts';

@@ -1,6 +1,6 @@
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Interceptor, QueryContext } from 'slonik';
-import { record, secondsSince } from '../lib/metrics.ts';
+import { record, secondsSince } from '../lib/telemetry/metrics.ts';
 
 const tracer = trace.getTracer('quittance');
 

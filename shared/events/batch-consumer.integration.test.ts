@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Span, trace } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { createTestBus, type TestBus } from '../../test/support/servers/bus.ts';
 import type { Bus } from '../bus/connect.ts';
 import { encode } from '../bus/envelope.ts';
 import { publish } from '../bus/publish.ts';

@@ -2,7 +2,7 @@ import type { Context } from '@opentelemetry/api';
 import { decode } from '../bus/envelope.ts';
 import type { Receiver } from '../bus/hand-over.ts';
 import { contextOfHeaders } from '../bus/trace.ts';
-import { contextOf } from '../lib/trace.ts';
+import { contextOf } from '../lib/telemetry/trace.ts';
 
 /**
  * A message has one payload, or a list of events of its subject that were published together, each

@@ -1,7 +1,7 @@
 import type { Bus } from '../bus/connect.ts';
 import { handOver, isSilence, type Receiver, receiverSubject } from '../bus/hand-over.ts';
 import { failpoint } from '../lib/failpoint.ts';
-import { count } from '../lib/metrics.ts';
+import { count } from '../lib/telemetry/metrics.ts';
 import { type Entry, MAX_EVENTS } from './event-list.ts';
 import type { OutboxRow } from './outbox.ts';
 

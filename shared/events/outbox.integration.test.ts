@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createTestDatabase } from '../../test/support/database.ts';
-import type { TestDatabase } from '../../test/support/database-handle.ts';
+import { createTestDatabase } from '../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
 import { connectPool, type Pool, sql } from '../db/pool.ts';
 import type { Message } from './event.ts';
 import { eventList, payloadsOf } from './event-list.ts';

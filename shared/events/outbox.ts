@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { EventName, EventPayload } from '../contract/events.ts';
 import { EVENT_PREFIX } from '../contract/service.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
-import type { GaugeCollector } from '../lib/metrics.ts';
-import { activeTraceparent } from '../lib/trace.ts';
+import type { GaugeCollector } from '../lib/telemetry/metrics.ts';
+import { activeTraceparent } from '../lib/telemetry/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
 import { eventList, listOf, MAX_EVENTS, type Part } from './event-list.ts';
 

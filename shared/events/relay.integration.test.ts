@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { StreamAPI } from 'nats';
 import pg from 'pg';
-import { createTestBus, type TestBus } from '../../test/support/bus.ts';
-import { createTestDatabase } from '../../test/support/database.ts';
-import type { TestDatabase } from '../../test/support/database-handle.ts';
-import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
+import { createTestBus, type TestBus } from '../../test/support/servers/bus.ts';
+import { createTestDatabase } from '../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
+import { startProxy, type TcpProxy } from '../../test/support/servers/proxy.ts';
 import { type Bus, connectBus } from '../bus/connect.ts';
 import { decode } from '../bus/envelope.ts';
 import { createDbClock } from '../db/clock.ts';
 import { connectPool } from '../db/pool.ts';
 import { failpoints } from '../lib/failpoint.ts';
-import { createLogger } from '../lib/logger.ts';
+import { createLogger } from '../lib/telemetry/logger.ts';
 import { insertOutbox } from './outbox.ts';
 import { startRelay } from './relay.ts';
 

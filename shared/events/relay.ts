@@ -8,7 +8,7 @@ import type { DbClock } from '../db/clock.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import { currentPauseMs, noteActivity, rest } from '../lib/activity.ts';
 import { failpoint } from '../lib/failpoint.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
 import { countEvents, eventList, MAX_EVENTS } from './event-list.ts';
 import { createHandOver } from './hand-over.ts';
 import { type OutboxRow, outboxRow } from './outbox.ts';

@@ -3,7 +3,7 @@ import type { SecurityNote } from '../contract/identity/security-note.ts';
 import type { Db } from '../db/pool.ts';
 import { clientOfCall } from '../lib/call-client.ts';
 import { newId } from '../lib/id.ts';
-import { activeTraceparent } from '../lib/trace.ts';
+import { activeTraceparent } from '../lib/telemetry/trace.ts';
 import { event, type Message } from './event.ts';
 import { insertOutbox } from './outbox.ts';
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { type CallKey, type Idempotency, IdempotencyKey } from '../contract/idempotency.ts';
 import type { Principal } from '../contract/principal.ts';
 import type { Pool } from '../db/pool.ts';
-import { count } from '../lib/metrics.ts';
+import { count } from '../lib/telemetry/metrics.ts';
 import { callInProgress, findCall, KeyTaken } from './store.ts';
 
 /**

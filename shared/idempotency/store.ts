@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { conflict, ServiceError } from '../contract/errors.ts';
 import type { CallKey } from '../contract/idempotency.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
-import type { Logger } from '../lib/logger.ts';
 import { everyMs, type Periodic } from '../lib/periodic.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
 
 /**
  * The table `idempotency` of a service: its calls with an Idempotency-Key, for 24 hours. If the

@@ -1,11 +1,11 @@
 // A job that makes a small real payment through the public API, once or again and again
 // (docs/operations.md, Synthetic payments).
 import { loadConfig } from '../lib/config.ts';
-import { createLogger } from '../lib/logger.ts';
-import { count, record } from '../lib/metrics.ts';
 import { everyMs } from '../lib/periodic.ts';
 import { onShutdown } from '../lib/shutdown.ts';
-import { startTelemetry } from '../lib/telemetry.ts';
+import { createLogger } from '../lib/telemetry/logger.ts';
+import { count, record } from '../lib/telemetry/metrics.ts';
+import { startTelemetry } from '../lib/telemetry/telemetry.ts';
 import { syntheticConfig } from '../synthetic/config.ts';
 import { makeSyntheticPayment } from '../synthetic/payment.ts';
 

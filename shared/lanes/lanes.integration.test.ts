@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase } from '../../test/support/database.ts';
-import type { TestDatabase } from '../../test/support/database-handle.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
+import { createTestDatabase } from '../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
 import { connectPool, type Pool } from '../db/pool.ts';
 import { LANES, whileOwned } from '../lib/lane.ts';
-import { createLogger } from '../lib/logger.ts';
+import { createLogger } from '../lib/telemetry/logger.ts';
 import { startLanes } from './lanes.ts';
 import { renewReplica, takeLanes } from './store.ts';
 

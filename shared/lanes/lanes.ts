@@ -1,9 +1,9 @@
 import type { Bus } from '../bus/connect.ts';
 import type { Pool } from '../db/pool.ts';
 import type { LaneOwnership } from '../lib/lane.ts';
-import type { Logger } from '../lib/logger.ts';
-import { count, type GaugeCollector } from '../lib/metrics.ts';
 import { everyMs } from '../lib/periodic.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
+import { count, type GaugeCollector } from '../lib/telemetry/metrics.ts';
 import { lanesToTake } from './model.ts';
 import { deleteReplica, renewReplica, takeLanes } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { inParts, ofTurn } from './of-turn.ts';
-import { untraced } from './trace.ts';
+import { untraced } from './telemetry/trace.ts';
 
 type Options<I, T> = {
   keyOf: (input: I) => string;

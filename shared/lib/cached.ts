@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { untraced } from './trace.ts';
+import { untraced } from './telemetry/trace.ts';
 
 /** A function whose answers are cached for a short time. */
 type Cached<I, T> = ((input: I) => Promise<T>) & {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ServiceError } from '../contract/errors.ts';
 import { noteActivity, QUIET_PAUSE_MS } from './activity.ts';
-import type { Logger } from './logger.ts';
 import { everyMs, type Periodic } from './periodic.ts';
+import type { Logger } from './telemetry/logger.ts';
 
 const logged: string[] = [];
 const logger = {

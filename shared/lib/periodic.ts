@@ -1,8 +1,8 @@
 import { ServiceError } from '../contract/errors.ts';
 import { currentPauseMs, noteActivity, rest } from './activity.ts';
-import type { Logger } from './logger.ts';
-import { count } from './metrics.ts';
-import { untraced } from './trace.ts';
+import type { Logger } from './telemetry/logger.ts';
+import { count } from './telemetry/metrics.ts';
+import { untraced } from './telemetry/trace.ts';
 
 export type Periodic = { stop: () => Promise<void> };
 

@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace';
-import type { Logger } from './logger.ts';
+import type { Logger } from './telemetry/logger.ts';
 
 /**
  * Longer than the longest call (29 s) and the longest drain (15 s). An orchestrator must wait

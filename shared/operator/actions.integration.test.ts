@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase } from '../../test/support/database.ts';
-import type { TestDatabase } from '../../test/support/database-handle.ts';
+import { createTestDatabase } from '../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
 import { connectPool, type Pool } from '../db/pool.ts';
 import { listActions, recordAction, verifyActions } from './actions.ts';
 

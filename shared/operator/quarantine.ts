@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { Quarantine } from '../events/consume.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { GaugeCollector } from '../lib/metrics.ts';
+import type { Logger } from '../lib/telemetry/logger.ts';
+import type { GaugeCollector } from '../lib/telemetry/metrics.ts';
 
 /** Stores messages that cannot be parsed until an operator decides. */
 export const quarantineInto =

@@ -1,5 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
+import {
+  type Asked,
+  refusal,
+  type Scripted,
+  startScripted,
+} from '../../test/support/stand-ins/scripted-server.ts';
 import { makeSyntheticPayment } from './payment.ts';
 
 let stop: () => Promise<void> = async () => {};

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SYNTHETIC_OUTCOMES } from '../lib/metrics-catalog.ts';
+import type { SYNTHETIC_OUTCOMES } from '../lib/telemetry/metrics-catalog.ts';
 
 /**
  * A real small payment through the public API: quote, settle, redeem. It is what a customer does,

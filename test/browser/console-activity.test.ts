@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import type { Route } from 'playwright-core';
 import { createDelegate, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { exportCsv } from '../support/console-csv.ts';
-import { again, signInPayer } from '../support/console-payer.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { exportCsv } from '../support/browser/console-csv.ts';
+import { again, signInPayer } from '../support/browser/console-payer.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The activity page in real Chromium: filters, spending, the export; empty, with many rows, failing

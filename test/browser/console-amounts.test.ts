@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import type { ConsolePage } from '../support/console.ts';
-import { signInPayer } from '../support/console-payer.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import type { ConsolePage } from '../support/browser/console.ts';
+import { signInPayer } from '../support/browser/console-payer.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Amounts as people of other languages type them, in real Chromium of that language. */
 const stack = runningStack();

@@ -8,11 +8,11 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import type { ConsolePage } from '../support/console.ts';
-import { again, type Payer, signInPayer } from '../support/console-payer.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import type { ConsolePage } from '../support/browser/console.ts';
+import { again, type Payer, signInPayer } from '../support/browser/console-payer.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Approvals in real Chromium: the owner sees exactly what a delegate asks for, and approves it with

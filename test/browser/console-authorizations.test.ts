@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createConsumer } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import type { Tab, TabQuote } from '../support/tab-calls.ts';
-import { createTabWorld, type TabWorld } from '../support/tab-world.ts';
+import type { Tab, TabQuote } from '../support/actors/tab-calls.ts';
+import { createTabWorld, type TabWorld } from '../support/actors/tab-world.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Authorizations in the console of their vendor and their buyer, in each state. */
 const stack = runningStack();

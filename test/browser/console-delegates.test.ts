@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
-import { type ConsolePage, signInPerson, visit } from '../support/console.ts';
-import { again, signInPayer } from '../support/console-payer.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
+import { type ConsolePage, signInPerson, visit } from '../support/browser/console.ts';
+import { again, signInPayer } from '../support/browser/console-payer.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /**
  * The delegates page in real Chromium: delegates are created, pay, are changed, get new keys and

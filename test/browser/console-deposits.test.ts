@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { linkWallet } from '../../deploy/local/seed/wallet.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Deposits in real Chromium: to the provider's page, back, and shown until the transfer is on the

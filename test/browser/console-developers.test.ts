@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitUntil } from '../support/wait.ts';
+import { waitUntil } from '../support/base/wait.ts';
+import { signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** The page for developers: its documents exist, and events appear by themselves. */
 const stack = runningStack();

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createConsumer } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** The page where a person confirms the sign-in of a device, in real Chromium. */
 const stack = runningStack();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** What every page has: documents, help, the command palette, and recovery of a lost connection. */
 const stack = runningStack();

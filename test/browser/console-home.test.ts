@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { generateKeyPairSigner } from '@solana/kit';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
-import { signInPayer } from '../support/console-payer.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { makeWallet } from '../support/console-wallet.ts';
-import { runningStack } from '../support/stack.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/browser/console.ts';
+import { signInPayer } from '../support/browser/console-payer.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { makeWallet } from '../support/browser/console-wallet.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The home page in real Chromium: a new person gets from nothing to a payment on this page alone,

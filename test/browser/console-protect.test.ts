@@ -6,12 +6,12 @@ import { createConsumer, createDelegate, createVendor, type Vendor } from '../..
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { payingFetch, usageOf } from '../../sdk/src/pay/main.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { startUpstream } from '../support/gate.ts';
-import { createShell } from '../support/guide-snippets.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { startUpstream } from '../support/fixtures/gate.ts';
+import { createShell } from '../support/rules/guide-snippets.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The page that puts a gate before an API: what it gives to copy is run as a vendor runs it, in
@@ -54,7 +54,7 @@ beforeAll(async () => {
     if (request.url === '/chat') response.setHeader('X-Tokens', '320');
     response.setHeader('Content-Type', 'application/json').end('{"report":"All is well."}');
   });
-  const gate = path.join(root, 'gate/src/quittance-gate.ts');
+  const gate = path.join(root, 'gate/src/program/quittance-gate.ts');
   const npx = `[ "$1 $2" = '--no-install quittance-gate' ] || exit 64; shift 2; exec '${process.execPath}' '${gate}' "$@"`;
   writeFileSync(path.join(folder, 'npx'), `#!/bin/sh\n${npx}\n`);
   chmodSync(path.join(folder, 'npx'), 0o755);

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { makeWallet } from '../support/console-wallet.ts';
-import { runningStack } from '../support/stack.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { makeWallet } from '../support/browser/console-wallet.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Refunds from a payout address whose wallet was created in the console. */
 const stack = runningStack();

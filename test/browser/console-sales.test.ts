@@ -13,11 +13,11 @@ import {
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { allowSpending, fund, linkWallet, signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
-import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import { createX402Buyer, createX402Facilitator } from '../support/x402.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { createX402Buyer, createX402Facilitator } from '../support/others/x402.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** A vendor's sales in the console, while they happen. */
 const stack = runningStack();

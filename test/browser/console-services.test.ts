@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { quoteOf } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** A vendor's services in the console: created, changed, given new keys, ended. */
 const stack = runningStack();

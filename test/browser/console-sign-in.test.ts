@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { createVendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
-import { type ConsolePage, signInPerson, visit } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { type ConsolePage, signInPerson, visit } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Signing in and out of the console in real Chromium: by link, by passkey, and by step-up for

@@ -8,10 +8,10 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
-import { type ConsolePage, reload, signInPerson } from '../support/console.ts';
-import { exportCsv } from '../support/console-csv.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { type ConsolePage, reload, signInPerson } from '../support/browser/console.ts';
+import { exportCsv } from '../support/browser/console-csv.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Sales are found, exported and summed by month, less their refunds, and show their declines. */
 const stack = runningStack();

@@ -3,9 +3,9 @@ import { Keypair } from '@solana/web3.js';
 import { createConsumer, createDelegate, createVendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
-import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** The page that runs the 402 exchange: real quotes, payments and redeems of the running system. */
 const stack = runningStack();

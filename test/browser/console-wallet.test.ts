@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { linkWallet, type WalletView } from '../../deploy/local/seed/wallet.ts';
-import { walletScript } from '../support/browser-wallet.ts';
-import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { fillGroups, makeWallet } from '../support/console-wallet.ts';
-import { runningStack } from '../support/stack.ts';
+import { walletScript } from '../support/browser/browser-wallet.ts';
+import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { fillGroups, makeWallet } from '../support/browser/console-wallet.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The wallet page in real Chromium: wallets are linked, created and recovered, allowances are

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { Webhook } from 'standardwebhooks';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { type Answer, answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { type Answer, answer, type Receiver, startReceiver } from '../support/servers/receiver.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** The webhook pages of the console with a receiver that this test runs. */
 const stack = runningStack();

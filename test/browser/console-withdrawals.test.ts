@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
-import { walletScript } from '../support/browser-wallet.ts';
-import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { walletScript } from '../support/browser/browser-wallet.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Withdrawals in real Chromium: created, signed by the wallet's owner, followed and cancelled.

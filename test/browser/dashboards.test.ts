@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { createDashboardServer } from '../../deploy/local/dashboards/server.ts';
-import { browserOfSuite } from '../support/browser-suite.ts';
+import { browserOfSuite } from '../support/browser/browser-suite.ts';
 
 const browser = browserOfSuite();
 

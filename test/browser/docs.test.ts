@@ -3,8 +3,8 @@ import { GUIDES } from '../../shared/contract/guides.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import { TAGS } from '../../shared/contract/tags.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The documentation in real Chromium: navigation, search and reference. The pages of this suite

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createConsumer, createVendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { signInPerson, visit } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { signInPerson, visit } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Fields on a screen of 320 px. iOS zooms in on one with smaller letters, and the person is lost on

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { GUIDES } from '../../shared/contract/guides.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { runningStack } from '../support/stack.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** The pages of the documentation in Chromium: no error, readable on a phone and in the dark. */
 const stack = runningStack();

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
-import { openPage, type PasskeyPage } from '../support/browser.ts';
-import { browserOfSuite } from '../support/browser-suite.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { openPage, type PasskeyPage } from '../support/browser/browser.ts';
+import { browserOfSuite } from '../support/browser/browser-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Passkeys in real Chromium with the running system. The page is at the gateway's address under the

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { chainOf } from '../support/chain.ts';
-import { again, signInPayer } from '../support/console-payer.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { payAsNewcomer, signInByMail } from '../support/newcomer.ts';
-import { openerWithWallet, startPageVendor } from '../support/paying-page.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { again, signInPayer } from '../support/browser/console-payer.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { payAsNewcomer, signInByMail } from '../support/browser/newcomer.ts';
+import { openerWithWallet, startPageVendor } from '../support/browser/paying-page.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * People without an account and without a wallet pay in real Chromium: through the mail, by the

@@ -3,13 +3,18 @@ import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web
 import type { Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { openerWithWallet, signAsOther, signChanged, startPageVendor } from '../support/paying-page.ts';
-import { runningStack } from '../support/stack.ts';
-import { guardOf } from '../support/stand-in-programs.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import {
+  openerWithWallet,
+  signAsOther,
+  signChanged,
+  startPageVendor,
+} from '../support/browser/paying-page.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
+import { guardOf } from '../support/stand-ins/stand-in-programs.ts';
 
 /**
  * A person opens a paid address of a vendor in real Chromium, pays on the page of the API, and gets

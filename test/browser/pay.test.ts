@@ -2,9 +2,9 @@ import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Route } from 'playwright-core';
-import { browserOfSuite } from '../support/browser-suite.ts';
-import { DELEGATE_KEY } from '../support/keys.ts';
-import { bill, KEYS, SIGNERS, tokenFor } from '../support/scripted-vendors.ts';
+import { DELEGATE_KEY } from '../support/base/keys.ts';
+import { browserOfSuite } from '../support/browser/browser-suite.ts';
+import { bill, KEYS, SIGNERS, tokenFor } from '../support/stand-ins/scripted-vendors.ts';
 
 /**
  * The paying part of the SDK, in a page and in a worker of real Chromium: WebCrypto, streams and

@@ -4,14 +4,14 @@ import { Keypair } from '@solana/web3.js';
 import type { Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { openerWithWallet, signAsOther, signChanged } from '../support/paying-page.ts';
-import { readQr } from '../support/read-qr.ts';
-import { runningStack } from '../support/stack.ts';
-import { guardOf } from '../support/stand-in-programs.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { openerWithWallet, signAsOther, signChanged } from '../support/browser/paying-page.ts';
+import { readQr } from '../support/browser/read-qr.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
+import { guardOf } from '../support/stand-ins/stand-in-programs.ts';
 
 /**
  * People pay payment links in real Chromium, with wallets of the Wallet Standard and with an

@@ -12,12 +12,12 @@ import {
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
 import type { ReceiptClaims } from '../../shared/contract/settlement/receipts.ts';
-import { signReceipt } from '../../shared/lib/receipt.ts';
-import type { ConsolePage } from '../support/console.ts';
-import { consoleSuite } from '../support/console-suite.ts';
-import { forgedReceipts, receiptClaims } from '../support/receipts.ts';
-import { KEYS, SIGNERS } from '../support/scripted-vendors.ts';
-import { runningStack } from '../support/stack.ts';
+import { signReceipt } from '../../shared/lib/tokens/receipt.ts';
+import type { ConsolePage } from '../support/browser/console.ts';
+import { consoleSuite } from '../support/browser/console-suite.ts';
+import { runningStack } from '../support/servers/stack.ts';
+import { forgedReceipts, receiptClaims } from '../support/stand-ins/receipts.ts';
+import { KEYS, SIGNERS } from '../support/stand-ins/scripted-vendors.ts';
 
 /** The page of a receipt in real Chromium, which verifies the signature itself. */
 const stack = runningStack();
@@ -67,7 +67,7 @@ const change = async ({ page }: ConsolePage, receipt: string): Promise<string> =
   return page.locator('main').innerText();
 };
 
-/** Publishes the keys of the signers of test/support/scripted-vendors.ts. */
+/** Publishes the keys of the signers of test/support/stand-ins/scripted-vendors.ts. */
 const withKeys = async (options: Parameters<typeof suite.opened>[0] = {}): Promise<ConsolePage> => {
   const opened = await suite.opened(options);
   await opened.page.route('**/.well-known/jwks.json*', (route) => route.fulfill({ json: { keys: KEYS } }));

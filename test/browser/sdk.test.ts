@@ -7,12 +7,12 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
-import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { browserOfSuite } from '../support/browser-suite.ts';
-import { newSigningKey, startGatewayFixture } from '../support/gateway.ts';
-import { type InstalledPackage, packages } from '../support/packages.ts';
-import { runningStack } from '../support/stack.ts';
+import { signAccessToken } from '../../shared/lib/tokens/access-token.ts';
+import { browserOfSuite } from '../support/browser/browser-suite.ts';
+import { newSigningKey, startGatewayFixture } from '../support/fixtures/gateway.ts';
+import { type InstalledPackage, packages } from '../support/packages/packages.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The packed SDK in real Chromium, in a page and in a worker, as modules and without a bundler. The
@@ -67,7 +67,7 @@ const fileOf = (pathname: string): { contentType: string; body: string } | null 
   if (pathname === '/page') return { contentType: 'text/html', body: '<!doctype html><title>Shop</title>' };
   if (pathname === '/gateway.js') return script(ACTIONS);
   if (pathname === '/worker.js') return script(WORKER);
-  if (pathname === '/sdk-payment.mjs') return read(import.meta.dirname, '../support/sdk-payment.mjs');
+  if (pathname === '/sdk-payment.mjs') return read(import.meta.dirname, '../support/actors/sdk-payment.mjs');
   return pathname.startsWith('/sdk/') ? read(sdk.installed, pathname.slice('/sdk/'.length)) : null;
 };
 /** A browser in which the gateway's origin also has the shop's files. */

@@ -9,9 +9,9 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
-import { chainOf } from '../support/chain.ts';
-import { incomingPayment, type OtherPayment } from '../support/other-rails.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { incomingPayment, type OtherPayment } from '../support/others/other-rails.ts';
+import { chainOf } from '../support/servers/chain.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import {

@@ -4,7 +4,7 @@
 // `uncordon` of that node everything is ready again, and no payment is lost or made twice.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { type Kubectl, KubectlError } from './support/kubectl.ts';

@@ -3,7 +3,7 @@
 // (support/node-signals.ts), so its container ends with exit code 137 and is restarted in the same
 // pod.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { beginLoad } from './support/load.ts';

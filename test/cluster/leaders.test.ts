@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { waitUntil } from '../support/wait.ts';
+import { waitUntil } from '../support/base/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { beginLoad, refusedLines } from './support/load.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createBenchVendor, createPayers, settleCalls } from '../../bench/harness/actors.ts';
 import { startLoad } from '../../bench/harness/load.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import type { ClusterObject } from './support/kubectl.ts';

@@ -1,7 +1,7 @@
 // Proves: the kubelet restarts a process that hangs, by its liveness probe, and payments recover.
 // SIGSTOP makes the process hang: its connections stay open, and it answers nothing.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { beginLoad } from './support/load.ts';

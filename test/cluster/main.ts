@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { readCommandLine, refuse } from '../../deploy/local/processes/command-line.ts';
-import { displayUsdc } from '../../shared/lib/usdc.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { TRIAL_NAMESPACE } from '../../tools/k8s/trial.ts';
 import { createParties, payAndReadBack } from '../containers/payment.ts';
 import { checkContext, imageRoute } from './support/contexts.ts';

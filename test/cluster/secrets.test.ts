@@ -7,7 +7,7 @@ import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
 import { loginWith, newNkeySeed, nkeyOf } from '../../shared/bus/nkey.ts';
 import { USERS_FILE } from '../../tools/k8s/bus.ts';
 import { publish, retire, use } from '../../tools/signing-keys.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { recordFigures } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { beginLoad, type ClusterLoad, refusedLines } from './support/load.ts';

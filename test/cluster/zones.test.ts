@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { programNames } from '../../deploy/local/stack/programs.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { render } from '../support/k8s/render.ts';
-import { waitFor } from '../support/wait.ts';
 import { type ClusterObject, type Kubectl, kubectl } from './support/kubectl.ts';
 import { addPaperNodes, type PaperNodes, placed } from './support/zones.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { type Consumer, createConsumer, quoteOf } from '../../deploy/local/seed/actors.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { eachOf } from './command.ts';
 import { createParties, settleUntilPaid } from './payment.ts';
 import { NATS_MONITOR_PORT } from './project.ts';

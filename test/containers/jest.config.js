@@ -2,9 +2,9 @@
 export default {
   rootDir: '../..',
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
+  transform: { '\\.ts$': '<rootDir>/test/support/jest/strip-types.js' },
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/containers/*.test.ts'],
-  reporters: ['<rootDir>/test/support/reporter.ts'],
+  reporters: ['<rootDir>/test/support/jest/reporter.ts'],
   testTimeout: 600_000,
 };

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
-import { addCounts } from '../support/last-line.ts';
+import { addCounts } from '../support/jest/last-line.ts';
 import { run } from './command.ts';
 import {
   ArchiveUnreachable,

@@ -12,8 +12,8 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { type Answer, type Api, createApi, must } from '../../deploy/local/seed/api.ts';
-import { displayUsdc } from '../../shared/lib/usdc.ts';
-import { waitFor } from '../support/wait.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
+import { waitFor } from '../support/base/wait.ts';
 
 /** The addresses of a running installation of the environment `test` over the local chain. */
 export type Installation = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { createParties, payAndReadBack } from './payment.ts';
 import { allHealthy, compose, containerOf, inspect, installation, services } from './running.ts';
 

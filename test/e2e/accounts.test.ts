@@ -4,9 +4,9 @@ import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { signIn } from '../../deploy/local/seed/sign-in.ts';
 import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
-import { chainOf } from '../support/chain.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { RunningStack } from '../../deploy/local/stack/stack.ts';
-import { type GatewayWithLimits, startGatewayWithLimits } from '../support/gateway-with-limits.ts';
+import { type GatewayWithLimits, startGatewayWithLimits } from '../support/actors/gateway-with-limits.ts';
 import { facilitatorFaults } from './alone/facilitator-faults.ts';
 import { limits } from './alone/limits.ts';
 import { openShop } from './alone/open-shop.ts';

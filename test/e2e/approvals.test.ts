@@ -12,10 +12,10 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { type Answer, createApi, must } from '../../deploy/local/seed/api.ts';
-import type { Options } from '../support/authenticator.ts';
-import { type Approval, approveWith, type OwnersPasskey, registerPasskey } from '../support/owner.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import type { Options } from '../support/actors/authenticator.ts';
+import { type Approval, approveWith, type OwnersPasskey, registerPasskey } from '../support/actors/owner.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /**
  * Approval in the loop over the public API: an agent asks, its owner decides with a passkey, and

@@ -4,12 +4,12 @@ import { signIn } from '../../deploy/local/seed/sign-in.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../shared/contract/service.ts';
-import { createKeyText } from '../../shared/lib/key-text.ts';
-import { OF_OPEN_LINKS, SECRET } from '../support/link-recipes.ts';
-import { newTransaction, x402Request } from '../support/settlement-incoming.ts';
-import { requirementOf } from '../support/settlement-outgoing.ts';
-import { runningStack } from '../support/stack.ts';
-import { createSnapshot, createTenant, type Tenant } from '../support/tenants.ts';
+import { createKeyText } from '../../shared/lib/tokens/key-text.ts';
+import { OF_OPEN_LINKS, SECRET } from '../support/actors/link-recipes.ts';
+import { createSnapshot, createTenant, type Tenant } from '../support/actors/tenants.ts';
+import { newTransaction, x402Request } from '../support/fixtures/settlement/settlement-incoming.ts';
+import { requirementOf } from '../support/fixtures/settlement/settlement-outgoing.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Calls every operation of the contract with no credential, every wrong kind, a foreign tenant and
@@ -263,7 +263,8 @@ const callAs = async (
   const recipe = RECIPES[id]!;
   const path = http.path.slice(1).replace(/:(\w+)/g, (_all, name: string) => {
     const value = NOBODYS[name] ?? (ada.objects as Record<string, string>)[name];
-    if (value === undefined) throw new Error(`a tenant has no ${name}: add one in test/support/tenants.ts`);
+    if (value === undefined)
+      throw new Error(`a tenant has no ${name}: add one in test/support/actors/tenants.ts`);
     return value;
   });
   const query = [recipe.query, extra.query].filter(Boolean).join('&');

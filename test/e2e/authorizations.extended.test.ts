@@ -9,11 +9,11 @@ import {
 import { must } from '../../deploy/local/seed/api.ts';
 import { rpcAt } from '../faults/access.ts';
 import { actionsOf } from '../faults/owner-actions.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
-import { CEILING, type Tab, type TabQuote, tabCalls } from '../support/tab-calls.ts';
-import { createTabWorld, refusal, type TabWorld } from '../support/tab-world.ts';
-import { waitFor } from '../support/wait.ts';
+import { CEILING, type Tab, type TabQuote, tabCalls } from '../support/actors/tab-calls.ts';
+import { createTabWorld, refusal, type TabWorld } from '../support/actors/tab-world.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 /** The ceilings of authorizations are raised, through the public API and over the real chain. */
 const stack = runningStack();

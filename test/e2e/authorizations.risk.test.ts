@@ -5,10 +5,10 @@ import { withdraw } from '../../deploy/local/seed/transfers.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { rpcAt } from '../faults/access.ts';
 import { actionsOf } from '../faults/owner-actions.ts';
-import { chainOf } from '../support/chain.ts';
-import { runningStack } from '../support/stack.ts';
-import { createTabWorld, refusal, type TabWorld } from '../support/tab-world.ts';
-import { waitFor } from '../support/wait.ts';
+import { createTabWorld, refusal, type TabWorld } from '../support/actors/tab-world.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Authorizations of buyers who take the money or the permission away, on the real chain. */
 const stack = runningStack();

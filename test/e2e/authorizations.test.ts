@@ -4,11 +4,11 @@ import { createConsumer, createVendor } from '../../deploy/local/seed/actors.ts'
 import { must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
 import { createClient, exportAccount, verifyReceipt } from '../../sdk/src/main.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
-import { CEILING, type Tab, tabCalls } from '../support/tab-calls.ts';
-import { createTabWorld, refusal, type TabWorld } from '../support/tab-world.ts';
-import { waitFor } from '../support/wait.ts';
+import { CEILING, type Tab, tabCalls } from '../support/actors/tab-calls.ts';
+import { createTabWorld, refusal, type TabWorld } from '../support/actors/tab-world.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 /** Authorize, use, capture through the public API, over the whole system and the chain. */
 const stack = runningStack();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { must } from '../../deploy/local/seed/api.ts';
-import { createCommandLine } from '../support/command-line.ts';
-import { runningStack } from '../support/stack.ts';
-import { createTabWorld, type TabWorld } from '../support/tab-world.ts';
+import { createTabWorld, type TabWorld } from '../support/actors/tab-world.ts';
+import { createCommandLine } from '../support/packages/command-line.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** `quittance payments close`: a buyer ends what a vendor may use. */
 const stack = runningStack();

@@ -17,9 +17,9 @@ import { parseEnv } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createConsumer, createDelegate, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
-import { createCommandLine } from '../support/command-line.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor, waitUntil } from '../support/wait.ts';
+import { waitFor, waitUntil } from '../support/base/wait.ts';
+import { createCommandLine } from '../support/packages/command-line.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** `quittance dev` in the folder of a vendor, with the real system behind it. */
 const stack = runningStack();

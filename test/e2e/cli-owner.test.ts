@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Webhook } from 'standardwebhooks';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { createCommandLine } from '../support/command-line.ts';
-import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor, waitUntil } from '../support/wait.ts';
+import { waitFor, waitUntil } from '../support/base/wait.ts';
+import { createCommandLine } from '../support/packages/command-line.ts';
+import { answer, type Receiver, startReceiver } from '../support/servers/receiver.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** The command `quittance` of an owner: events on this machine, services and delegates. */
 const stack = runningStack();

@@ -10,10 +10,10 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { createCommandLine } from '../support/command-line.ts';
-import { DELEGATE_KEY, SERVICE_KEY } from '../support/keys.ts';
-import { createShopProject, type Shop } from '../support/shops.ts';
-import { runningStack } from '../support/stack.ts';
+import { createShopProject, type Shop } from '../support/actors/shops.ts';
+import { DELEGATE_KEY, SERVICE_KEY } from '../support/base/keys.ts';
+import { createCommandLine } from '../support/packages/command-line.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** The command `quittance` as a person and a script use it, against the whole system. */
 const stack = runningStack();

@@ -9,7 +9,7 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 /**
  * Many small deliveries on one payment (docs/spec/decisions.md, Redeem, verify, consume, expiry).

@@ -9,8 +9,8 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** A refused payment over the public API: both sides see it, each its own part. */
 const stack = runningStack();

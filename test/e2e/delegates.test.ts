@@ -16,10 +16,10 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { type Answer, createApi, must } from '../../deploy/local/seed/api.ts';
 import { fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
-import { chainOf } from '../support/chain.ts';
-import { inOne } from '../support/in-one.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { inOne } from '../support/base/in-one.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

@@ -5,17 +5,17 @@ import { describe, expect, test } from '@jest/globals';
 import { type Consumer, createConsumer } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
-import { chainOf } from '../support/chain.ts';
-import { openPage, submitPage } from '../support/payment-page.ts';
-import { runningStack } from '../support/stack.ts';
-import { staysFor, waitFor } from '../support/wait.ts';
+import { staysFor, waitFor } from '../support/base/wait.ts';
+import { openPage, submitPage } from '../support/browser/payment-page.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 import {
   coinbaseEvent,
   coinbaseWebhook,
   moonpayEvent,
   moonpayWebhook,
   type SignedWebhook,
-} from '../support/webhooks.ts';
+} from '../support/stand-ins/webhooks.ts';
 
 type Deposit = {
   deposit_id: string;

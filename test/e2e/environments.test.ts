@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { walletProof } from '../../deploy/local/seed/wallet.ts';
-import { runningStack } from '../support/stack.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

@@ -5,8 +5,8 @@ import type { Json } from '../../shared/contract/examples.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
-import { resolved } from '../../tools/openapi-references.ts';
-import { runningStack } from '../support/stack.ts';
+import { resolved } from '../../tools/openapi/openapi-references.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Sends the examples of the served API document unchanged. Their ids do not exist, so most answers

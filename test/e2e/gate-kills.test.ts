@@ -13,8 +13,8 @@ import { KINDS, type Kind, type Point, pointName, STEPS } from '../faults/gate/l
 import { gateLines } from '../faults/gate/report.ts';
 import { buildGate, type GateRun, type Next, startGateRun } from '../faults/gate/run.ts';
 import { createRng } from '../faults/rng.ts';
-import { chainOf } from '../support/chain.ts';
-import { runningStack } from '../support/stack.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The short form of `npm run faults -- --traffic gate` (docs/faults.md): the gate is killed before

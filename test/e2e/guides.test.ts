@@ -13,8 +13,11 @@ import {
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { LOCAL_API } from '../../shared/lib/local-api.ts';
-import { createCommandLine } from '../support/command-line.ts';
-import { PYTHON_PACKAGES, pythonWith } from '../support/gate-upstreams.ts';
+import { createShopProject } from '../support/actors/shops.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { PYTHON_PACKAGES, pythonWith } from '../support/others/gate-upstreams.ts';
+import { createCommandLine } from '../support/packages/command-line.ts';
+import { packages } from '../support/packages/packages.ts';
 import {
   createShell,
   fileOf,
@@ -23,12 +26,9 @@ import {
   installCommands,
   type Snippet,
   withValues,
-} from '../support/guide-snippets.ts';
-import { packages } from '../support/packages.ts';
-import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { createShopProject } from '../support/shops.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+} from '../support/rules/guide-snippets.ts';
+import { answer, type Receiver, startReceiver } from '../support/servers/receiver.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Runs every snippet of every guide in order, as a reader does, against the whole system. The

@@ -4,9 +4,9 @@ import { createApi } from '../../deploy/local/seed/api.ts';
 import { ERRORS } from '../../shared/contract/errors.ts';
 import { changedJson } from '../fuzz/mutations.ts';
 import { type Bodied, bodiedOperations } from '../fuzz/operations.ts';
-import { runningStack } from '../support/stack.ts';
-import { createTenant, type Tenant } from '../support/tenants.ts';
-import { waitFor } from '../support/wait.ts';
+import { createTenant, type Tenant } from '../support/actors/tenants.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Almost valid bodies of every operation, sent to the real services: what a schema accepts, a

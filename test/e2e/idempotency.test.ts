@@ -11,8 +11,8 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { type Client, createClient, NoAnswerError } from '../../sdk/src/main.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 /** Answers that never arrive: each object is created once (docs/adr/0017-idempotency-keys.md). */
 const stack = runningStack();

@@ -17,9 +17,9 @@ import { linkWallet, walletProof } from '../../deploy/local/seed/wallet.ts';
 import { verifyReceipt } from '../../sdk/src/main.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
-import { runningStack } from '../support/stack.ts';
-import { createSnapshot } from '../support/tenants.ts';
-import { waitFor, waitUntil } from '../support/wait.ts';
+import { createSnapshot } from '../support/actors/tenants.ts';
+import { waitFor, waitUntil } from '../support/base/wait.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * An account that has paid and was paid leaves: it closes, its counterparts keep what they have,

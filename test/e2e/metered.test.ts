@@ -15,11 +15,11 @@ import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { redisStore } from '../../examples/redis-store.ts';
 import { createClient } from '../../sdk/src/main.ts';
 import { type PayOptions, payingFetch, usageOf } from '../../sdk/src/pay/main.ts';
-import { type ExpressRequest, paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall, type MeteredRoute, meterOf, type PaywallEvent } from '../../sdk/src/vendor/main.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
-import { waitFor, waitUntil } from '../support/wait.ts';
+import { type ExpressRequest, paid } from '../../sdk/src/paywall/adapters/express.ts';
+import { createPaywall, type MeteredRoute, meterOf, type PaywallEvent } from '../../sdk/src/paywall/main.ts';
+import { waitFor, waitUntil } from '../support/base/wait.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** Vendors who are paid for what was used, over the whole system: two replicas with one Redis. */
 const stack = runningStack();

@@ -11,10 +11,10 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
-import { METRICS, type MetricName } from '../../shared/lib/metrics-catalog.ts';
-import { chainOf } from '../support/chain.ts';
-import { type Scraped, scrape } from '../support/scrape.ts';
-import { runningStack } from '../support/stack.ts';
+import { METRICS, type MetricName } from '../../shared/lib/telemetry/metrics-catalog.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { type Scraped, scrape } from '../support/servers/scrape.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The metrics of the real processes. Other suites use the same stack at the same time, so the test

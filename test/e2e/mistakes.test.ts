@@ -16,9 +16,9 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { walletProof } from '../../deploy/local/seed/wallet.ts';
 import { ERROR_GUIDE } from '../../shared/contract/error-guide.ts';
 import type { ErrorCode, MoneyMoved, SafeAction } from '../../shared/contract/errors.ts';
-import { createKeyText } from '../../shared/lib/key-text.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitUntil } from '../support/wait.ts';
+import { createKeyText } from '../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../support/base/wait.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The mistakes of a new user, and what the API answers: a table to read aloud. Each message names

@@ -28,8 +28,8 @@ import {
   receiptOf,
   resourceOf,
 } from '../../sdk/src/pay/main.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** A fetch that pays, over the whole system: an agent with a delegate key, and a small vendor. */
 const stack = runningStack();
@@ -168,7 +168,7 @@ test('after a kill between payment and delivery the restarted process gets the d
     url: `${origin}/forecast`,
     file,
   };
-  const script = path.join(import.meta.dirname, '../support/paying-process.ts');
+  const script = path.join(import.meta.dirname, '../support/actors/paying-process.ts');
   const run = async (killed: boolean) => {
     const started = spawn(process.execPath, [script, JSON.stringify(settings)], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { PAYMENTS_TABLE, postgresPayments } from '../../examples/postgres-payments.ts';
 import { redisPayments } from '../../examples/redis-payments.ts';
 import { memoryStore, type PaymentRecord, type PaymentStore } from '../../sdk/src/pay/main.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** The stores of buyers have the same guarantees, on the servers that they are for. */
 const stack = runningStack();

@@ -11,8 +11,8 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

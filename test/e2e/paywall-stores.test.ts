@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { postgresStore, TABLE } from '../../examples/postgres-store.ts';
 import { redisStore } from '../../examples/redis-store.ts';
-import { createCeilings } from '../../sdk/src/vendor/ceilings.ts';
-import { memoryStore, type PaywallStore } from '../../sdk/src/vendor/main.ts';
-import type { StoreEntry } from '../../sdk/src/vendor/store.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
+import type { StoreEntry } from '../../sdk/src/paywall/base/store.ts';
+import { memoryStore, type PaywallStore } from '../../sdk/src/paywall/main.ts';
+import { createCeilings } from '../../sdk/src/paywall/metered/ceilings.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** The stores of the paywall have the same guarantees, on the servers that they are for. */
 const stack = runningStack();

@@ -10,11 +10,11 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { storedClaims } from '../../sdk/src/checks/tokens.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
-import { storedClaims } from '../../sdk/src/tokens.ts';
-import { chainOf } from '../support/chain.ts';
-import { createShopProject, type Framework, type Shop } from '../support/shops.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
+import { createShopProject, type Framework, type Shop } from '../support/actors/shops.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 /**
  * The example vendors as processes, with buyers: the paying fetch, and clients that try to avoid

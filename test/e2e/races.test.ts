@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createFixture, type Fixture } from '../races/fixture.ts';
 import { races, run } from '../races/races.ts';
-import { runningStack } from '../support/stack.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Runs each race once. `npm run races` repeats them. */
 const stack = runningStack();

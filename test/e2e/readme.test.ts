@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createConsumer, createDelegate, createVendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
-import { createShell } from '../support/guide-snippets.ts';
-import { createShopProject } from '../support/shops.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { createShopProject } from '../support/actors/shops.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { createShell } from '../support/rules/guide-snippets.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Runs what README.md and docs/first-payment.md tell a reader to paste, in a separate project. */
 const stack = runningStack();

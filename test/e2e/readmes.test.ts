@@ -14,12 +14,18 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
-import { createCommandLine } from '../support/command-line.ts';
-import { createShell, fileOf, type Snippet, snippetsIn, withValues } from '../support/guide-snippets.ts';
-import { packages } from '../support/packages.ts';
-import { createShopProject } from '../support/shops.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { createShopProject } from '../support/actors/shops.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { createCommandLine } from '../support/packages/command-line.ts';
+import { packages } from '../support/packages/packages.ts';
+import {
+  createShell,
+  fileOf,
+  type Snippet,
+  snippetsIn,
+  withValues,
+} from '../support/rules/guide-snippets.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The programs and commands of the packages' READMEs, as a stranger copies them: compiled by a

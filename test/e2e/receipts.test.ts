@@ -13,8 +13,8 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
 import { createClient, verifyReceipt } from '../../sdk/src/main.ts';
 import { ReceiptClaims } from '../../shared/contract/settlement/receipts.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Receipts by the public API, verified with the published keys and nothing else. */
 const stack = runningStack();

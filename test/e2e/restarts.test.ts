@@ -23,15 +23,20 @@ import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts
 import { migrateEnvironment } from '../../shared/db/migrate.ts';
 import { roleName } from '../../shared/db/names.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
-import { runBackup } from '../support/backup-command.ts';
-import { chainOf } from '../support/chain.ts';
-import { holdSigning } from '../support/hold-signing.ts';
-import { startChain } from '../support/local-chain.ts';
-import { openBeforeBackup } from '../support/lost-captures.ts';
-import { opsAt } from '../support/ops.ts';
-import { incomingPayment, type OtherPayment, outcomesOf, outgoingPayment } from '../support/other-rails.ts';
-import { testStateDir } from '../support/test-state.ts';
-import { waitFor } from '../support/wait.ts';
+import { openBeforeBackup } from '../support/actors/lost-captures.ts';
+import { waitFor } from '../support/base/wait.ts';
+import {
+  incomingPayment,
+  type OtherPayment,
+  outcomesOf,
+  outgoingPayment,
+} from '../support/others/other-rails.ts';
+import { runBackup } from '../support/packages/backup-command.ts';
+import { opsAt } from '../support/packages/ops.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { holdSigning } from '../support/servers/hold-signing.ts';
+import { startChain } from '../support/servers/local-chain.ts';
+import { testStateDir } from '../support/servers/test-state.ts';
 
 /**
  * Tests that need a restart (docs/operations.md): dump, further payments, loss of everything but

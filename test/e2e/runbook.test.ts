@@ -4,10 +4,10 @@ import { afterAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createConsumer } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
-import { opsAt } from '../support/ops.ts';
-import { scrape } from '../support/scrape.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { opsAt } from '../support/packages/ops.ts';
+import { scrape } from '../support/servers/scrape.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /** Runs the commands and queries of docs/runbook.md. */
 const stack = runningStack();

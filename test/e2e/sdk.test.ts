@@ -12,9 +12,9 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { createClient, NoAnswerError, PaymentUndecidedError } from '../../sdk/src/main.ts';
-import { chainOf } from '../support/chain.ts';
-import { type InstalledPackage, packages } from '../support/packages.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
+import { type InstalledPackage, packages } from '../support/packages/packages.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

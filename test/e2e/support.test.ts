@@ -16,11 +16,11 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
-import { inherited } from '../support/inherited.ts';
-import { type Ops, opsAt } from '../support/ops.ts';
-import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { inherited } from '../support/base/inherited.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { type Ops, opsAt } from '../support/packages/ops.ts';
+import { answer, type Receiver, startReceiver } from '../support/servers/receiver.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * What a support engineer reads about a payment, a call and an account (docs/operations.md,

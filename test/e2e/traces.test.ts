@@ -13,7 +13,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import type { Trace, TracedSpan } from '../../deploy/local/traces/store.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

@@ -14,8 +14,8 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund, withdraw } from '../../deploy/local/seed/transfers.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

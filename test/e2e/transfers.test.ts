@@ -24,8 +24,8 @@ import {
   withdraw,
 } from '../../deploy/local/seed/transfers.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack, tally } from '../support/stack.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
 /**
  * Withdrawals and refunds through the public API, over a real chain. The answers are compared with

@@ -15,8 +15,8 @@ import {
   memoryStore,
   type PaywallEvent,
   type PaywallOptions,
-} from '../../sdk/src/vendor/main.ts';
-import { runningStack } from '../support/stack.ts';
+} from '../../sdk/src/paywall/main.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The mistakes of a new vendor, and what the log of the paywall and the buyer say, over the API.

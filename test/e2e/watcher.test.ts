@@ -20,8 +20,8 @@ import {
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
-import { chainOf } from '../support/chain.ts';
-import { runningStack } from '../support/stack.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * Tests what an owner does with other apps, directly on the chain: the service detects it without a

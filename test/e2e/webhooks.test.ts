@@ -11,9 +11,9 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { verifyWebhook } from '../../sdk/src/main.ts';
-import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitUntil } from '../support/wait.ts';
+import { waitUntil } from '../support/base/wait.ts';
+import { answer, type Receiver, startReceiver } from '../support/servers/receiver.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The events of a payment through the public API, for its two accounts: delivered to a receiver,

@@ -4,10 +4,10 @@ import type { PaymentRequirements } from '@x402/core/types';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
-import { chainOf } from '../support/chain.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
-import { createX402Buyer, createX402Facilitator } from '../support/x402.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { createX402Buyer, createX402Facilitator } from '../support/others/x402.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** The facilitator through the gateway, with the unmodified client scheme of x402. */
 const stack = runningStack();

@@ -1,6 +1,6 @@
 import type { Keypair } from '@solana/web3.js';
 import type { Bus } from '../../shared/bus/connect.ts';
-import type { Payer, SubmitterFixture } from '../support/submitter.ts';
+import type { Payer, SubmitterFixture } from '../support/fixtures/chain-submitter/submitter.ts';
 
 /** Lamports of a signature. */
 export const SIGNATURE = 5000n;

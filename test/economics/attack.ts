@@ -4,9 +4,9 @@ import { call } from '../../shared/bus/call.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { signChanged } from '../support/prepared.ts';
-import { keypairOf, type SubmitterFixture, until } from '../support/submitter.ts';
-import { transfersOver } from '../support/transfers.ts';
+import { signChanged } from '../support/fixtures/chain-submitter/prepared.ts';
+import { keypairOf, type SubmitterFixture, until } from '../support/fixtures/chain-submitter/submitter.ts';
+import { transfersOver } from '../support/fixtures/chain-submitter/transfers.ts';
 import { type Attack, type Attacker, GROSS, type Round, SIGNATURE } from './attack-kind.ts';
 import { emptySource, emptySourceOfMpp, useUpTheHour, useUpTheLamports } from './incoming-attacks.ts';
 

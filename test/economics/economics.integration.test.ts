@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ServiceProcess } from '../support/service-process.ts';
-import { type SubmitterFixture, startSubmitterFixture } from '../support/submitter.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../support/fixtures/chain-submitter/submitter.ts';
+import type { ServiceProcess } from '../support/servers/service-process.ts';
 import { type AttackName, attackNames, attackOf, runAttack } from './attack.ts';
 
 /**

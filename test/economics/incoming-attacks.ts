@@ -1,7 +1,11 @@
 import { PublicKey } from '@solana/web3.js';
 import { newId } from '../../shared/lib/id.ts';
-import { incomingPaymentsOver, PRICE, reasonOf } from '../support/incoming-payments.ts';
-import type { SubmitterFixture } from '../support/submitter.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  reasonOf,
+} from '../support/fixtures/chain-submitter/incoming-payments.ts';
+import type { SubmitterFixture } from '../support/fixtures/chain-submitter/submitter.ts';
 import { type Attack, type Attacker, GROSS, type Round, SIGNATURE } from './attack-kind.ts';
 
 const EMPTIED_PAYMENTS = 5;

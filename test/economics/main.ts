@@ -3,10 +3,10 @@
 
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { startServers } from '../../deploy/local/servers/start-servers.ts';
-import { displayUsdc } from '../../shared/lib/usdc.ts';
-import { createTemplate } from '../support/migrated-database.ts';
-import { startSubmitterFixture } from '../support/submitter.ts';
-import { testStateDir } from '../support/test-state.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
+import { startSubmitterFixture } from '../support/fixtures/chain-submitter/submitter.ts';
+import { createTemplate } from '../support/servers/migrated-database.ts';
+import { testStateDir } from '../support/servers/test-state.ts';
 import { type AttackName, attackNames, attackOf, BystanderUnpaid, type Result, runAttack } from './attack.ts';
 import { economicsMutations } from './mutations.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { fetchWithin } from '../../deploy/local/seed/chain-connection.ts';
 import type { Stack, StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
-import { chainOf } from '../support/chain.ts';
+import { chainOf } from '../support/servers/chain.ts';
 
 /** The addresses of an installation with one environment `test`. */
 type Addresses = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { externalServers } from '../support/external-servers.ts';
-import { installInterop } from '../support/interop.ts';
-import { testStateDir } from '../support/test-state.ts';
+import { externalServers } from '../support/jest/external-servers.ts';
+import { installInterop } from '../support/others/interop.ts';
+import { testStateDir } from '../support/servers/test-state.ts';
 import { runCampaign } from './campaign.ts';
 import { outgoingTraffic } from './outgoing/traffic.ts';
 import { ownTraffic } from './own/traffic.ts';

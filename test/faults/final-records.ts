@@ -1,4 +1,4 @@
-import { messageHashOf } from '../../shared/lib/wire-transaction.ts';
+import { messageHashOf } from '../../shared/lib/chain/wire-transaction.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { Access } from './access.ts';

@@ -65,7 +65,7 @@ export const incomingMutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/settlement/settlements/store/record-progress.ts',
+        file: 'services/settlement/record/store/record-progress.ts',
         from: 'case when $' + '{isIncluded} then 0 else accrued_fee end as returned_fee',
         to: 'case when $' + '{isIncluded} then accrued_fee else accrued_fee end as returned_fee',
       },
@@ -98,7 +98,7 @@ export const incomingMutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/settlement/settlements/store/refundable.ts',
+        file: 'services/settlement/record/store/refundable.ts',
         from: 'refund_reserved = refund_reserved + reserved.amount',
         to: 'refund_reserved = refund_reserved + 0 * reserved.amount',
       },
@@ -111,7 +111,7 @@ export const incomingMutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/settlement/settlements/store/incoming-payments.ts',
+        file: 'services/settlement/record/store/incoming-payments.ts',
         from: 'and redeem_id = hand_out_id and redeem_id = $' + '{redeemId}',
         to: 'and redeem_id = hand_out_id and $' + '{redeemId}::text is not null',
       },
@@ -131,7 +131,7 @@ export const incomingMutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/settlement/settlements/model/refusal.ts',
+        file: 'services/settlement/record/model/refusal.ts',
         from: "if (row === null || hasEndedUnpaid(row)) return 'no';",
         to: "if (row === null || row.status !== 'expired') return 'no';",
       },

@@ -1,4 +1,4 @@
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
 import type { Access } from './access.ts';
 import { inParallel } from './recovery.ts';
 

@@ -3,8 +3,8 @@
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
-import { installInterop } from '../support/interop.ts';
-import { testStateDir } from '../support/test-state.ts';
+import { installInterop } from '../support/others/interop.ts';
+import { testStateDir } from '../support/servers/test-state.ts';
 import { TRAFFIC_NAMES, type TrafficName } from './break.ts';
 import { type Options, runCampaign } from './campaign.ts';
 import { faultNames } from './faults/index.ts';

@@ -197,7 +197,7 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/settlements/settle.ts',
+        file: 'services/settlement/settling/settle.ts',
         from: 'const records = await getRecords(context, call, claims);',
         to: 'const records = { attempt: null, paying: null, mayBeLost: false, payers: [] };',
       },
@@ -209,7 +209,7 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/settlements/attempt-records.ts',
+        file: 'services/settlement/core/attempt-records.ts',
         from: 'claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id)',
         to: 'null',
       },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { openRpcPool } from '../../services/chain-submitter/chain/rpc-pool.ts';
-import { newPayer, signedTransfer, startChain, type TestChain } from '../support/local-chain.ts';
+import { newPayer, signedTransfer, startChain, type TestChain } from '../support/servers/local-chain.ts';
 import { INVENTED_SLOT } from './lies.ts';
 import { type SecondProvider, startSecondProvider } from './second-provider.ts';
 

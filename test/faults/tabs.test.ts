@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { externalServers } from '../support/external-servers.ts';
-import { testStateDir } from '../support/test-state.ts';
+import { externalServers } from '../support/jest/external-servers.ts';
+import { testStateDir } from '../support/servers/test-state.ts';
 import { runCampaign } from './campaign.ts';
 import { breakLine } from './report.ts';
 import { tabTraffic } from './tabs/traffic.ts';

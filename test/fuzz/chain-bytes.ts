@@ -7,8 +7,9 @@ import { PaymentRefusal } from '../../services/chain-submitter/payments/refusal.
 import { decodeAnyMessage } from '../../services/chain-submitter/transactions/message.ts';
 import { verifySigned } from '../../services/chain-submitter/user-signed/verify-signed.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
-import { assemble, messageHashOf } from '../../shared/lib/wire-transaction.ts';
+import { privateKeyFromSeed, signBytes } from '../../shared/lib/chain/ed25519.ts';
+import { assemble, messageHashOf } from '../../shared/lib/chain/wire-transaction.ts';
+import { decodeByWeb3 } from '../support/base/web3-message.ts';
 import {
   address,
   buyer,
@@ -19,8 +20,7 @@ import {
   payTo,
   price,
   wire,
-} from '../support/incoming-messages.ts';
-import { decodeByWeb3 } from '../support/web3-message.ts';
+} from '../support/fixtures/chain-submitter/incoming-messages.ts';
 import { changedBytes } from './mutations.ts';
 import { hold, refusing, type Target, target } from './target.ts';
 

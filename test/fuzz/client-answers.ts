@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { requestOf } from '../../mcp/src/requests.ts';
 import { shown } from '../../mcp/src/shown.ts';
-import { readCall } from '../../sdk/src/pay/call.ts';
-import { readBill, readWait } from '../../sdk/src/pay/dialects.ts';
+import { BadReceiptError, verifyReceipt } from '../../sdk/src/checks/receipt.ts';
+import { isResourceOf } from '../../sdk/src/checks/resource.ts';
+import { BadTokenError, createTokenVerifier, type Keys } from '../../sdk/src/checks/tokens.ts';
+import { verifyWebhook, WebhookVerificationError } from '../../sdk/src/checks/webhooks.ts';
+import { readCall } from '../../sdk/src/pay/base/call.ts';
+import { readBill, readWait } from '../../sdk/src/pay/base/dialects.ts';
 import {
   askedOf,
   offerHeaders,
@@ -10,14 +14,10 @@ import {
   priceOf,
   readPaymentResponse,
   transactionOf,
-} from '../../sdk/src/pay/outgoing-offers.ts';
-import { BadReceiptError, verifyReceipt } from '../../sdk/src/receipt.ts';
-import { isResourceOf } from '../../sdk/src/resource.ts';
-import { BadTokenError, createTokenVerifier, type Keys } from '../../sdk/src/tokens.ts';
-import { verifyWebhook, WebhookVerificationError } from '../../sdk/src/webhooks.ts';
-import { signReceipt } from '../../shared/lib/receipt.ts';
-import { receiptClaims } from '../support/receipts.ts';
-import { KEYS, requirement, SIGNERS, TRANSACTION, tokenFor } from '../support/scripted-vendors.ts';
+} from '../../sdk/src/pay/outgoing/outgoing-offers.ts';
+import { signReceipt } from '../../shared/lib/tokens/receipt.ts';
+import { receiptClaims } from '../support/stand-ins/receipts.ts';
+import { KEYS, requirement, SIGNERS, TRANSACTION, tokenFor } from '../support/stand-ins/scripted-vendors.ts';
 import { anyOrChanged, changedFields, changedJson, changedText, inBase64 } from './mutations.ts';
 import { signedWebhook } from './signed.ts';
 import { hold, refusing, refusingAsync, type Target, target } from './target.ts';

@@ -1,13 +1,19 @@
 import fc from 'fast-check';
 import { acceptedOf } from '../../sdk/src/accept-payment.ts';
-import type { Bill, Dialect, PaywallContext } from '../../sdk/src/vendor/dialect.ts';
-import { type Incoming, requestIdOf, resourceIn } from '../../sdk/src/vendor/incoming.ts';
-import { mpp } from '../../sdk/src/vendor/mpp.ts';
-import { readTransaction, wrongIn } from '../../sdk/src/vendor/transaction.ts';
-import { x402 } from '../../sdk/src/vendor/x402.ts';
+import type { Bill, Dialect, PaywallContext } from '../../sdk/src/paywall/base/dialect.ts';
+import { type Incoming, requestIdOf, resourceIn } from '../../sdk/src/paywall/base/incoming.ts';
+import { mpp } from '../../sdk/src/paywall/dialects/mpp.ts';
+import { readTransaction, wrongIn } from '../../sdk/src/paywall/dialects/transaction.ts';
+import { x402 } from '../../sdk/src/paywall/dialects/x402.ts';
 import { newServiceId } from '../../shared/lib/id.ts';
-import { askedBy, fromBase64, paymentOn, paymentV1, wireTransaction } from '../support/incoming-buyers.ts';
-import { PUBLIC_URL, RESOURCE, TERMS } from '../support/vendor-api.ts';
+import {
+  askedBy,
+  fromBase64,
+  paymentOn,
+  paymentV1,
+  wireTransaction,
+} from '../support/actors/incoming-buyers.ts';
+import { PUBLIC_URL, RESOURCE, TERMS } from '../support/stand-ins/vendor-api.ts';
 import { anyOrChanged, changedBytes, changedJson, changedText, inBase64, inBase64Url } from './mutations.ts';
 import { hold, type Target, target } from './target.ts';
 

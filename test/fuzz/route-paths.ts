@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createRouter, type RouteSettings, routeOf } from '../../gate/src/routes.ts';
+import { createRouter, type RouteSettings, routeOf } from '../../gate/src/ground/routes.ts';
 import { hold, type Target, target } from './target.ts';
 
 /**

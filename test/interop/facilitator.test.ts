@@ -6,13 +6,13 @@ import { afterAll, expect, test } from '@jest/globals';
 import type { PaymentRequirements } from '@x402/core/types';
 import bs58 from 'bs58';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
-import { inherited } from '../support/inherited.ts';
-import { INSTALL_MS, installInterop, runInterop, startInterop } from '../support/interop.ts';
-import { probeSamePayload } from '../support/interop-probes.ts';
-import { interopStack } from '../support/interop-stack.ts';
-import { runningStack, tally } from '../support/stack.ts';
-import { waitUntil } from '../support/wait.ts';
-import { createX402Buyer, createX402Facilitator } from '../support/x402.ts';
+import { inherited } from '../support/base/inherited.ts';
+import { waitUntil } from '../support/base/wait.ts';
+import { INSTALL_MS, installInterop, runInterop, startInterop } from '../support/others/interop.ts';
+import { probeSamePayload } from '../support/others/interop-probes.ts';
+import { interopStack } from '../support/others/interop-stack.ts';
+import { createX402Buyer, createX402Facilitator } from '../support/others/x402.ts';
+import { runningStack, tally } from '../support/servers/stack.ts';
 
 /** Unmodified vendors and buyers of x402 over our facilitator. */
 const stack = runningStack();

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AskingProxy, askingProxies, startAskingProxy } from '../support/asking-proxies.ts';
-import { createGateStack, type GateStack, UPSTREAM_SECRET } from '../support/gate-stack.ts';
-import { type GateUpstream, gateUpstreams, startGateUpstream } from '../support/gate-upstreams.ts';
-import { INSTALL_MS, runInterop } from '../support/interop.ts';
+import { createGateStack, type GateStack, UPSTREAM_SECRET } from '../support/actors/gate-stack.ts';
+import { type AskingProxy, askingProxies, startAskingProxy } from '../support/others/asking-proxies.ts';
+import { type GateUpstream, gateUpstreams, startGateUpstream } from '../support/others/gate-upstreams.ts';
+import { INSTALL_MS, runInterop } from '../support/others/interop.ts';
 
 /**
  * The distribution's proxies with the configurations of examples/gate, which ask a gate over the

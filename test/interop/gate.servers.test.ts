@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { askingProxies } from '../support/asking-proxies.ts';
-import type { GateUpstream } from '../support/gate-upstreams.ts';
-import { realServers, startRealServer } from '../support/real-servers.ts';
-import { type Cell, linesOf, nameOf, type Place, runPlace } from '../support/server-matrix.ts';
+import { askingProxies } from '../support/others/asking-proxies.ts';
+import type { GateUpstream } from '../support/others/gate-upstreams.ts';
+import { realServers, startRealServer } from '../support/others/real-servers.ts';
+import { type Cell, linesOf, nameOf, type Place, runPlace } from '../support/others/server-matrix.ts';
 
 /**
- * One list of forms (test/support/server-forms.ts) through the gate, before many servers. Whatever
+ * One list of forms (test/support/others/server-forms.ts) through the gate, before many servers. Whatever
  * a server takes a form for, nobody gets a product without its price, or what is another's.
  */
 

@@ -3,15 +3,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { usageOf } from '../../sdk/src/pay/main.ts';
-import { createGateStack, type GateStack, type RunningGate, UPSTREAM_SECRET } from '../support/gate-stack.ts';
+import {
+  createGateStack,
+  type GateStack,
+  type RunningGate,
+  UPSTREAM_SECRET,
+} from '../support/actors/gate-stack.ts';
 import {
   gateUpstreams,
   hasFileServer,
   startFileServer,
   startGateUpstream,
-} from '../support/gate-upstreams.ts';
-import { INSTALL_MS, runInterop } from '../support/interop.ts';
-import { atOnce } from '../support/stack.ts';
+} from '../support/others/gate-upstreams.ts';
+import { INSTALL_MS, runInterop } from '../support/others/interop.ts';
+import { atOnce } from '../support/servers/stack.ts';
 
 /**
  * The gate as it is published, over the whole system, before servers that know nothing of payments.

@@ -15,19 +15,19 @@ import {
   type Delegate,
 } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
-import { paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
+import { paid } from '../../sdk/src/paywall/adapters/express.ts';
+import { createPaywall, memoryStore } from '../../sdk/src/paywall/main.ts';
+import { waitFor } from '../support/base/wait.ts';
 import {
   INSTALL_MS,
   type InteropServer,
   installInterop,
   runInterop,
   startInterop,
-} from '../support/interop.ts';
-import { interopStack } from '../support/interop-stack.ts';
-import { type InstalledPackage, packages } from '../support/packages.ts';
-import { runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+} from '../support/others/interop.ts';
+import { interopStack } from '../support/others/interop-stack.ts';
+import { type InstalledPackage, packages } from '../support/packages/packages.ts';
+import { runningStack } from '../support/servers/stack.ts';
 
 /**
  * The packed MCP server, started as a host does, pays our paywall and an unmodified vendor

@@ -4,10 +4,10 @@ import { Keypair } from '@solana/web3.js';
 import { type Consumer, createConsumer, createDelegate } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
 import { type NotDeliveredError, payingFetch, receiptOf } from '../../sdk/src/pay/main.ts';
-import { INSTALL_MS, type InteropServer, startInterop } from '../support/interop.ts';
-import { interopStack } from '../support/interop-stack.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { INSTALL_MS, type InteropServer, startInterop } from '../support/others/interop.ts';
+import { interopStack } from '../support/others/interop-stack.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /** Outgoing payments to unmodified vendors of MPP, which settle them themselves. */
 const stack = runningStack();

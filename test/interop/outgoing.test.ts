@@ -4,8 +4,6 @@ import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import { type Consumer, createDelegate, type Delegate } from '../../deploy/local/seed/actors.ts';
 import { type Api, must } from '../../deploy/local/seed/api.ts';
 import { NotDeliveredError, payingFetch, receiptOf } from '../../sdk/src/pay/main.ts';
-import { INSTALL_MS, type InteropServer } from '../support/interop.ts';
-import type { interopStack } from '../support/interop-stack.ts';
 import {
   type OutgoingPayment,
   type Price,
@@ -14,7 +12,10 @@ import {
   present,
   priceOf,
   transactionOf,
-} from '../support/outgoing.ts';
+} from '../support/actors/outgoing.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { INSTALL_MS, type InteropServer } from '../support/others/interop.ts';
+import type { interopStack } from '../support/others/interop-stack.ts';
 import {
   balancesOf,
   buy,
@@ -35,10 +36,9 @@ import {
   stopOutgoing,
   usageOf,
   type Vendor,
-} from '../support/outgoing-stack.ts';
-import { atOnce, runningStack } from '../support/stack.ts';
-import { startVendorV1 } from '../support/vendor-v1.ts';
-import { waitFor } from '../support/wait.ts';
+} from '../support/others/outgoing-stack.ts';
+import { startVendorV1 } from '../support/others/vendor-v1.ts';
+import { atOnce, runningStack } from '../support/servers/stack.ts';
 
 /**
  * Outgoing payments to unmodified vendors of x402, whose facilitator is the unmodified reference,

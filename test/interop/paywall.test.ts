@@ -12,12 +12,12 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi } from '../../deploy/local/seed/api.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
-import { paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore, type PaywallEvent } from '../../sdk/src/vendor/main.ts';
-import { mpp } from '../../sdk/src/vendor/mpp.ts';
-import { x402 } from '../../sdk/src/vendor/x402.ts';
-import { INSTALL_MS, runInterop } from '../support/interop.ts';
-import { runningStack, tally } from '../support/stack.ts';
+import { paid } from '../../sdk/src/paywall/adapters/express.ts';
+import { mpp } from '../../sdk/src/paywall/dialects/mpp.ts';
+import { x402 } from '../../sdk/src/paywall/dialects/x402.ts';
+import { createPaywall, memoryStore, type PaywallEvent } from '../../sdk/src/paywall/main.ts';
+import { INSTALL_MS, runInterop } from '../support/others/interop.ts';
+import { runningStack, tally } from '../support/servers/stack.ts';
 
 /**
  * One 402 of our paywall, which four clients pay: ours, and the unmodified ones of x402 version 2,

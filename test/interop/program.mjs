@@ -3,7 +3,7 @@
 /** The settings of a program: JSON, its first argument. */
 export const settings = () => JSON.parse(process.argv[2] ?? '{}');
 
-/** Prints one line of JSON, which test/support/interop.ts reads. */
+/** Prints one line of JSON, which test/support/others/interop.ts reads. */
 export const print = (line) => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 /**

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
-import { INSTALL_MS, type InteropServer, runInterop, startInterop } from '../support/interop.ts';
-import { type InteropChain, interopChain } from '../support/interop-chain.ts';
-import { probeLostAnswer, probeRestart, probeSamePayload } from '../support/interop-probes.ts';
-import { startChain, type TestChain } from '../support/local-chain.ts';
-import { startVendorV1, V1_NETWORK } from '../support/vendor-v1.ts';
+import { INSTALL_MS, type InteropServer, runInterop, startInterop } from '../support/others/interop.ts';
+import { type InteropChain, interopChain } from '../support/others/interop-chain.ts';
+import { probeLostAnswer, probeRestart, probeSamePayload } from '../support/others/interop-probes.ts';
+import { startVendorV1, V1_NETWORK } from '../support/others/vendor-v1.ts';
+import { startChain, type TestChain } from '../support/servers/local-chain.ts';
 
 /**
  * Unmodified vendors, buyers and facilitators of others with each other, on the local chain. They

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { installTool } from '../support/node-versions.ts';
+import { installTool } from '../support/packages/node-versions.ts';
 
 /** The examples in a folder of a reader, whose Node may be too old for TypeScript. */
 const run = promisify(execFile);

@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { installPackages } from '../support/node-versions.ts';
-import { packages } from '../support/packages.ts';
+import { installPackages } from '../support/packages/node-versions.ts';
+import { packages } from '../support/packages/packages.ts';
 
 /**
  * The example of Next, built by Next as its reader builds it: without the variables of the run

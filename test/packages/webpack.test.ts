@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { installPackages } from '../support/node-versions.ts';
-import { type InstalledPackage, packages } from '../support/packages.ts';
+import { installPackages } from '../support/packages/node-versions.ts';
+import { type InstalledPackage, packages } from '../support/packages/packages.ts';
 
 /** The packed SDK in a bundle of webpack. sdk/build.release.test.ts has esbuild and vite. */
 const run = promisify(execFile);

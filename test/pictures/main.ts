@@ -17,12 +17,12 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
-import { paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
-import { startBrowser } from '../support/browser.ts';
-import { createCommandLine } from '../support/command-line.ts';
-import { openConsole, type Person } from '../support/console.ts';
-import { again, signInPayer } from '../support/console-payer.ts';
+import { paid } from '../../sdk/src/paywall/adapters/express.ts';
+import { createPaywall, memoryStore } from '../../sdk/src/paywall/main.ts';
+import { startBrowser } from '../support/browser/browser.ts';
+import { openConsole, type Person } from '../support/browser/console.ts';
+import { again, signInPayer } from '../support/browser/console-payer.ts';
+import { createCommandLine } from '../support/packages/command-line.ts';
 import { terminalPage } from './terminal.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

@@ -5,7 +5,7 @@ import { listMutants, type Mutant, mutated } from './mutants.ts';
 
 /**
  * Changes the policy for payments of other clients at one place at a time, and evaluates its tables
- * (test/support/policy-rows.ts, test/support/payment-shapes.ts) with each change. Prints the
+ * (test/support/fixtures/chain-submitter/policy-rows.ts, test/support/fixtures/chain-submitter/payment-shapes.ts) with each change. Prints the
  * changes that no row has found.
  */
 
@@ -34,7 +34,8 @@ registerHooks({
   },
 });
 
-type Rows = typeof import('../support/policy-rows.ts') & typeof import('../support/payment-shapes.ts');
+type Rows = typeof import('../support/fixtures/chain-submitter/policy-rows.ts') &
+  typeof import('../support/fixtures/chain-submitter/payment-shapes.ts');
 
 const load = async (mark: number): Promise<Rows> => {
   const [rows, shapes] = await Promise.all(

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Quote } from '../../deploy/local/seed/actors.ts';
 import { type Answer, must } from '../../deploy/local/seed/api.ts';
-import { type Approval, approveWith, type OwnersPasskey, registerPasskey } from '../support/owner.ts';
-import { atOnce } from '../support/stack.ts';
+import { type Approval, approveWith, type OwnersPasskey, registerPasskey } from '../support/actors/owner.ts';
+import { atOnce } from '../support/servers/stack.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 import { outcome, outcomes, type Race, unless } from './race.ts';
 

@@ -3,11 +3,11 @@ import { ComputeBudgetProgram } from '@solana/web3.js';
 import type { PaymentPayload } from '@x402/core/types';
 import { quoteOf } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
-import { wireTransaction } from '../support/incoming-buyers.ts';
-import { refusalIn } from '../support/refusals.ts';
-import { atOnce, tally } from '../support/stack.ts';
-import { waitFor } from '../support/wait.ts';
-import { createX402Facilitator } from '../support/x402.ts';
+import { wireTransaction } from '../support/actors/incoming-buyers.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { createX402Facilitator } from '../support/others/x402.ts';
+import { refusalIn } from '../support/rules/refusals.ts';
+import { atOnce, tally } from '../support/servers/stack.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 import { outcomes, type Race, unless } from './race.ts';
 

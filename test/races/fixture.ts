@@ -13,10 +13,10 @@ import {
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
-import { chainOf } from '../support/chain.ts';
-import { payExternal } from '../support/outgoing.ts';
-import { type LedgerRow, type Refusal, refusalIn, untrueRefusals } from '../support/refusals.ts';
-import { atOnce } from '../support/stack.ts';
+import { payExternal } from '../support/actors/outgoing.ts';
+import { type LedgerRow, type Refusal, refusalIn, untrueRefusals } from '../support/rules/refusals.ts';
+import { chainOf } from '../support/servers/chain.ts';
+import { atOnce } from '../support/servers/stack.ts';
 
 export const RACERS = 64;
 export const PRICE = 1_000_000n;

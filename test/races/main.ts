@@ -3,7 +3,7 @@ import pg from 'pg';
 import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
 import { startStack } from '../../deploy/local/stack/stack.ts';
-import { testStateDir } from '../support/test-state.ts';
+import { testStateDir } from '../support/servers/test-state.ts';
 import { createFixture } from './fixture.ts';
 import { races, run } from './races.ts';
 

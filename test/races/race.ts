@@ -1,5 +1,5 @@
 import type { Consumer } from '../../deploy/local/seed/actors.ts';
-import { tally } from '../support/stack.ts';
+import { tally } from '../support/servers/stack.ts';
 import { BALANCE, type Fixture, PRICE } from './fixture.ts';
 
 /** Concurrent calls against one object. Returns what does not hold, which must be nothing. */

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../../deploy/local/seed/api.ts';
 import { rpcAt } from '../faults/access.ts';
 import { actionsOf } from '../faults/owner-actions.ts';
-import { atOnce, tally } from '../support/stack.ts';
-import { CEILING, type Tab, tabCalls } from '../support/tab-calls.ts';
-import { waitFor } from '../support/wait.ts';
+import { CEILING, type Tab, tabCalls } from '../support/actors/tab-calls.ts';
+import { waitFor } from '../support/base/wait.ts';
+import { atOnce, tally } from '../support/servers/stack.ts';
 import { type Fixture, RACERS } from './fixture.ts';
 import { outcome, type Race, unless } from './race.ts';
 

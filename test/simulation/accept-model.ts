@@ -1,6 +1,6 @@
 import { LIMITS, WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
-import type { Payee } from '../../shared/lib/payees.ts';
+import type { Payee } from '../../shared/lib/money/payees.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model, tokenOf } from './database.ts';
 import { extensionModel } from './extension-model.ts';
@@ -16,7 +16,7 @@ import {
   type Settlement,
 } from './settlement-rows.ts';
 
-/** An attempt as services/settlement/settlements/store/accept-attempts.ts binds it as JSON. */
+/** An attempt as services/settlement/record/store/accept-attempts.ts binds it as JSON. */
 type Values = {
   settlement_id: string;
   account_id: string;

@@ -3,8 +3,8 @@ import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.t
 import type { Network } from '../../services/chain-submitter/ledger/model/network.ts';
 import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
 import { keySigner, type Signers } from '../../services/chain-submitter/signing/signer.ts';
-import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
-import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/chain/ed25519.ts';
+import type { PublicKeys, SigningKey } from '../../shared/lib/tokens/keys.ts';
 
 /**
  * Keys and addresses that all runs share. They are created once, because deriving them costs more

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalRow } from '../../services/settlement/approvals/store/approvals.ts';
-import type { Payee } from '../../shared/lib/payees.ts';
+import type { Payee } from '../../shared/lib/money/payees.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Delegate, Settlement } from './settlement-rows.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { payeesOfQuote } from '../../services/settlement/settlements/model/payees.ts';
+import { payeesOfQuote } from '../../services/settlement/record/model/payees.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { storedClaims } from '../../shared/lib/compact-token.ts';
+import { storedClaims } from '../../shared/lib/tokens/compact-token.ts';
 import type { ApprovalRecord } from './approvals-tables.ts';
 import { createCaller } from './caller.ts';
 import type { Attempt, Clients } from './clients.ts';

@@ -1,5 +1,5 @@
-import type { Event } from '../../services/settlement/settlements/model/status.ts';
-import type { NewCapture, NewVoid } from '../../services/settlement/settlements/store/authorizations.ts';
+import type { Event } from '../../services/settlement/record/model/status.ts';
+import type { NewCapture, NewVoid } from '../../services/settlement/record/store/authorizations.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import { type Delegate, extensionTokens, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
@@ -18,7 +18,7 @@ type Tables = {
 
 /**
  * The statements that end authorizations, with the guards of
- * services/settlement/settlements/store/authorizations.ts.
+ * services/settlement/record/store/authorizations.ts.
  */
 export const authorizationModels = (harness: Harness, tables: Tables): Model[] => {
   const { settlements, payers, delegates, move, show, isUsable } = tables;

@@ -2,7 +2,7 @@ import bs58 from 'bs58';
 import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
 import { readInstruction } from '../../services/chain-submitter/transactions/decode.ts';
 import { decodeAnyMessage } from '../../services/chain-submitter/transactions/message.ts';
-import { disassemble } from '../../shared/lib/wire-transaction.ts';
+import { disassemble } from '../../shared/lib/chain/wire-transaction.ts';
 import type { Harness } from './harness.ts';
 
 export const SLOT_MS = 400;

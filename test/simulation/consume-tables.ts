@@ -1,6 +1,6 @@
-import type { Event } from '../../services/settlement/settlements/model/status.ts';
-import type { ConsumeRequest } from '../../services/settlement/settlements/store/consumptions.ts';
-import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
+import type { Event } from '../../services/settlement/record/model/status.ts';
+import type { ConsumeRequest } from '../../services/settlement/record/store/consumptions.ts';
+import { byteaText, tokenHash } from '../../shared/lib/tokens/packed-token.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Settlement } from './settlement-rows.ts';
@@ -19,7 +19,7 @@ type Shown = { given: string; subject: string; prefix: string };
 
 /**
  * The table of consumptions, with the guards of
- * services/settlement/settlements/store/consumptions.ts.
+ * services/settlement/record/store/consumptions.ts.
  */
 export const createConsumeTables = (
   harness: Harness,

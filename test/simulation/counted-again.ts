@@ -1,6 +1,6 @@
 import type { settle } from '../../services/chain-submitter/execution/settle.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
-import { signToken, storedClaims } from '../../shared/lib/compact-token.ts';
+import { signToken, storedClaims } from '../../shared/lib/tokens/compact-token.ts';
 import { actors } from './actors.ts';
 
 /** The job that pays a quote. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db, Pool } from '../../shared/db/pool.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
-import { unpackToken } from '../../shared/lib/packed-token.ts';
+import { unpackToken } from '../../shared/lib/tokens/packed-token.ts';
 import { Broken, type Harness, type Process } from './harness.ts';
 
 /** Epoch milliseconds of the virtual clock's zero. */

@@ -34,7 +34,7 @@ type Accepting<V extends Extending> = {
 
 /**
  * The statement that accepts an extension, with the guards of
- * services/settlement/settlements/store/accept-extension.ts. It locks the authorization, so it
+ * services/settlement/record/store/accept-extension.ts. It locks the authorization, so it
  * reads its newest version.
  */
 export const extensionModel = <V extends Extending>(harness: Harness, accepting: Accepting<V>): Model => {

@@ -1,5 +1,5 @@
 import { referenceOf } from '../../services/chain-submitter/ledger/reference.ts';
-import { storedClaims } from '../../shared/lib/compact-token.ts';
+import { storedClaims } from '../../shared/lib/tokens/compact-token.ts';
 import { actors } from './actors.ts';
 import type { Chain } from './chain.ts';
 import { type Attempt, type Clients, createExtension, OTHER_DELEGATE } from './clients.ts';

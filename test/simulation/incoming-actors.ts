@@ -4,9 +4,9 @@ import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.t
 import { PROGRAMS } from '../../services/chain-submitter/ledger/model/programs.ts';
 import { compileMessageV0 } from '../../services/chain-submitter/transactions/compile-message.ts';
 import { transferChecked } from '../../services/chain-submitter/transactions/instructions/transfer-checked.ts';
-import { privateKeyFromSeed, rawPublicKey, signBytes } from '../../shared/lib/ed25519.ts';
-import { type FeeRule, feeMicro } from '../../shared/lib/fee.ts';
-import { assemble, hashMessage } from '../../shared/lib/wire-transaction.ts';
+import { privateKeyFromSeed, rawPublicKey, signBytes } from '../../shared/lib/chain/ed25519.ts';
+import { assemble, hashMessage } from '../../shared/lib/chain/wire-transaction.ts';
+import { type FeeRule, feeMicro } from '../../shared/lib/money/fee.ts';
 import { actors } from './actors.ts';
 
 /** Buyers of other protocols. All runs share their keys, as those of the payers. */

@@ -1,7 +1,7 @@
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
-import { ofMessage, type Refusal, refusalIn } from '../support/refusals.ts';
+import { ofMessage, type Refusal, refusalIn } from '../support/rules/refusals.ts';
 import { actors } from './actors.ts';
 import { createCaller, Unanswered } from './caller.ts';
 import { type Chain, CONFIRMED_SLOTS } from './chain.ts';

@@ -1,5 +1,5 @@
 import type { IncomingRequest } from '../../services/chain-submitter/transactions/parse-order.ts';
-import { type LedgerRow, untrueRefusals } from '../support/refusals.ts';
+import { type LedgerRow, untrueRefusals } from '../support/rules/refusals.ts';
 import type { Chain } from './chain.ts';
 import { EPOCH } from './database.ts';
 import { require } from './harness.ts';

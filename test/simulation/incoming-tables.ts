@@ -1,9 +1,9 @@
-import { next } from '../../services/settlement/settlements/model/status.ts';
+import { next } from '../../services/settlement/record/model/status.ts';
 import type {
   HandOutRequest,
   IncomingRow,
   NewIncomingPayment,
-} from '../../services/settlement/settlements/store/incoming-payments.ts';
+} from '../../services/settlement/record/store/incoming-payments.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { calls, currentCall, EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
@@ -36,7 +36,7 @@ const isIncoming = (row: Settlement): row is IncomingSettlement => row.rail === 
 export type IncomingTables = ReturnType<typeof createIncomingTables>;
 
 /**
- * The statements of services/settlement/settlements/store/incoming-payments.ts over the tables of
+ * The statements of services/settlement/record/store/incoming-payments.ts over the tables of
  * settlement, with their guards. The unique indexes decide races, as in the statements.
  */
 export const createIncomingTables = (

@@ -1,7 +1,7 @@
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
 import { intents } from '../../services/chain-submitter/ledger/model/state.ts';
 import { COUNTED_CAPS } from '../../shared/contract/limits.ts';
-import { untrueRefusals } from '../support/refusals.ts';
+import { untrueRefusals } from '../support/rules/refusals.ts';
 import { actors } from './actors.ts';
 import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
@@ -243,7 +243,7 @@ const endedUnpaidAt = ({ chain_status, progressed_at, voided_at }: Settlement): 
 
 /**
  * No refusal denied a payment that its account had made, was making or might still make
- * (test/support/refusals.ts).
+ * (test/support/rules/refusals.ts).
  */
 const checkRefusals = ({ clients, settlement }: Judged): void => {
   const rows = [...settlement.settlements.values()].flatMap((row) => {

@@ -1,5 +1,5 @@
-import { disassemble, hashMessage } from '../../shared/lib/wire-transaction.ts';
-import { untrueRefusals } from '../support/refusals.ts';
+import { disassemble, hashMessage } from '../../shared/lib/chain/wire-transaction.ts';
+import { untrueRefusals } from '../support/rules/refusals.ts';
 import type { Chain, Included } from './chain.ts';
 import { Broken, require } from './harness.ts';
 import type { Outgoing } from './outgoing.ts';

@@ -1,10 +1,7 @@
-import {
-  MAX_OPEN,
-  MAX_OPEN_OF_PAYEE,
-} from '../../services/settlement/settlements/store/outgoing-refusals.ts';
+import { MAX_OPEN, MAX_OPEN_OF_PAYEE } from '../../services/settlement/record/store/outgoing-refusals.ts';
 import { WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
-import type { Payee } from '../../shared/lib/payees.ts';
+import type { Payee } from '../../shared/lib/money/payees.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
@@ -70,7 +67,7 @@ export const isOutgoing = (row: Settlement): row is OutgoingRow => isOutgoingRai
 
 /**
  * The outgoing payments of settlement with the guards of
- * services/settlement/settlements/store/accept-outgoing.ts and outgoing-payments.ts. The accepting
+ * services/settlement/record/store/accept-outgoing.ts and outgoing-payments.ts. The accepting
  * statement has locked its delegate and all wallets of the account, so its snapshot is new.
  */
 export const createOutgoingSettlement = (

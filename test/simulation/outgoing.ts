@@ -3,8 +3,8 @@ import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.t
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
-import { assemble, disassemble } from '../../shared/lib/wire-transaction.ts';
-import { type Refusal, refusalIn } from '../support/refusals.ts';
+import { assemble, disassemble } from '../../shared/lib/chain/wire-transaction.ts';
+import { type Refusal, refusalIn } from '../support/rules/refusals.ts';
 import { actors, addressOf } from './actors.ts';
 import { createCaller, Unanswered } from './caller.ts';
 import { type Chain, readPayment } from './chain.ts';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
-import type { Logger } from '../../shared/lib/logger.ts';
+import type { Logger } from '../../shared/lib/telemetry/logger.ts';
 import { type Harness, isMistake, type Process } from './harness.ts';
 
 const CALL_MS = 10;

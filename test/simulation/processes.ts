@@ -25,27 +25,24 @@ import { prepareTransfer } from '../../services/chain-submitter/user-signed/prep
 import { submitPrepared } from '../../services/chain-submitter/user-signed/submit-prepared.ts';
 import { denyApproval } from '../../services/settlement/approvals/deny-approval.ts';
 import { recordApproval } from '../../services/settlement/approvals/record-approval.ts';
+import { capture } from '../../services/settlement/authorizations/capture.ts';
+import { close } from '../../services/settlement/authorizations/close.ts';
+import { createCloseAuthorizations } from '../../services/settlement/authorizations/close-authorizations.ts';
+import { createEndAuthorization } from '../../services/settlement/authorizations/end-authorization.ts';
+import { endDueAuthorizations } from '../../services/settlement/authorizations/end-due-authorizations.ts';
+import { usage } from '../../services/settlement/authorizations/usage.ts';
+import { voidAuthorization } from '../../services/settlement/authorizations/void.ts';
+import { createAcceptedEvents, publishAccepted } from '../../services/settlement/core/accepted-events.ts';
+import { createTermsCache } from '../../services/settlement/core/terms-cache.ts';
+import { consume } from '../../services/settlement/delivering/consume.ts';
+import { expireSettlements } from '../../services/settlement/delivering/expire-settlements.ts';
+import { createRecordUses } from '../../services/settlement/delivering/record-uses.ts';
+import { redeem } from '../../services/settlement/delivering/redeem.ts';
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
-import {
-  createAcceptedEvents,
-  publishAccepted,
-} from '../../services/settlement/settlements/accepted-events.ts';
-import { capture } from '../../services/settlement/settlements/capture.ts';
-import { close } from '../../services/settlement/settlements/close.ts';
-import { createCloseAuthorizations } from '../../services/settlement/settlements/close-authorizations.ts';
-import { consume } from '../../services/settlement/settlements/consume.ts';
-import { createEndAuthorization } from '../../services/settlement/settlements/end-authorization.ts';
-import { endDueAuthorizations } from '../../services/settlement/settlements/end-due-authorizations.ts';
-import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
-import { createRecordUses } from '../../services/settlement/settlements/record-uses.ts';
-import { redeem } from '../../services/settlement/settlements/redeem.ts';
-import { resumeSettlements } from '../../services/settlement/settlements/resume-settlements.ts';
-import { settle } from '../../services/settlement/settlements/settle.ts';
-import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
-import { usage } from '../../services/settlement/settlements/usage.ts';
-import { voidAuthorization } from '../../services/settlement/settlements/void.ts';
+import { resumeSettlements } from '../../services/settlement/settling/resume-settlements.ts';
+import { settle } from '../../services/settlement/settling/settle.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { HourlyCaps } from '../../shared/db/hourly-caps.ts';

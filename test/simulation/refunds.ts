@@ -2,9 +2,9 @@ import { decodeMessage } from '../../services/chain-submitter/transactions/messa
 import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { funding } from '../../shared/contract/funding.ts';
-import { signBytes } from '../../shared/lib/ed25519.ts';
-import { assemble, disassemble } from '../../shared/lib/wire-transaction.ts';
-import { type Refusal, refusalIn } from '../support/refusals.ts';
+import { signBytes } from '../../shared/lib/chain/ed25519.ts';
+import { assemble, disassemble } from '../../shared/lib/chain/wire-transaction.ts';
+import { type Refusal, refusalIn } from '../support/rules/refusals.ts';
 import { actors } from './actors.ts';
 import type { FundingReplica } from './funding.ts';
 import type { Harness, Process } from './harness.ts';

@@ -1,4 +1,4 @@
-import { disassemble, hashMessage } from '../../shared/lib/wire-transaction.ts';
+import { disassemble, hashMessage } from '../../shared/lib/chain/wire-transaction.ts';
 import type { Chain } from './chain.ts';
 import type { Harness } from './harness.ts';
 import type { IncomingTables } from './incoming-tables.ts';

@@ -1,6 +1,6 @@
-import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
+import type { SettlementRow } from '../../services/settlement/record/store/settlements.ts';
 import { CAPS, type CapName, LIMITS } from '../../shared/contract/limits.ts';
-import { storedClaims } from '../../shared/lib/compact-token.ts';
+import { storedClaims } from '../../shared/lib/tokens/compact-token.ts';
 
 /** The rows in the simulation's tables of settlement. */
 export type Settlement = SettlementRow & {
@@ -35,7 +35,7 @@ export const extensionsOf = (settlements: Map<string, Settlement>, { settlement_
 /** Whether a payment of the account is final, so that the cap of new payers does not bind it. */
 export const hasHistory = (settlements: Map<string, Settlement>, accountId: string): boolean =>
   [...settlements.values()].some((row) => row.account_id === accountId && row.chain_status === 'finalized');
-/** The column `extension_tokens` of services/settlement/settlements/store/stalled.ts. */
+/** The column `extension_tokens` of services/settlement/record/store/stalled.ts. */
 export const extensionTokens = (settlements: Map<string, Settlement>, row: Settlement) =>
   row.extensions === null ? null : extensionsOf(settlements, row).map(({ quote_token }) => quote_token);
 

@@ -1,8 +1,8 @@
-import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
-import type { ConfirmationRow } from '../../services/settlement/settlements/store/record-progress.ts';
-import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
+import { type Event, next } from '../../services/settlement/record/model/status.ts';
+import type { ConfirmationRow } from '../../services/settlement/record/store/record-progress.ts';
+import type { RedeemRequest } from '../../services/settlement/record/store/redeem.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
-import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
+import { byteaText, tokenHash } from '../../shared/lib/tokens/packed-token.ts';
 import { acceptModels } from './accept-model.ts';
 import { createApprovalsTables } from './approvals-tables.ts';
 import { authorizationModels } from './authorization-tables.ts';

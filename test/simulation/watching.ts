@@ -2,7 +2,7 @@ import type { observeWallets } from '../../services/chain-submitter/reads/observ
 import {
   createCloseIfShort,
   watchAuthorizations,
-} from '../../services/settlement/settlements/watch-authorizations.ts';
+} from '../../services/settlement/authorizations/watch-authorizations.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness, Process } from './harness.ts';
 import { callTo, every } from './process-jobs.ts';

@@ -11,7 +11,7 @@ import { loginWith, newNkeySeed, nkeyOf } from '../../shared/bus/nkey.ts';
 import { ensureStreams } from '../../shared/bus/setup.ts';
 import { durables, inboxPrefix, STREAMS } from '../../shared/bus/topology.ts';
 import type { BusUser, Program } from '../../shared/contract/service.ts';
-import { waitUntil } from '../../test/support/wait.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
 import { clusterConf, RIGHTS_FILE, rights, routesPatch, SERVERS, USERS_FILE } from './bus.ts';
 import { clusterSecrets } from './secrets.ts';
 

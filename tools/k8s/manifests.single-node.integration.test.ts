@@ -19,7 +19,7 @@ import { migrateEnvironment } from '../../shared/db/migrate.ts';
 import { roleName } from '../../shared/db/names.ts';
 import { missing, podOf, type Rendered, render } from '../../test/support/k8s/render.ts';
 import { limitsFileOf, sourcesOf, variablesOf } from '../../test/support/k8s/settings.ts';
-import { programOf } from '../../test/support/programs.ts';
+import { programOf } from '../../test/support/packages/programs.ts';
 
 /**
  * The overlay `single-node` without a cluster. Every Deployment's process gets exactly the

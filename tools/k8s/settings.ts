@@ -155,7 +155,7 @@ export const SOURCES: Record<string, Source> = {
   POLL_MS: settings,
 };
 
-/** The SDK of OpenTelemetry reads these variables (shared/lib/telemetry.ts). */
+/** The SDK of OpenTelemetry reads these variables (shared/lib/telemetry/telemetry.ts). */
 const EXPORTER = [
   { name: 'OTEL_EXPORTER_PROMETHEUS_HOST', value: '0.0.0.0' },
   { name: 'OTEL_EXPORTER_PROMETHEUS_PORT', value: String(METRICS_PORT) },

@@ -1,7 +1,7 @@
 import { MAX_REFERENCES, type RecordEntry } from '../../shared/contract/operator.ts';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
-import { displayUsdc } from '../../shared/lib/usdc.ts';
 import { accountNamed } from './account-search.ts';
 import { accountStatusesOutput } from './account-status.ts';
 import {

@@ -1,7 +1,7 @@
 import { identity } from '../../shared/contract/identity.ts';
 import { wallet } from '../../shared/contract/wallet.ts';
-import { parseKeyText } from '../../shared/lib/key-text.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
+import { parseKeyText } from '../../shared/lib/tokens/key-text.ts';
 import { emailText } from './account-status.ts';
 import type { Command } from './command.ts';
 import type { Operator } from './connect.ts';

@@ -1,6 +1,6 @@
 import type { RecordEntry } from '../../shared/contract/operator.ts';
 import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
-import { displayUsdc } from '../../shared/lib/usdc.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import type { Table } from './command.ts';
 import { conclusionOf, minutesOf, reasonText } from './conclusion.ts';
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import type { getCapsOperation } from '../../shared/contract/operator.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
-import { formatUsdc } from '../../shared/lib/usdc.ts';
+import { formatUsdc } from '../../shared/lib/money/usdc.ts';
 import type { Command } from './command.ts';
 import { tableText } from './table.ts';
 

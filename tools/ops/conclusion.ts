@@ -1,7 +1,7 @@
 import type { RecordEntry } from '../../shared/contract/operator.ts';
 import { DECLINES, type DeclineReason } from '../../shared/contract/settlement/declines.ts';
 import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
-import { displayUsdc } from '../../shared/lib/usdc.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 
 type Details = RecordEntry['details'];
 

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { call } from '../../shared/bus/call.ts';
 import { connectBus, drainBus } from '../../shared/bus/connect.ts';
 import type { InternalName, ServiceContract } from '../../shared/contract/service.ts';
-import { createLogger } from '../../shared/lib/logger.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
+import { createLogger } from '../../shared/lib/telemetry/logger.ts';
 
 export type Login = { environment: string; url: string; operator: string; seed: string };
 

@@ -1,7 +1,7 @@
 import { MAX_REFERENCES, type RecordEntry, type References } from '../../shared/contract/operator.ts';
 import { AccountId, PaymentAttemptId } from '../../shared/contract/primitives.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
-import { displayUsdc } from '../../shared/lib/usdc.ts';
 import { askEach, missingText } from './ask-services.ts';
 import type { Command } from './command.ts';
 import { conclusionsOf } from './conclusion.ts';

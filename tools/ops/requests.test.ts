@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { opsAt } from '../../test/support/ops.ts';
+import { opsAt } from '../../test/support/packages/ops.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'requests-'));
 afterAll(() => rmSync(folder, { recursive: true }));

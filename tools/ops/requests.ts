@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { prettyLine } from '../../shared/lib/pretty-line.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
+import { prettyLine } from '../../shared/lib/telemetry/pretty-line.ts';
 import type { Command } from './command.ts';
 
 type LogLine = { time: number; text: string; fields: Record<string, unknown> };

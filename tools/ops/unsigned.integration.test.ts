@@ -1,10 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { call } from '../../shared/bus/call.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { payOut, refusal } from '../../test/support/outgoing-calls.ts';
-import { admin, database, held, operator, startFixture, stopFixture } from '../../test/support/settlement.ts';
-import { newPayee, signer } from '../../test/support/settlement-outgoing.ts';
-import { consumer } from '../../test/support/settlement-peers.ts';
+import { payOut, refusal } from '../../test/support/fixtures/settlement/outgoing-calls.ts';
+import {
+  admin,
+  database,
+  held,
+  operator,
+  startFixture,
+  stopFixture,
+} from '../../test/support/fixtures/settlement/settlement.ts';
+import { newPayee, signer } from '../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { consumer } from '../../test/support/fixtures/settlement/settlement-peers.ts';
 import type { Operator } from './connect.ts';
 import { unsignedCommands } from './unsigned.ts';
 

@@ -1,8 +1,8 @@
 import { referenceOf } from '../../services/chain-submitter/ledger/reference.ts';
 import { IncomingRail, OutgoingRail } from '../../shared/contract/settlement/rail.ts';
-import { storedClaims } from '../../shared/lib/compact-token.ts';
-import { unpackToken } from '../../shared/lib/packed-token.ts';
-import type { Payee } from '../../shared/lib/payees.ts';
+import type { Payee } from '../../shared/lib/money/payees.ts';
+import { storedClaims } from '../../shared/lib/tokens/compact-token.ts';
+import { unpackToken } from '../../shared/lib/tokens/packed-token.ts';
 
 const quoted = (rails: readonly string[]): string => rails.map((rail) => `'${rail}'`).join(', ');
 const INCOMING_RAILS = quoted(IncomingRail.options);

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
+import { MOST_WINDOW_SECONDS } from '../../../sdk/src/pay/base/rules.ts';
 import { payingFetch, type Receipt, receiptOf, type Usage, usageOf } from '../../../sdk/src/pay/main.ts';
-import { MOST_WINDOW_SECONDS } from '../../../sdk/src/pay/rules.ts';
 import { type Context, contextOf } from '../context.ts';
 import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
 import { type Io, styled, withProgress } from '../io.ts';

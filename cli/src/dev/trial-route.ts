@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createPaywall, memoryStore } from '../../../sdk/src/vendor/main.ts';
+import { createPaywall, memoryStore } from '../../../sdk/src/paywall/main.ts';
 
 /** A route of this command that can be paid, before the vendor has one. */
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useItems, useRead } from '../lib/data.ts';
-import { session } from '../session/store.ts';
+import { useItems, useRead } from '../api/data.ts';
+import { session } from '../api/store.ts';
 import {
   Badge,
   Button,

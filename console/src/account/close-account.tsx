@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useAction } from '../lib/data.ts';
-import { session } from '../session/store.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction } from '../api/data.ts';
+import { session } from '../api/store.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button, ConfirmDialog, Section, TextField } from '../ui/index.ts';
 
 /** Closes the account for good. The person types the address, so no press does it by accident. */

@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { NotFoundError, type Output } from '../../../sdk/src/main.ts';
-import { useAction } from '../lib/data.ts';
-import { chooseEnvironment } from '../session/store.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction } from '../api/data.ts';
+import { chooseEnvironment } from '../api/store.ts';
+import { useSession } from '../api/use-session.tsx';
 import {
   Button,
   ErrorNotice,

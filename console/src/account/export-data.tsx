@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { exportAccount } from '../../../sdk/src/account-export.ts';
+import { useAction } from '../api/data.ts';
+import { session } from '../api/store.ts';
 import { offerFile } from '../lib/csv.ts';
-import { useAction } from '../lib/data.ts';
-import { session } from '../session/store.ts';
 import { Button, ErrorNotice, Row, Section, Stack, toast } from '../ui/index.ts';
 
 /** The progress is shown once for so many objects. */

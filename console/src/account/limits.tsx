@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import type { Input, Output } from '../../../sdk/src/main.ts';
-import { useAction, useRead } from '../lib/data.ts';
+import { useAction, useRead } from '../api/data.ts';
 import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import {
   AmountField,

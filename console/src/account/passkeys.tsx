@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
-import { type Items, useAction } from '../lib/data.ts';
-import { registerPasskey } from '../session/passkeys.ts';
+import { type Items, useAction } from '../api/data.ts';
+import { registerPasskey } from '../api/passkeys.ts';
 import {
   Ago,
   Badge,

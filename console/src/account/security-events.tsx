@@ -1,6 +1,6 @@
 import { formatUsdc } from '../../../sdk/src/generated/usdc.ts';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useItems } from '../lib/data.ts';
+import { useItems } from '../api/data.ts';
 import { Ago, Empty, Section, Table } from '../ui/index.ts';
 import { SECURITY } from './texts.ts';
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
-import { type Items, useAction } from '../lib/data.ts';
+import { type Items, useAction } from '../api/data.ts';
 import { Ago, Badge, Button, ConfirmDialog, Empty, Section, Table, Time, toast } from '../ui/index.ts';
 
 type SignIn = Output<'identity.listSessions'>['data'][number];

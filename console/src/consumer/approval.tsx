@@ -1,9 +1,10 @@
 import { Link, useParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
+import { useAction, useRead } from '../api/data.ts';
+import { approveWithPasskey } from '../api/passkeys.ts';
 import { useNow } from '../lib/clock.ts';
 import { Countdown } from '../lib/countdown.tsx';
-import { useAction, useRead } from '../lib/data.ts';
-import { approveWithPasskey } from '../session/passkeys.ts';
+import { isOutgoingRail } from '../payments/rail.ts';
 import {
   Button,
   Copyable,
@@ -19,12 +20,11 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { isOutgoingRail } from '../vendor/rail.ts';
 import './approval.css';
+import { useDelegateNames } from '../payments/names.tsx';
+import { APPROVALS } from '../payments/waiting-approvals.ts';
 import { ApprovalBadge } from './approvals.tsx';
-import { useDelegateNames } from './names.tsx';
 import { PaidAddresses } from './paid-addresses.tsx';
-import { APPROVALS } from './waiting-approvals.ts';
 
 type Approval = Output<'settlement.getApproval'>;
 

@@ -1,11 +1,11 @@
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
+import { useItems } from '../api/data.ts';
 import { Countdown } from '../lib/countdown.tsx';
-import { useItems } from '../lib/data.ts';
 import { shortId } from '../lib/short-id.ts';
+import { useDelegateNames } from '../payments/names.tsx';
+import { APPROVALS } from '../payments/waiting-approvals.ts';
 import { Ago, Badge, type Column, Empty, LinkButton, Money, Page, Section, Table } from '../ui/index.ts';
-import { useDelegateNames } from './names.tsx';
-import { APPROVALS } from './waiting-approvals.ts';
 
 type Approval = Output<'settlement.getApproval'>;
 

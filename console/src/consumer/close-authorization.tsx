@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useAction } from '../lib/data.ts';
+import { useAction } from '../api/data.ts';
 import { Button, ConfirmDialog, Money, toast } from '../ui/index.ts';
 
 /** Ends an open authorization of the account. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useSession } from '../session/use-session.tsx';
+import { useSession } from '../api/use-session.tsx';
 import { Button, Copyable, Section, Stack } from '../ui/index.ts';
 import { QrCode } from '../ui/qr.tsx';
 import { TestMoneyDialog } from '../wallet/allowance.tsx';

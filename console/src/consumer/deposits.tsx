@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
-import { type Items, useAction, useItems } from '../lib/data.ts';
+import { type Items, useAction, useItems } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import { meaningsOfAmount } from '../lib/money.ts';
-import { useSession } from '../session/use-session.tsx';
 import {
   Ago,
   AmountField,

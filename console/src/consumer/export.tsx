@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Client, Input, Output } from '../../../sdk/src/main.ts';
+import { session } from '../api/store.ts';
 import { download } from '../lib/csv.ts';
-import { session } from '../session/store.ts';
+import { serviceNameOf } from '../payments/names.tsx';
 import { Button, ErrorNotice, Row, toast } from '../ui/index.ts';
 import { csvHead, csvLine } from './csv.ts';
-import { serviceNameOf } from './names.tsx';
 
 type Query = NonNullable<Input<'wallet.listTransactions'>>;
 type Transaction = Output<'wallet.listTransactions'>['data'][number];

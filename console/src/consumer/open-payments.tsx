@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
-import { useItems } from '../lib/data.ts';
+import { useItems } from '../api/data.ts';
+import { isOutgoingRail } from '../payments/rail.ts';
 import { Ago, Badge, Money, Section, Table } from '../ui/index.ts';
-import { isOutgoingRail } from '../vendor/rail.ts';
 
 /** They are seen on the chain, or proven unused, within about a minute. */
 const EVERY_MS = 10_000;

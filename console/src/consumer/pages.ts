@@ -14,7 +14,7 @@ export const consumerPages: readonly PageEntry[] = [
     guide: 'quickstart-agent',
     nav: 'Agents',
     icon: Bot,
-    load: () => import('./delegates.tsx'),
+    load: () => import('./delegates/delegates.tsx'),
   },
   {
     path: '/approvals',

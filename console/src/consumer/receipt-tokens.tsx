@@ -1,6 +1,6 @@
 import type { Output } from '../../../sdk/src/main.ts';
-import { useRead } from '../lib/data.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useRead } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Copyable, ErrorNotice, Loading, Notice, Section, Stack, Time } from '../ui/index.ts';
 import { checkTokens, type TokenCheck } from './token-check.ts';
 

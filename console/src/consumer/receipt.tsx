@@ -1,10 +1,15 @@
 import { Link, useParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useItems, useRead } from '../lib/data.ts';
-import { ChainMark, PaymentState } from '../lib/payment-state.tsx';
-import { CopyReceiptLink, useReceipt } from '../lib/receipt-link.tsx';
-import { TransactionHash } from '../lib/transaction-hash.tsx';
-import { useSession } from '../session/use-session.tsx';
+import { useItems, useRead } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
+import { ExtensionNotice } from '../payments/authorization-notices.tsx';
+import { ChainMark, PaymentState } from '../payments/payment-state.tsx';
+import { isOutgoingRail, railName } from '../payments/rail.ts';
+import { CopyReceiptLink, useReceipt } from '../payments/receipt-link.tsx';
+import { isPaid, itemOf } from '../payments/sales-figures.ts';
+import { refundsOf } from '../payments/settlement-history.ts';
+import { Timeline } from '../payments/settlement-timeline.tsx';
+import { TransactionHash } from '../payments/transaction-hash.tsx';
 import {
   Button,
   Columns,
@@ -18,16 +23,11 @@ import {
   Section,
   Stack,
 } from '../ui/index.ts';
-import { ExtensionNotice } from '../vendor/authorization-notices.tsx';
-import { isOutgoingRail, railName } from '../vendor/rail.ts';
-import { isPaid, itemOf } from '../vendor/sales-figures.ts';
-import { refundsOf } from '../vendor/settlement-history.ts';
-import { Timeline } from '../vendor/settlement-timeline.tsx';
 import '../ui/print.css';
 import './receipt.css';
 import './approval.css';
+import { DeclinesOf } from '../payments/declines.tsx';
 import { CloseAuthorization } from './close-authorization.tsx';
-import { DeclinesOf } from './declines.tsx';
 import { PaidAddresses } from './paid-addresses.tsx';
 import { ReceiptTokens } from './receipt-tokens.tsx';
 

@@ -1,4 +1,7 @@
 import { useState } from 'react';
+import { ServiceName } from '../payments/names.tsx';
+import { pointsOf, type Summary } from '../payments/spending-days.ts';
+import { type GroupBy, useSummary } from '../payments/summary.ts';
 import {
   Chart,
   Empty,
@@ -11,9 +14,6 @@ import {
   Stack,
   Tabs,
 } from '../ui/index.ts';
-import { ServiceName } from './names.tsx';
-import { pointsOf, type Summary } from './spending-days.ts';
-import { type GroupBy, useSummary } from './summary.ts';
 
 const PERIODS = [
   ['7', 'Last 7 days'],

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useAction } from '../lib/data.ts';
+import { useAction } from '../api/data.ts';
 import { Button, ConfirmDialog, toast } from '../ui/index.ts';
-import type { Delegate } from './delegate-form.ts';
+import type { Delegate } from './delegates/delegate-form.ts';
 
 /** Pauses every delegate that can pay: the first thing to do when something looks wrong. */
 export const StopAll = ({ delegates }: { delegates: readonly Delegate[] }) => {

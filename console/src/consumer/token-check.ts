@@ -1,11 +1,11 @@
-import { sortedJson } from '../../../sdk/src/encoding.ts';
-import type { Output } from '../../../sdk/src/main.ts';
+import { sortedJson } from '../../../sdk/src/checks/encoding.ts';
 import {
   BadTokenError,
   createTokenVerifier,
   type QuoteClaims,
   type SettlementClaims,
-} from '../../../sdk/src/tokens.ts';
+} from '../../../sdk/src/checks/tokens.ts';
+import type { Output } from '../../../sdk/src/main.ts';
 
 /** Checks the two tokens of a payment in this page, against the published keys and the record. */
 

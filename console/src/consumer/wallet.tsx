@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useItems } from '../lib/data.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useItems } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import {
   Badge,
   Button,

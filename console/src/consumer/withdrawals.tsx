@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
-import { type Items, useAction, useItems } from '../lib/data.ts';
+import { type Items, useAction, useItems } from '../api/data.ts';
 import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
 import {
   Ago,

@@ -1,5 +1,5 @@
-import { useRead } from '../lib/data.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useRead } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import {
   Badge,
   Code,

@@ -1,5 +1,5 @@
+import { useItems } from '../api/data.ts';
 import { EXAMPLES } from '../generated/examples.ts';
-import { useItems } from '../lib/data.ts';
 import { Ago, Code, Copyable, Empty, LinkButton, Section, Table } from '../ui/index.ts';
 import { VERIFY } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { useItems } from '../lib/data.ts';
+import { useItems } from '../api/data.ts';
 import { Ago, Badge, Empty, Section, Table, Time } from '../ui/index.ts';
 import { KEYS } from './texts.ts';
 

@@ -1,9 +1,9 @@
 import { useSearchParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useDelegateNames } from '../consumer/names.tsx';
-import { useItems } from '../lib/data.ts';
+import { useItems } from '../api/data.ts';
+import { useDelegateNames } from '../payments/names.tsx';
+import { useAllServices } from '../payments/sales-data.ts';
 import { Ago, Badge, Copyable, Empty, LinkButton, Page, Section, Stack, Switch, Table } from '../ui/index.ts';
-import { useAllServices } from '../vendor/sales-data.ts';
 import { REQUESTS } from './texts.ts';
 
 type Call = Output<'gateway.requests'>['data'][number];

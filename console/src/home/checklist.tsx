@@ -1,6 +1,6 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { useAction } from '../lib/data.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button, ErrorNotice, LinkButton, Row, Section, Step, Steps, toast } from '../ui/index.ts';
 import type { Wallet } from '../wallet/signing.tsx';
 import { CHANGES } from './changes.ts';

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../../../sdk/src/main.ts';
-import { DEMO_SHOP } from '../vendor/own-quotes.ts';
+import { DEMO_SHOP } from '../payments/own-quotes.ts';
 import { testAddress } from '../wallet/test-address.ts';
 
 /** Demo data of the test environment, made by real calls: it looks as real use does. */

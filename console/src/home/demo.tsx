@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useAction } from '../lib/data.ts';
+import { useAction } from '../api/data.ts';
 import { Button, ErrorNotice, Notice, Row, toast } from '../ui/index.ts';
 import type { Wallet } from '../wallet/signing.tsx';
 import { CHANGES } from './changes.ts';

@@ -1,4 +1,4 @@
-import { createTrial } from '../vendor/trial.ts';
+import { createTrial } from '../selling/trying/trial.ts';
 
 /**
  * Pays one call of the account's own service: quote, check, settle, delivery. The page is buyer and

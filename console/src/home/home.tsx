@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { useSession } from '../session/use-session.tsx';
+import { useSession } from '../api/use-session.tsx';
 import { Button, ErrorNotice, Loading, Page } from '../ui/index.ts';
 import { Checklist } from './checklist.tsx';
 import './home.css';

@@ -1,12 +1,12 @@
 import { Link } from 'wouter';
 import { COUNTED_CAPS, COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
-import { LatestDeclines } from '../consumer/declines.tsx';
-import { useSummary } from '../consumer/summary.ts';
-import { useItems } from '../lib/data.ts';
-import { PaymentState } from '../lib/payment-state.tsx';
+import { useItems } from '../api/data.ts';
+import { LatestDeclines } from '../payments/declines.tsx';
+import { PaymentState } from '../payments/payment-state.tsx';
+import { isPaid, keptOf, movedOf } from '../payments/sales-figures.ts';
+import { useSummary } from '../payments/summary.ts';
 import { Ago, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
-import { isPaid, keptOf, movedOf } from '../vendor/sales-figures.ts';
 import type { Wallet } from '../wallet/signing.tsx';
 import { Figure } from './figure.tsx';
 import { Revenue } from './revenue.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useAction } from '../lib/data.ts';
-import { session } from '../session/store.ts';
+import { useAction } from '../api/data.ts';
+import { session } from '../api/store.ts';
 import { Button, ErrorNotice, LinkButton, toast } from '../ui/index.ts';
 import { CHANGES } from './changes.ts';
 import type { CreatedService } from './step-dialogs.tsx';

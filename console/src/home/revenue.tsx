@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { useNow } from '../lib/clock.ts';
+import { useRevenue } from '../payments/sales-data.ts';
 import { Chart, Empty, ErrorNotice, Loading, Money, Section, Time } from '../ui/index.ts';
-import { useRevenue } from '../vendor/sales-data.ts';
 import { Figure } from './figure.tsx';
 
 const DAYS = 30;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
-import { CreateServiceDialog } from '../vendor/create-service.tsx';
+import { CreateServiceDialog } from '../selling/create-service.tsx';
 import { AllowanceDialog } from '../wallet/allowance.tsx';
 import { MakeDialog } from '../wallet/create-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useWaitingCount } from '../consumer/waiting-approvals.ts';
+import { useWaitingCount } from '../payments/waiting-approvals.ts';
 import { LinkButton, Notice } from '../ui/index.ts';
 import type { Wallet } from '../wallet/signing.tsx';
 

@@ -1,6 +1,6 @@
-import { useItems, useRead } from '../lib/data.ts';
-import { isFromServer } from '../vendor/own-quotes.ts';
-import { useServices } from '../vendor/select-service.tsx';
+import { useItems, useRead } from '../api/data.ts';
+import { isFromServer } from '../payments/own-quotes.ts';
+import { useServices } from '../payments/select-service.tsx';
 import type { Progress } from './steps.ts';
 
 /** How often the chain is read while the page is visible. */

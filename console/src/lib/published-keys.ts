@@ -1,4 +1,4 @@
-import type { Keys } from '../../../sdk/src/tokens.ts';
+import type { Keys } from '../../../sdk/src/checks/tokens.ts';
 
 /**
  * Loads the public keys of the API, without the sign-in of whoever opens the page.

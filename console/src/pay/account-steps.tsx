@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { useAction, useItems, useRead } from '../lib/data.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction, useItems, useRead } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Loading, Row, Stack } from '../ui/layout.tsx';

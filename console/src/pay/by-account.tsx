@@ -1,5 +1,5 @@
+import { useSession } from '../api/use-session.tsx';
 import { SignInToPay } from '../session/sign-in.tsx';
-import { useSession } from '../session/use-session.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { AccountSteps } from './account-steps.tsx';
 import { OfAccount } from './of-account.tsx';

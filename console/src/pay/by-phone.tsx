@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { session } from '../session/store.ts';
+import { session } from '../api/store.ts';
 import { LinkOut } from '../ui/button.tsx';
 import { Loading, Row, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';

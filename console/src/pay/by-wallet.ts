@@ -1,5 +1,5 @@
-import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
-import { session } from '../session/store.ts';
+import type { QuoteClaims } from '../../../sdk/src/checks/tokens.ts';
+import { session } from '../api/store.ts';
 import { type BrowserWallet, connect, signByWallet } from '../wallet/browser-wallets.ts';
 import { changeOf } from '../wallet/returned-payment.ts';
 import { TEXTS } from './texts.ts';

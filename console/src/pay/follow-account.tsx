@@ -1,6 +1,6 @@
+import { session } from '../api/store.ts';
+import { useSession } from '../api/use-session.tsx';
 import { SignInToPay } from '../session/sign-in.tsx';
-import { session } from '../session/store.ts';
-import { useSession } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Loading, Section } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';

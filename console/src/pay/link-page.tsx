@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { session } from '../session/store.ts';
+import { session } from '../api/store.ts';
 import { Button, LinkOut } from '../ui/button.tsx';
 import { Loading, Properties, Row, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';

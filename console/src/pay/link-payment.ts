@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { ApiError, type Client } from '../../../sdk/src/main.ts';
-import { session } from '../session/store.ts';
+import { session } from '../api/store.ts';
 import { useAskedAgain } from './asked-again.ts';
 import type { LinkAddress } from './link.ts';
 import { type Offered, proofIn } from './proof.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
+import type { ReceiptClaims } from '../../../sdk/src/checks/receipt.ts';
+import type { Keys } from '../../../sdk/src/checks/tokens.ts';
 import { ApiError } from '../../../sdk/src/main.ts';
-import type { ReceiptClaims } from '../../../sdk/src/receipt.ts';
-import type { Keys } from '../../../sdk/src/tokens.ts';
-import { signToken } from '../../../shared/lib/compact-token.ts';
-import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/chain/ed25519.ts';
 import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
+import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
 import { linkIn, openLink, successAddress } from './link.ts';
 import { isReceiptOf } from './proof.ts';
 import { ofWallet } from './refusals.ts';

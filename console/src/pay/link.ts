@@ -1,6 +1,6 @@
-import { objectOr } from '../../../sdk/src/encoding.ts';
+import { objectOr } from '../../../sdk/src/checks/encoding.ts';
+import { BadTokenError, createTokenVerifier, type QuoteClaims } from '../../../sdk/src/checks/tokens.ts';
 import { ApiError, type Client } from '../../../sdk/src/main.ts';
-import { BadTokenError, createTokenVerifier, type QuoteClaims } from '../../../sdk/src/tokens.ts';
 import { loadPublishedKeys } from '../lib/published-keys.ts';
 import { TEXTS } from './texts.ts';
 

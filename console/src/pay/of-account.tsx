@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
+import { session } from '../api/store.ts';
+import { DataOfAccount, useSession } from '../api/use-session.tsx';
 import { StepUpDialog } from '../session/step-up.tsx';
-import { session } from '../session/store.ts';
-import { DataOfAccount, useSession } from '../session/use-session.tsx';
 import { Loading } from '../ui/layout.tsx';
 import { TEXTS } from './texts.ts';
 

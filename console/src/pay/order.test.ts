@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { jsonBase64Url } from '../../../sdk/src/encoding.ts';
-import type { Keys } from '../../../sdk/src/tokens.ts';
-import { signToken } from '../../../shared/lib/compact-token.ts';
-import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
+import { jsonBase64Url } from '../../../sdk/src/checks/encoding.ts';
+import type { Keys } from '../../../sdk/src/checks/tokens.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/chain/ed25519.ts';
+import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
 import { readOrder } from './order.ts';
 import { TEXTS } from './texts.ts';
 

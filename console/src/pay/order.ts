@@ -1,7 +1,6 @@
-import { objectOr } from '../../../sdk/src/encoding.ts';
-import { isMemoOf } from '../../../sdk/src/payment-memo.ts';
-import { type PageOrder, readPageOrder } from '../../../sdk/src/payment-page.ts';
-import { isResourceOf } from '../../../sdk/src/resource.ts';
+import { objectOr } from '../../../sdk/src/checks/encoding.ts';
+import { isMemoOf } from '../../../sdk/src/checks/payment-memo.ts';
+import { isResourceOf } from '../../../sdk/src/checks/resource.ts';
 import {
   BadTokenError,
   bytesOf,
@@ -9,7 +8,8 @@ import {
   type Keys,
   parse,
   type QuoteClaims,
-} from '../../../sdk/src/tokens.ts';
+} from '../../../sdk/src/checks/tokens.ts';
+import { type PageOrder, readPageOrder } from '../../../sdk/src/payment-page.ts';
 import { loadPublishedKeys } from '../lib/published-keys.ts';
 import type { Terms } from './by-wallet.ts';
 import { TEXTS } from './texts.ts';

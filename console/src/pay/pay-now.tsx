@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { ApiError } from '../../../sdk/src/main.ts';
-import { useAction } from '../lib/data.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Stack } from '../ui/layout.tsx';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import type { QuoteClaims } from '../../../sdk/src/checks/tokens.ts';
 import type { Client } from '../../../sdk/src/main.ts';
-import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
 import type { Terms } from './by-wallet.ts';
 import type { Phone } from './phone.ts';
 

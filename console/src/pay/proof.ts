@@ -1,4 +1,4 @@
-import type { ReceiptClaims } from '../../../sdk/src/receipt.ts';
+import type { ReceiptClaims } from '../../../sdk/src/checks/receipt.ts';
 import { outcomeOf } from '../receipt/verify.ts';
 import type { LinkAddress } from './link.ts';
 

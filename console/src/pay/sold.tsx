@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
+import type { QuoteClaims } from '../../../sdk/src/checks/tokens.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
 import { Properties } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Badge, Copyable, Money } from '../ui/show.tsx';

@@ -1,6 +1,6 @@
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { wasSignedIn } from '../session/store.ts';
+import { wasSignedIn } from '../api/store.ts';
 import { whenGoneOn } from '../session/waiting-order.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading, Section, Stack } from '../ui/layout.tsx';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ReceiptClaims } from '../../../sdk/src/receipt.ts';
+import type { ReceiptClaims } from '../../../sdk/src/checks/receipt.ts';
 import { explorerUrl } from '../lib/explorer.ts';
 import { Button } from '../ui/button.tsx';
 import { Properties, Section } from '../ui/layout.tsx';

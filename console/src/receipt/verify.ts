@@ -1,5 +1,5 @@
-import { BadReceiptError, type ReceiptClaims, verifyReceipt } from '../../../sdk/src/receipt.ts';
-import { bytesOf, type Keys, parse } from '../../../sdk/src/tokens.ts';
+import { BadReceiptError, type ReceiptClaims, verifyReceipt } from '../../../sdk/src/checks/receipt.ts';
+import { bytesOf, type Keys, parse } from '../../../sdk/src/checks/tokens.ts';
 import { loadPublishedKeys } from '../lib/published-keys.ts';
 
 /** What this page says about a receipt. `unverified` is no statement about it. */

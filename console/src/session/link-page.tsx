@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { type Output, UnauthorizedError } from '../../../sdk/src/main.ts';
+import { mailedLink } from '../api/mailed-link.ts';
+import { session } from '../api/store.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Loading, Row } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { toast } from '../ui/toast.tsx';
-import { mailedLink } from './mailed-link.ts';
-import { session } from './store.ts';
-import { useSession } from './use-session.tsx';
 import { goOn, waitingOrder } from './waiting-order.ts';
 
 type Opened = Output<'identity.readMagicLink'>;

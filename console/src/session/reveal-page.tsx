@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
 import { type Output, UnauthorizedError } from '../../../sdk/src/main.ts';
-import { OldKeyEnds } from '../lib/old-key-ends.tsx';
+import { mailedLink } from '../api/mailed-link.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Copyable } from '../ui/show.tsx';
 import { LinkIsGone, OpenTheLink } from './link-page.tsx';
-import { mailedLink } from './mailed-link.ts';
-import { useSession } from './use-session.tsx';
+import { OldKeyEnds } from './old-key-ends.tsx';
 
 type Made = Output<'identity.verifyServiceReveal'> | Output<'identity.verifyDelegateReveal'>;
 

@@ -1,13 +1,13 @@
 import { type FormEvent, useEffect, useState } from 'react';
-import { useRead } from '../lib/data.ts';
+import { useRead } from '../api/data.ts';
+import { signInWithPasskey } from '../api/passkeys.ts';
+import { session } from '../api/store.ts';
+import { useAttempt } from '../api/use-attempt.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { signInWithPasskey } from './passkeys.ts';
-import { session } from './store.ts';
-import { useAttempt } from './use-attempt.ts';
-import { useSession } from './use-session.tsx';
 import { keepOrder } from './waiting-order.ts';
 
 /** Where the mails of this machine are shown. Null where mails are delivered. */

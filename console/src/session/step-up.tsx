@@ -1,12 +1,12 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ReauthenticationRequiredError } from '../../../sdk/src/main.ts';
+import { signInWithPasskey } from '../api/passkeys.ts';
+import { OtherAccountError, session } from '../api/store.ts';
+import { useAttempt } from '../api/use-attempt.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { signInWithPasskey } from './passkeys.ts';
-import { OtherAccountError, session } from './store.ts';
-import { useAttempt } from './use-attempt.ts';
 import { keepOrder } from './waiting-order.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { ApiError, type MoneyMoved, NoAnswerError } from '../../../sdk/src/main.ts';
 import { type NextStep, nextStepOf } from '../../../sdk/src/next-step.ts';
-import { passkeyProblem } from '../session/passkeys.ts';
+import { passkeyProblem } from '../api/passkeys.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
 

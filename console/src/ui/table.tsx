@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Items } from '../lib/data.ts';
+import type { Items } from '../api/data.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './layout.tsx';

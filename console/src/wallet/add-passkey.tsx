@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
-import { useAction } from '../lib/data.ts';
-import { passkeySecret } from '../session/passkeys.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction } from '../api/data.ts';
+import { passkeySecret } from '../api/passkeys.ts';
+import { useSession } from '../api/use-session.tsx';
 import { Button, Dialog, DialogActions, Stack, toast } from '../ui/index.ts';
 import { NoPrfError } from './create-wallet.tsx';
 import { CodeField, Problem, type Wallet } from './signing.tsx';

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
-import { useAction } from '../lib/data.ts';
+import { useAction } from '../api/data.ts';
+import { session } from '../api/store.ts';
 import { fieldUsdc, NOT_AN_AMOUNT, typedUsdc } from '../lib/money.ts';
-import { session } from '../session/store.ts';
 import { AmountField, Button, Dialog, DialogActions, ErrorNotice, Stack, toast } from '../ui/index.ts';
 import type { Prepared } from './prepared.ts';
 import { SignDialog, type Wallet } from './signing.tsx';

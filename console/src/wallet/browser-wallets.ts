@@ -9,7 +9,7 @@ import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features';
 import { useSyncExternalStore } from 'react';
-import { session } from '../session/store.ts';
+import { session } from '../api/store.ts';
 
 /** Wallets in this browser: extensions and apps that implement the Wallet Standard. */
 

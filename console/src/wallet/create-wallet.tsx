@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
-import { useAction, useItems } from '../lib/data.ts';
-import { passkeySecret, registerPasskey } from '../session/passkeys.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction, useItems } from '../api/data.ts';
+import { passkeySecret, registerPasskey } from '../api/passkeys.ts';
+import { useSession } from '../api/use-session.tsx';
 import {
   Button,
   Dialog,

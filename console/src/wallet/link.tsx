@@ -1,7 +1,7 @@
 import type { WalletAccount } from '@wallet-standard/base';
 import { useState } from 'react';
-import { useAction } from '../lib/data.ts';
-import { useSession } from '../session/use-session.tsx';
+import { useAction } from '../api/data.ts';
+import { useSession } from '../api/use-session.tsx';
 import {
   Button,
   Dialog,

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
-import { readTransaction, wrongIn } from '../../../sdk/src/vendor/transaction.ts';
+import { readTransaction, wrongIn } from '../../../sdk/src/paywall/dialects/transaction.ts';
 import { tokenAccountOf } from '../../../services/chain-submitter/chain/addresses.ts';
 import { decodeIncoming } from '../../../services/chain-submitter/incoming/envelope.ts';
 import { checkIncomingPolicy } from '../../../services/chain-submitter/incoming/policy.ts';
-import { feePayerKey, network } from '../../../test/support/incoming-messages.ts';
+import { feePayerKey, network } from '../../../test/support/fixtures/chain-submitter/incoming-messages.ts';
 import { buildPayment } from './payment-transaction.ts';
 
 /** The transaction of the payment page is one that vendor and platform accept. */

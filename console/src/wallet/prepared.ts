@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
-import { useAction } from '../lib/data.ts';
-import { session } from '../session/store.ts';
+import { useAction } from '../api/data.ts';
+import { session } from '../api/store.ts';
 import type { Deed, Owner, Wanted } from './read-transaction.ts';
 import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 

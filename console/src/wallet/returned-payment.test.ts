@@ -24,7 +24,7 @@ import {
   network,
   withAccount,
   withData,
-} from '../../../test/support/incoming-messages.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-messages.ts';
 import { buildPayment, type Payment } from './payment-transaction.ts';
 import { changeOf } from './returned-payment.ts';
 

@@ -1,11 +1,11 @@
-import { hexOfAddress, tokenAccountOf } from '../../../sdk/src/vendor/token-accounts.ts';
+import { hexOfAddress, tokenAccountOf } from '../../../sdk/src/paywall/dialects/token-accounts.ts';
 import {
   isOfSmartWallet,
   readTransaction,
   SMART_WALLETS,
   type Transaction,
   wrongIn,
-} from '../../../sdk/src/vendor/transaction.ts';
+} from '../../../sdk/src/paywall/dialects/transaction.ts';
 import type { Payment } from './payment-transaction.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { useItems } from '../lib/data.ts';
+import { useItems } from '../api/data.ts';
 import { shortId } from '../lib/short-id.ts';
 import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts';
 import type { Wallet } from './signing.tsx';

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Client, Output } from '../../../sdk/src/main.ts';
-import { useAction } from '../lib/data.ts';
-import { passkeySecret } from '../session/passkeys.ts';
+import { useAction } from '../api/data.ts';
+import { passkeySecret } from '../api/passkeys.ts';
 import {
   Button,
   Copyable,

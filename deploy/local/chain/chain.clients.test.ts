@@ -21,7 +21,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { newPayer, startChain, type TestChain } from '../../../test/support/local-chain.ts';
+import { newPayer, startChain, type TestChain } from '../../../test/support/servers/local-chain.ts';
 
 let chain: TestChain;
 let connection: Connection;

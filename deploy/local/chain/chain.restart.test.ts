@@ -10,7 +10,7 @@ import {
   signedTransfer,
   startChain,
   type TestChain,
-} from '../../../test/support/local-chain.ts';
+} from '../../../test/support/servers/local-chain.ts';
 
 const nameOf = (transaction: Transaction) => bs58.encode(transaction.signature ?? new Uint8Array());
 const someone = () => Keypair.generate().publicKey;

@@ -7,7 +7,7 @@ import {
   signedTransfer,
   startChain,
   type TestChain,
-} from '../../../test/support/local-chain.ts';
+} from '../../../test/support/servers/local-chain.ts';
 
 let chain: TestChain;
 let payer: Keypair;

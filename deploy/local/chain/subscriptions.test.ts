@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { WebSocket } from 'ws';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   base64,
   newPayer,
   signedTransfer,
   startChain,
   type TestChain,
-} from '../../../test/support/local-chain.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/servers/local-chain.ts';
 
 type Message = {
   id?: unknown;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { waitFor } from '../../../test/support/wait.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import { findBinary } from '../servers/binaries.mjs';
 import { createPortPicker } from '../servers/ports.ts';
 import { prometheusSpec } from '../stack/tool-specs.ts';

@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { importJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
-import { displayUsdc, plainUsdc } from '../../../shared/lib/usdc.ts';
+import { displayUsdc, plainUsdc } from '../../../shared/lib/money/usdc.ts';
 import type { SandboxKeys } from './config.ts';
 import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
 import type { PurchaseFlow, WebhookOf } from './purchase-flow.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { displayUsdc, plainUsdc } from '../../../shared/lib/usdc.ts';
+import { displayUsdc, plainUsdc } from '../../../shared/lib/money/usdc.ts';
 import type { SandboxKeys } from './config.ts';
 import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
 import type { PurchaseFlow, WebhookOf } from './purchase-flow.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { displayUsdc } from '../../../shared/lib/usdc.ts';
+import { displayUsdc } from '../../../shared/lib/money/usdc.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 import type { Stack, StackEnvironment } from '../stack/stack-file.ts';
 import { createDelegate, createVendor, type Paid, quoteOf, settleWith } from './actors.ts';

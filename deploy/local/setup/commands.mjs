@@ -7,7 +7,7 @@ import path from 'node:path';
 const COMMANDS = {
   quittance: 'cli/src/main.ts',
   'quittance-mcp': 'mcp/src/quittance-mcp.ts',
-  'quittance-gate': 'gate/src/quittance-gate.ts',
+  'quittance-gate': 'gate/src/program/quittance-gate.ts',
 };
 
 const textOf = (program) => `#!/bin/sh

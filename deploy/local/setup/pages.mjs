@@ -29,7 +29,7 @@ const BUILDS = [
       'CHANGELOG.md',
       'shared/contract/guides.ts',
       'shared/lib/local-api.ts',
-      'shared/lib/fee.ts',
+      'shared/lib/money/fee.ts',
       'sdk/src/amounts.ts',
       'sdk/src/generated/usdc.ts',
       'console/src/icon.svg',

@@ -70,7 +70,7 @@ test('the packages of npm start are those that its programs, the commands beside
     ),
     ...globSync('{sdk,cli,mcp,gate}/build.ts', { cwd: root }),
     ...['deploy/local/setup.mjs', 'sdk/src/main.ts', 'mcp/src/main.ts'],
-    ...['cli/src/main.ts', 'mcp/src/quittance-mcp.ts', 'gate/src/quittance-gate.ts'],
+    ...['cli/src/main.ts', 'mcp/src/quittance-mcp.ts', 'gate/src/program/quittance-gate.ts'],
   ]);
   const forPages = developed([
     ...['console/build.ts', 'console/src/main.tsx', 'docs/site/build.ts'],

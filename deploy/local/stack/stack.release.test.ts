@@ -9,7 +9,7 @@ import { Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { connect } from 'nats';
 import pg from 'pg';
 import { loginWith } from '../../../shared/bus/nkey.ts';
-import { waitFor, waitUntil } from '../../../test/support/wait.ts';
+import { waitFor, waitUntil } from '../../../test/support/base/wait.ts';
 import { identify } from '../processes/process-identity.ts';
 import { seedChain } from '../seed/seed-chain.ts';
 import { outsideFolder } from '../servers/postgres-server.ts';

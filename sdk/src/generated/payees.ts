@@ -1,4 +1,4 @@
-// A copy of shared/lib/payees.ts by `npm run generate`; do not edit.
+// A copy of shared/lib/money/payees.ts by `npm run generate`; do not edit.
 
 /**
  * Whom a payment pays. This is the only place that derives it from a recipient and its splits. The

@@ -1,4 +1,4 @@
-// A copy of shared/lib/usdc.ts by `npm run generate`; do not edit.
+// A copy of shared/lib/money/usdc.ts by `npm run generate`; do not edit.
 
 /**
  * Amounts as people read and type them. This is the only place that divides micro-units. The SDK

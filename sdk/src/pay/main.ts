@@ -1,26 +1,26 @@
 import { bigintFault } from '../amounts.ts';
+import { createTokenVerifier, type Environment } from '../checks/tokens.ts';
 import { type Client, createClient } from '../client.ts';
 import { refuseFault, unlessMissing } from '../options.ts';
-import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
-import { createLedger } from './budget.ts';
-import { type Call, type CallInit, readCall } from './call.ts';
-import { createCallbacks } from './callbacks.ts';
-import { PaymentKeyReusedError } from './errors.ts';
-import { createExchange } from './exchange.ts';
-import type { Network } from './offer-dialect.ts';
-import { checked, type PayOptions } from './options.ts';
-import { createOutgoingPayments } from './outgoing-payments.ts';
-import { createPayments } from './payments.ts';
-import { createPrepaid } from './prepaid.ts';
-import { receiptOf, withReceipt } from './receipt.ts';
-import { createReports } from './reports.ts';
-import { createRules } from './rules.ts';
-import { memoryStore } from './store.ts';
-import { createTabs } from './tabs.ts';
+import { createLedger } from './base/budget.ts';
+import { type Call, type CallInit, readCall } from './base/call.ts';
+import { createCallbacks } from './base/callbacks.ts';
+import { PaymentKeyReusedError } from './base/errors.ts';
+import { receiptOf, withReceipt } from './base/receipt.ts';
+import { createReports } from './base/reports.ts';
+import { createRules } from './base/rules.ts';
+import { memoryStore } from './base/store.ts';
+import { createExchange } from './entry/exchange.ts';
+import { checked, type PayOptions } from './entry/options.ts';
+import type { Network } from './outgoing/offer-dialect.ts';
+import { createOutgoingPayments } from './outgoing/outgoing-payments.ts';
+import { createPayments } from './payments/payments.ts';
+import { createPrepaid } from './payments/prepaid.ts';
+import { createTabs } from './payments/tabs.ts';
 
 export type { Amount, NamedUsdc } from '../amounts.ts';
-export { isResourceOf, resourceOf } from '../resource.ts';
+export { isResourceOf, resourceOf } from '../checks/resource.ts';
 export {
   BadTokenError,
   createTokenVerifier,
@@ -28,18 +28,18 @@ export {
   type QuoteClaims,
   type SettlementClaims,
   type TokenVerifier,
-} from '../tokens.ts';
-export type { Budget } from './budget.ts';
-export type { Callbacks, Declined } from './callbacks.ts';
-export type { Settlement } from './dialects.ts';
-export * from './errors.ts';
-export type { PayOptions, SignedIn } from './options.ts';
-export { type Approve, type Price, payeesOfPrice } from './price.ts';
-export type { VendorProblem } from './problem.ts';
-export { type Receipt, receiptOf } from './receipt.ts';
-export type { Rules } from './rules.ts';
-export { memoryStore, type PaymentRecord, type PaymentStore } from './store.ts';
-export { type Usage, usageOf } from './usage.ts';
+} from '../checks/tokens.ts';
+export type { Budget } from './base/budget.ts';
+export type { Callbacks, Declined } from './base/callbacks.ts';
+export type { Settlement } from './base/dialects.ts';
+export * from './base/errors.ts';
+export { type Approve, type Price, payeesOfPrice } from './base/price.ts';
+export type { VendorProblem } from './base/problem.ts';
+export { type Receipt, receiptOf } from './base/receipt.ts';
+export type { Rules } from './base/rules.ts';
+export { memoryStore, type PaymentRecord, type PaymentStore } from './base/store.ts';
+export { type Usage, usageOf } from './base/usage.ts';
+export type { PayOptions, SignedIn } from './entry/options.ts';
 
 export type PayInit = CallInit & {
   /**

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DELEGATE_KEY } from '../../../test/support/keys.ts';
+import { DELEGATE_KEY } from '../../../test/support/base/keys.ts';
 import {
   charge,
   requirement,
@@ -7,7 +7,7 @@ import {
   TRANSACTION,
   tokenFor,
   type World,
-} from '../../../test/support/scripted-vendors.ts';
+} from '../../../test/support/stand-ins/scripted-vendors.ts';
 import { NotAllowedError, PaymentOpenError } from './main.ts';
 import { payingTools, type ToolCall, type ToolResult } from './tools.ts';
 

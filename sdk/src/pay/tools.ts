@@ -1,5 +1,5 @@
-import { base64Url, jsonBase64, objectOfBase64, objectOr, sortedJson, utf8 } from '../encoding.ts';
-import { resourceOf } from '../resource.ts';
+import { base64Url, jsonBase64, objectOfBase64, objectOr, sortedJson, utf8 } from '../checks/encoding.ts';
+import { resourceOf } from '../checks/resource.ts';
 import type { Fetch } from '../transport.ts';
 import { type PayInit, type PayOptions, payingFetch, type Receipt, receiptOf } from './main.ts';
 

@@ -7,15 +7,15 @@ import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { INVENTED_SLOT } from '../../../test/faults/lies.ts';
 import { type SecondProvider, startSecondProvider } from '../../../test/faults/second-provider.ts';
-import { scrape } from '../../../test/support/scrape.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
 import {
   keypairOf,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { scrape } from '../../../test/support/servers/scrape.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 import { referenceOf } from '../ledger/reference.ts';
 
 /**

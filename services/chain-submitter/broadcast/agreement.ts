@@ -1,5 +1,5 @@
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { BalanceChanges } from '../ledger/model/balance-changes.ts';
 import type { Network } from '../ledger/model/network.ts';

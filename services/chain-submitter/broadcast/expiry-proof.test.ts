@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Keypair, TransactionMessage } from '@solana/web3.js';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';
 import { createRpcPool } from '../chain/rpc-pool.ts';

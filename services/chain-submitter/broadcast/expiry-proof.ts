@@ -1,4 +1,4 @@
-import { disassemble } from '../../../shared/lib/wire-transaction.ts';
+import { disassemble } from '../../../shared/lib/chain/wire-transaction.ts';
 import { listSignaturesUnder, type Search } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { readEnvelope } from '../transactions/message.ts';

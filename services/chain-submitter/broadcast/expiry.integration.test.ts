@@ -2,16 +2,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { Keypair } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
 import { type SecondProvider, startSecondProvider } from '../../../test/faults/second-provider.ts';
-import { incomingPaymentsOver, PRICE, txHashOf } from '../../../test/support/incoming-payments.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  txHashOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { transfersOver } from '../../../test/support/transfers.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { transfersOver } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 
 /**
  * Two providers of one chain. The first one queried names true blockhashes, and heights that are

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import { inTraceOf } from '../../../shared/lib/trace.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import { inTraceOf } from '../../../shared/lib/telemetry/trace.ts';
 import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { searchOf } from '../ledger/model/order.ts';

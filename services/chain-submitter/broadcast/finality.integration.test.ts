@@ -2,8 +2,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
-import { scrape } from '../../../test/support/scrape.ts';
-import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { scrape } from '../../../test/support/servers/scrape.ts';
 
 type Call = { method: string; params: unknown[] };
 type Answer = { result?: { transactions: { meta: { postTokenBalances: unknown[] } }[] } };

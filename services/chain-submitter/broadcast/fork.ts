@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { transition } from '../ledger/transition.ts';
 import type { InFlightTransaction } from './in-flight.ts';

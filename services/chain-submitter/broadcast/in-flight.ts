@@ -1,4 +1,4 @@
-import { isIncomplete } from '../../../shared/lib/wire-transaction.ts';
+import { isIncomplete } from '../../../shared/lib/chain/wire-transaction.ts';
 import type { Order } from '../ledger/model/order.ts';
 import type { Bytes } from '../ledger/store/commit-signed.ts';
 import type { IntentRow } from '../ledger/store/intents.ts';

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { disassemble } from '../../../shared/lib/wire-transaction.ts';
+import { disassemble } from '../../../shared/lib/chain/wire-transaction.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { ChainError } from '../ledger/model/chain-error.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { inTraceOf } from '../../../shared/lib/trace.ts';
+import { inTraceOf } from '../../../shared/lib/telemetry/trace.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { signedEvent } from '../ledger/events.ts';
 import { type InFlightTransactions, isSendable, REBROADCAST_MS } from './in-flight.ts';

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
+import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/chain/ed25519.ts';
 
 /** Bytes of an Ed25519 signature. */
 const SIGNATURE_BYTES = 64;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { waitFor } from '../../../test/support/wait.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import { createProvider } from './provider.ts';
 
 /** More calls than a provider has connections. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { SpanKind, trace } from '@opentelemetry/api';
 import type { z } from 'zod';
-import { record, secondsSince } from '../../../shared/lib/metrics.ts';
-import { inSpan } from '../../../shared/lib/trace.ts';
+import { record, secondsSince } from '../../../shared/lib/telemetry/metrics.ts';
+import { inSpan } from '../../../shared/lib/telemetry/trace.ts';
 import { createPost } from './http-post.ts';
 import { createBatches } from './json-rpc-batches.ts';
 import { Reply } from './schemas.ts';

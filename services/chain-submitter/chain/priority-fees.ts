@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { SettleOrder } from '../ledger/model/order.ts';
 import { priorityPrice, type RecentFee } from '../ledger/model/priority-fee.ts';

@@ -1,4 +1,4 @@
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 
 /**
  * A slot older than this is not required of nodes that lag. After this time the chain counts as

@@ -1,8 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /** A second provider: a proxy to the same chain that a test opens, closes, or lets hang. */
 let fixture: SubmitterFixture;

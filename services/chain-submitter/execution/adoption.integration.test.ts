@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { incomingPaymentsOver, reasonOf } from '../../../test/support/incoming-payments.ts';
+import {
+  incomingPaymentsOver,
+  reasonOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   type Payer,
   type Quote,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 import { referenceOf } from '../ledger/reference.ts';
 
 /**

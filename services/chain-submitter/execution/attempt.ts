@@ -1,11 +1,11 @@
 import bs58 from 'bs58';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { adoptedBytes, broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import type { Blockhashes } from '../chain/blockhashes.ts';

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { transfersOver } from '../../../test/support/transfers.ts';
-import { staysFor, waitFor } from '../../../test/support/wait.ts';
+import { staysFor, waitFor } from '../../../test/support/base/wait.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { transfersOver } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
 
 /**
  * Tests the rows of the table "Crash at each arrow" of docs/design/settle.md that concern this

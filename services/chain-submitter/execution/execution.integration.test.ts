@@ -5,10 +5,14 @@ import type { z } from 'zod';
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { privateKeyFromSeed, signBytes } from '../../../shared/lib/ed25519.ts';
+import { privateKeyFromSeed, signBytes } from '../../../shared/lib/chain/ed25519.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
-import { staysFor, waitFor } from '../../../test/support/wait.ts';
+import { staysFor, waitFor } from '../../../test/support/base/wait.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 type Internal = typeof chainSubmitter.internal;
 let fixture: SubmitterFixture;

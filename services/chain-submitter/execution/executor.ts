@@ -1,8 +1,8 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import { inSpan, inTraceOf } from '../../../shared/lib/telemetry/trace.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransaction, type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import type { Hints } from '../ledger/hints.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { hashMessage } from '../../../shared/lib/wire-transaction.ts';
+import { hashMessage } from '../../../shared/lib/chain/wire-transaction.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { hashMessage } from '../../../shared/lib/wire-transaction.ts';
+import { hashMessage } from '../../../shared/lib/chain/wire-transaction.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Provider } from '../chain/provider.ts';
 import { findIncluded } from '../chain/read-included.ts';

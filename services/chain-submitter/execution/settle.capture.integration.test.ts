@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { captureTerms } from '../../../test/support/settlement-quotes.ts';
 import {
   type Quote,
   RETIRED_KID,
   STOLEN_KID,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { captureTerms } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {

@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /** Settles on a chain whose blocks take only what offers enough for compute. */
 let fixture: SubmitterFixture;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createApproveCheckedInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
 import {
   keypairOf,
   type Quote,
@@ -9,8 +10,7 @@ import {
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 import { referenceOf } from '../ledger/reference.ts';
 import { quoteHashOf } from '../ledger/store/final-request.ts';
 

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import type { InFlightTransactions } from '../broadcast/in-flight.ts';
 import { claimIntents } from '../ledger/store/intents.ts';
 import { upsertWorker } from '../ledger/store/workers.ts';

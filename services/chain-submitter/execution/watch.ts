@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { adoptedBytes, broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
 import { type Expiry, proveExpiry, readChainAge } from '../broadcast/expiry-proof.ts';
 import { toInFlight } from '../broadcast/in-flight.ts';

@@ -1,8 +1,8 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';

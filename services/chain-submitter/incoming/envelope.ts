@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
 import { MAX_MEMO_BYTES } from '../../../shared/contract/primitives.ts';
-import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
-import { disassemble, isEmptySignature } from '../../../shared/lib/wire-transaction.ts';
+import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/chain/ed25519.ts';
+import { disassemble, isEmptySignature } from '../../../shared/lib/chain/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../ledger/model/network.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';

@@ -1,6 +1,6 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { hashMessage, messageOf } from '../../../shared/lib/wire-transaction.ts';
+import { hashMessage, messageOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import { findLostMessage, type LostDeps } from '../payments/lost-message.ts';
 import { searchedOf } from './lost-payment.ts';
 

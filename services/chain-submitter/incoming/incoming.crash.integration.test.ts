@@ -2,21 +2,21 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { newId } from '../../../shared/lib/id.ts';
+import { staysFor, waitFor } from '../../../test/support/base/wait.ts';
 import {
   type IncomingPayment,
   incomingPaymentsOver,
   PRICE,
   reasonOf,
   txHashOf,
-} from '../../../test/support/incoming-payments.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
-import { staysFor, waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 
 /** Restarts of the service while clients of x402 and MPP pay. */
 let fixture: SubmitterFixture;

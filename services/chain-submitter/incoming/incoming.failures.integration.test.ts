@@ -2,13 +2,18 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createTransferCheckedInstruction } from '@solana/spl-token';
 import { Transaction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
-import { incomingPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/incoming-payments.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  reasonOf,
+  txHashOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /** Payments whose source is emptied after they were checked: we pay for their failure. */
 let fixture: SubmitterFixture;

@@ -10,15 +10,15 @@ import {
   PRICE,
   reasonOf,
   txHashOf,
-} from '../../../test/support/incoming-payments.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { codeOf } from '../../../test/support/transfers.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
 
 let fixture: SubmitterFixture;
 let vendor: Payer;

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { incomingPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/incoming-payments.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  reasonOf,
+  txHashOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /** Budgets and caps of payments of other clients. */
 let fixture: SubmitterFixture;

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
-import { waitingForLocks } from '../../../test/support/database.ts';
 import {
   type IncomingPayment,
   incomingPaymentsOver,
   PRICE,
   reasonOf,
-} from '../../../test/support/incoming-payments.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { waitingForLocks } from '../../../test/support/servers/database.ts';
 
 /** What payments of MPP may cost for a vendor account: nothing accrues for one that fails. */
 let fixture: SubmitterFixture;

@@ -1,13 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
-import { type AlteredRpc, startAlteredRpc } from '../../../test/support/altered-rpc.ts';
-import { incomingPaymentsOver, PRICE, reasonOf } from '../../../test/support/incoming-payments.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
-import { smartWalletsOver } from '../../../test/support/smart-wallets.ts';
-import { IDLE, SWIG, standIns } from '../../../test/support/stand-in-programs.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { staysFor, waitFor } from '../../../test/support/wait.ts';
+import { staysFor, waitFor } from '../../../test/support/base/wait.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  reasonOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
+import { smartWalletsOver } from '../../../test/support/fixtures/chain-submitter/smart-wallets.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
+import { type AlteredRpc, startAlteredRpc } from '../../../test/support/stand-ins/altered-rpc.ts';
+import { IDLE, SWIG, standIns } from '../../../test/support/stand-ins/stand-in-programs.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 
 /** Payments of smart wallets where a provider says something else about them than the chain. */

@@ -12,8 +12,14 @@ import {
   incomingPaymentsOver,
   PRICE,
   reasonOf,
-} from '../../../test/support/incoming-payments.ts';
-import { smartWalletsOver } from '../../../test/support/smart-wallets.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
+import { smartWalletsOver } from '../../../test/support/fixtures/chain-submitter/smart-wallets.ts';
+import {
+  keypairOf,
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 import {
   guardOf,
   IDLE,
@@ -21,18 +27,12 @@ import {
   STOLEN,
   standIns,
   steal,
-} from '../../../test/support/stand-in-programs.ts';
-import {
-  keypairOf,
-  type Payer,
-  type SubmitterFixture,
-  startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
+} from '../../../test/support/stand-ins/stand-in-programs.ts';
 import { PROGRAMS } from '../ledger/model/programs.ts';
 
 /**
  * Payments as wallets of browsers and smart wallets send them. Programs stand for those of the
- * wallets (test/support/stand-in-programs.ts).
+ * wallets (test/support/stand-ins/stand-in-programs.ts).
  */
 let fixture: SubmitterFixture;
 let vendor: Payer;

@@ -4,16 +4,21 @@ import { Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { connectPool } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { incomingPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/incoming-payments.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
+import { staysFor, waitFor } from '../../../test/support/base/wait.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  reasonOf,
+  txHashOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
-import { codeOf } from '../../../test/support/transfers.ts';
-import { staysFor, waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 import { deleteUnsent } from '../ledger/store/unsent.ts';
 
 /**

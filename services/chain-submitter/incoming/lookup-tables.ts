@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { readLookupTable } from '../chain/lookup-table.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';

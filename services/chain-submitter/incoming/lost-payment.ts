@@ -1,8 +1,8 @@
 import bs58 from 'bs58';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
 import { unknownOnError } from '../chain/read-for-caller.ts';

@@ -9,8 +9,15 @@ import {
   price,
   source,
   wire,
-} from '../../../test/support/incoming-messages.ts';
-import { ACCEPTED, evaluate, REFUSED, SIGNED, STOCK, X402 } from '../../../test/support/policy-rows.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-messages.ts';
+import {
+  ACCEPTED,
+  evaluate,
+  REFUSED,
+  SIGNED,
+  STOCK,
+  X402,
+} from '../../../test/support/fixtures/chain-submitter/policy-rows.ts';
 import { decodeIncoming } from './envelope.ts';
 import { checkIncomingPolicy } from './policy.ts';
 

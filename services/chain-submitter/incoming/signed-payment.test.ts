@@ -1,6 +1,14 @@
 import { expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { address, limit, memo, network, pay, price, wire } from '../../../test/support/incoming-messages.ts';
+import {
+  address,
+  limit,
+  memo,
+  network,
+  pay,
+  price,
+  wire,
+} from '../../../test/support/fixtures/chain-submitter/incoming-messages.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import { createSignedPayments } from './signed-payment.ts';
 

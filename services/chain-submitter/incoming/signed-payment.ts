@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
-import { hashMessage, messageOf } from '../../../shared/lib/wire-transaction.ts';
+import { hashMessage, messageOf } from '../../../shared/lib/chain/wire-transaction.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import { keyOf, tokenAccountOf } from '../chain/addresses.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';

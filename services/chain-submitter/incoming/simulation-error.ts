@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import { type ChainError, tokenErrorCode } from '../ledger/model/chain-error.ts';
 import { errorKind } from '../ledger/model/failure.ts';
 import { refuse } from './refusal.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Pause, RpcPool } from '../chain/rpc-pool.ts';
 import { errorKind } from '../ledger/model/failure.ts';

@@ -7,18 +7,18 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import {
   assemble,
   hashMessage,
   isIncomplete,
   messageHashOf,
   messageOf,
-} from '../../../shared/lib/wire-transaction.ts';
+} from '../../../shared/lib/chain/wire-transaction.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';

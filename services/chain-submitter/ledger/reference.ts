@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { encodeBase58 } from '../../../shared/lib/base58.ts';
+import { encodeBase58 } from '../../../shared/lib/chain/base58.ts';
 
 /**
  * The reference, a read-only key on a payment (docs/design/settle.md, rule 12): an HMAC of

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { connectPool, type Pool } from '../../../shared/db/pool.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
 import { transition } from './transition.ts';
 
 let database: TestDatabase;

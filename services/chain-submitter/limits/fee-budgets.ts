@@ -8,8 +8,8 @@ import {
 } from '../../../shared/db/budget.ts';
 import type { Db } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import type { LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import type { LAMPORT_BUDGETS } from '../../../shared/lib/telemetry/metrics-catalog.ts';
 
 /**
  * The daily budgets of the fee payer's spending. Settles, payments of other clients and user-signed

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { incomingPaymentsOver, reasonOf } from '../../../test/support/incoming-payments.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import {
+  incomingPaymentsOver,
+  reasonOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /** The hourly caps of payments of other clients, beside those of payments of quotes. */
 const USDC = 1_000_000n;

@@ -5,16 +5,16 @@ import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { signChanged } from '../../../test/support/prepared.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
+import { signChanged } from '../../../test/support/fixtures/chain-submitter/prepared.ts';
 import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf, transfersOver } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
 
 /** What the fee payer may spend in a day, and what happens to requests that exceed it. */
 const RENT = 2_039_280n;

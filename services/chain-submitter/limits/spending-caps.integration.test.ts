@@ -1,8 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { outgoingPaymentsOver, PRICE } from '../../../test/support/outgoing-payments.ts';
-import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
+import {
+  outgoingPaymentsOver,
+  PRICE,
+} from '../../../test/support/fixtures/chain-submitter/outgoing-payments.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /**
  * Rule 7: the caps on what the signer signs in an hour. Settlement has the same caps, and the

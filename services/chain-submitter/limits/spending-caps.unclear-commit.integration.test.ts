@@ -1,17 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { newId } from '../../../shared/lib/id.ts';
-import { waitingForLocks } from '../../../test/support/database.ts';
-import { incomingPaymentsOver, PRICE, reasonOf } from '../../../test/support/incoming-payments.ts';
-import { startProxy, type TcpProxy } from '../../../test/support/proxy.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+  reasonOf,
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
 import {
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { waitingForLocks } from '../../../test/support/servers/database.ts';
+import { startProxy, type TcpProxy } from '../../../test/support/servers/proxy.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 
 /**
  * The answer to the commit of signed bytes is lost, and the row appears only after the service has

@@ -1,8 +1,8 @@
 import type { AttemptReport } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { readToken } from '../../../shared/lib/compact-token.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import { readToken } from '../../../shared/lib/tokens/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 import { proveExpiry, readChainAge, readSignatureTrace } from '../broadcast/expiry-proof.ts';
 import { hasFailedFinally, type SignatureStatus } from '../broadcast/model/agreement.ts';
 import { listSignaturesUnder, type Search } from '../chain/reference-search.ts';

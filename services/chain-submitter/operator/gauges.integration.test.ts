@@ -1,8 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
-import { scrape } from '../../../test/support/scrape.ts';
-import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { scrape } from '../../../test/support/servers/scrape.ts';
 
 /**
  * A proxy to Postgres that can stop answering without closing connections, as a stopped server or a

@@ -1,7 +1,11 @@
 import { type HourlyLimits, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
-import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
+import type { GaugeCollector } from '../../../shared/lib/telemetry/metrics.ts';
+import {
+  INTENT_KINDS,
+  INTENT_STATES,
+  LAMPORT_BUDGETS,
+} from '../../../shared/lib/telemetry/metrics-catalog.ts';
 import { countOpenByState } from '../ledger/store/intents.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { sumReserved } from '../ledger/store/spending.ts';

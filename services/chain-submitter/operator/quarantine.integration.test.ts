@@ -4,7 +4,11 @@ import type { Bus } from '../../../shared/bus/connect.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Decision } from '../../../shared/contract/operator.ts';
-import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
+import {
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /**
  * Settle jobs that could not be parsed: what an operator may decide, and what the chain must prove

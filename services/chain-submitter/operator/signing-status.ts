@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import { disassemble } from '../../../shared/lib/wire-transaction.ts';
+import { disassemble } from '../../../shared/lib/chain/wire-transaction.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { countOpen } from '../ledger/store/intents.ts';
 import { listOpenMessages } from '../ledger/store/preparations.ts';

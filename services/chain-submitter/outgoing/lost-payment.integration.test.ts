@@ -3,9 +3,17 @@ import type { Lost } from '../../../shared/contract/chain-submitter.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { bytesOf, outgoingPaymentsOver, PRICE } from '../../../test/support/outgoing-payments.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { codeOf } from '../../../test/support/transfers.ts';
+import {
+  bytesOf,
+  outgoingPaymentsOver,
+  PRICE,
+} from '../../../test/support/fixtures/chain-submitter/outgoing-payments.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
 
 let fixture: SubmitterFixture;
 let vendor: Payer;

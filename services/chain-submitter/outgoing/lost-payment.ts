@@ -1,7 +1,7 @@
 import type { Lost } from '../../../shared/contract/chain-submitter.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { assemble, hashMessage } from '../../../shared/lib/wire-transaction.ts';
+import { assemble, hashMessage } from '../../../shared/lib/chain/wire-transaction.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
 import { unknownOnError } from '../chain/read-for-caller.ts';

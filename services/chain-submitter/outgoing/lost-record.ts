@@ -1,5 +1,5 @@
 import { conflict, type ServiceError } from '../../../shared/contract/errors.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import type { OutgoingRequest } from '../transactions/parse-order.ts';
 import { adoptAnswered, type LostDeps } from './lost-payment.ts';
 

@@ -1,7 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { bytesOf, outgoingPaymentsOver, PRICE, reasonOf } from '../../../test/support/outgoing-payments.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import {
+  bytesOf,
+  outgoingPaymentsOver,
+  PRICE,
+  reasonOf,
+} from '../../../test/support/fixtures/chain-submitter/outgoing-payments.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 
 /** Restarts of the service while outgoing payments are open. */
 let fixture: SubmitterFixture;

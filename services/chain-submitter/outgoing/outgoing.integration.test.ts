@@ -2,22 +2,27 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createRevokeInstruction } from '@solana/spl-token';
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
 import {
   type IncomingPayment,
   incomingPaymentsOver,
   reasonOf as incomingReasonOf,
   txHashOf,
-} from '../../../test/support/incoming-payments.ts';
-import { bytesOf, outgoingPaymentsOver, PRICE, reasonOf } from '../../../test/support/outgoing-payments.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
+import {
+  bytesOf,
+  outgoingPaymentsOver,
+  PRICE,
+  reasonOf,
+} from '../../../test/support/fixtures/chain-submitter/outgoing-payments.ts';
 import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { codeOf } from '../../../test/support/transfers.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
 
 let fixture: SubmitterFixture;
 let vendor: Payer;

@@ -1,8 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type SecondProvider, startSecondProvider } from '../../../test/faults/second-provider.ts';
-import { bytesOf, outgoingPaymentsOver, PRICE } from '../../../test/support/outgoing-payments.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+import { staysFor } from '../../../test/support/base/wait.ts';
+import {
+  bytesOf,
+  outgoingPaymentsOver,
+  PRICE,
+} from '../../../test/support/fixtures/chain-submitter/outgoing-payments.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /**
  * Outgoing payments over two providers of one chain, of which the first one queried is at fault. It

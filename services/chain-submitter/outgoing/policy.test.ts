@@ -12,7 +12,7 @@ import {
   stranger,
   withAccount,
   withData,
-} from '../../../test/support/incoming-messages.ts';
+} from '../../../test/support/fixtures/chain-submitter/incoming-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import { PaymentRefusal } from '../payments/refusal.ts';
 import { compileMessage, compileMessageV0 } from '../transactions/compile-message.ts';

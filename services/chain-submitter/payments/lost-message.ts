@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { readLastValid } from '../chain/blockhashes.ts';
 import type { IncludedTransaction } from '../chain/included-transaction.ts';
 import { unknownOnError } from '../chain/read-for-caller.ts';

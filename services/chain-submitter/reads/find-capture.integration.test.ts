@@ -4,15 +4,15 @@ import { PublicKey } from '@solana/web3.js';
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
-import { captureTerms } from '../../../test/support/settlement-quotes.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { captureTerms } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 import { referenceOf } from '../ledger/reference.ts';
 
 /** The query that settlement makes before it ends an authorization whose capture may be lost. */

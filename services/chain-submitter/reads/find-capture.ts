@@ -2,10 +2,10 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import { conflict } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { readToken } from '../../../shared/lib/compact-token.ts';
-import { feeMicro } from '../../../shared/lib/fee.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
-import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { feeMicro } from '../../../shared/lib/money/fee.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
+import { readToken } from '../../../shared/lib/tokens/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import { listSignaturesUnder, readAllBalanceChanges } from '../chain/reference-search.ts';

@@ -8,7 +8,7 @@ import {
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
-} from '../../../test/support/submitter.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 import { referenceOf } from '../ledger/reference.ts';
 
 /** The query that settlement makes before it declares an attempt with a lost record unpaid. */

@@ -1,8 +1,8 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { readToken } from '../../../shared/lib/compact-token.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import { readToken } from '../../../shared/lib/tokens/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import { listSignaturesUnder, readBalanceChanges } from '../chain/reference-search.ts';

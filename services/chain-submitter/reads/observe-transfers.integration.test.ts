@@ -13,7 +13,7 @@ import {
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
 
 /** Incoming transfers as the service observes them on a real chain: none before it is final. */
 

@@ -1,6 +1,6 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import { RpcRefused, RpcUnavailable } from '../chain/json-rpc.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';

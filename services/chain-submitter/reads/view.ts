@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { WalletSnapshot } from '../../../shared/contract/chain-submitter.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { TokenAccount } from '../ledger/model/token-account.ts';

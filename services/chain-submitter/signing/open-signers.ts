@@ -1,4 +1,4 @@
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import type { ConfiguredKey, NumberedKey } from './key-settings.ts';
 import type { Signer, Signers } from './signer.ts';
 

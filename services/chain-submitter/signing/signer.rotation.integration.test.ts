@@ -10,8 +10,8 @@ import {
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf, transfersOver } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
 
 /**
  * Follows the steps of docs/operations.md, Fee payer: add the next key, make it pay, remove the old

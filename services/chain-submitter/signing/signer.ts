@@ -5,7 +5,7 @@ import {
   rawPublicKey,
   signBytes,
   verifyBytes,
-} from '../../../shared/lib/ed25519.ts';
+} from '../../../shared/lib/chain/ed25519.ts';
 
 /**
  * The port for signing (rule 13): a key in memory, on a PKCS#11 token, or in a KMS

@@ -7,7 +7,7 @@ import {
 } from '@solana/web3.js';
 import fc from 'fast-check';
 import { changedBytes } from '../../../test/fuzz/mutations.ts';
-import { compileByWeb3, decodeByWeb3 } from '../../../test/support/web3-message.ts';
+import { compileByWeb3, decodeByWeb3 } from '../../../test/support/base/web3-message.ts';
 import { compileMessage, compileMessageV0 } from './compile-message.ts';
 import { computeBudget } from './instructions/compute-budget.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';

@@ -1,6 +1,6 @@
 import type { OutgoingSplit } from '../../../shared/contract/chain-submitter.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
-import { restOf } from '../../../shared/lib/payees.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import { restOf } from '../../../shared/lib/money/payees.ts';
 
 type Paid = {
   pay_to: string;

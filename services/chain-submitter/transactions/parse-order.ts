@@ -11,10 +11,10 @@ import {
   Timestamp,
 } from '../../../shared/contract/primitives.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import { readToken } from '../../../shared/lib/compact-token.ts';
-import { feeMicro } from '../../../shared/lib/fee.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { feeMicro } from '../../../shared/lib/money/fee.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import { readToken } from '../../../shared/lib/tokens/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Failure } from '../ledger/model/failure.ts';
 import type { Network } from '../ledger/model/network.ts';

@@ -3,7 +3,7 @@ import { conflict, invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Blockhashes } from '../chain/blockhashes.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';

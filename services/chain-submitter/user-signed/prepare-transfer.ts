@@ -4,8 +4,8 @@ import { conflict, invalid, ServiceError } from '../../../shared/contract/errors
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 import { ownerKind } from '../chain/addresses.ts';
 import type { Blockhashes } from '../chain/blockhashes.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';

@@ -1,8 +1,8 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import { conflict } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
 import type { Blockhashes } from '../chain/blockhashes.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';

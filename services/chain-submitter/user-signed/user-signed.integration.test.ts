@@ -4,16 +4,20 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import pg from 'pg';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { waitingForLocks } from '../../../test/support/database.ts';
-import { instructionsOf, signChanged, withData } from '../../../test/support/prepared.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
+import {
+  instructionsOf,
+  signChanged,
+  withData,
+} from '../../../test/support/fixtures/chain-submitter/prepared.ts';
 import {
   keypairOf,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../test/support/submitter.ts';
-import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf, transfersOver } from '../../../test/support/fixtures/chain-submitter/transfers.ts';
+import { waitingForLocks } from '../../../test/support/servers/database.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {

@@ -1,9 +1,23 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createApproveInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
-import { type Change, guard, instructionsOf, withAccount, withData } from '../../../test/support/prepared.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { codeOf, type Prepared, transfersOver } from '../../../test/support/transfers.ts';
+import {
+  type Change,
+  guard,
+  instructionsOf,
+  withAccount,
+  withData,
+} from '../../../test/support/fixtures/chain-submitter/prepared.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../../../test/support/fixtures/chain-submitter/submitter.ts';
+import {
+  codeOf,
+  type Prepared,
+  transfersOver,
+} from '../../../test/support/fixtures/chain-submitter/transfers.ts';
 
 /** The checks on destinations and on returned bytes before anything is signed for a client. */
 let fixture: SubmitterFixture;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { Keypair, Message, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { privateKeyFromSeed, signBytes } from '../../../shared/lib/ed25519.ts';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
-import { addUnused } from '../../../test/support/incoming-messages.ts';
+import { privateKeyFromSeed, signBytes } from '../../../shared/lib/chain/ed25519.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
+import { addUnused } from '../../../test/support/fixtures/chain-submitter/incoming-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../ledger/model/network.ts';
 import type { DelegationOrder } from '../ledger/model/order.ts';

@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
 import { invalid, ServiceError } from '../../../shared/contract/errors.ts';
-import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
-import { disassemble } from '../../../shared/lib/wire-transaction.ts';
+import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/chain/ed25519.ts';
+import { disassemble } from '../../../shared/lib/chain/wire-transaction.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { isGuard, MAX_GUARDS } from '../transactions/guards.ts';
 import { decodeMessage, type PlainInstruction } from '../transactions/message.ts';

@@ -1,6 +1,6 @@
 import type { Records } from '../../../shared/boot.ts';
 import type { OnrampProvider } from '../../../shared/contract/funding/deposits.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { insertDepositChanged } from './events.ts';
 import type { DepositProblem } from './model.ts';
 import type { Report } from './providers/onramp.ts';

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
-import { type DepositsFixture, SESSIONS, startDepositsFixture } from '../../../test/support/deposits.ts';
-import { faults } from '../../../test/support/service-process.ts';
-import { atOnce } from '../../../test/support/stack.ts';
+import {
+  type DepositsFixture,
+  SESSIONS,
+  startDepositsFixture,
+} from '../../../test/support/fixtures/deposits.ts';
+import { faults } from '../../../test/support/servers/service-process.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 
 /**
  * docs/adr/0017-idempotency-keys.md: the row of a deposit is inserted before its provider creates a

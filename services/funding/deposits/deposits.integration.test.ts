@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { encodeBase58 } from '../../../shared/lib/base58.ts';
+import { encodeBase58 } from '../../../shared/lib/chain/base58.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   AMOUNT,
   type DepositsFixture,
@@ -9,16 +10,15 @@ import {
   OWNER,
   SESSIONS,
   startDepositsFixture,
-} from '../../../test/support/deposits.ts';
-import type { ServiceProcess } from '../../../test/support/service-process.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/deposits.ts';
+import type { ServiceProcess } from '../../../test/support/servers/service-process.ts';
 import {
   coinbaseEvent,
   coinbaseWebhook,
   moonpayEvent,
   moonpayWebhook,
   type SignedWebhook,
-} from '../../../test/support/webhooks.ts';
+} from '../../../test/support/stand-ins/webhooks.ts';
 
 /** Tests deposits with every kind of webhook, in the service with a real database and bus. */
 

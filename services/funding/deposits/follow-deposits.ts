@@ -1,5 +1,5 @@
-import { count } from '../../../shared/lib/metrics.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { insertMoved } from '../movements/events.ts';
 import type { Peers } from '../peers.ts';
 import { type AcceptReportDeps, acceptReport } from './accept-report.ts';

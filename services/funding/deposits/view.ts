@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Deposit } from '../../../shared/contract/funding/deposits.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { DepositRow } from './store/deposits.ts';
 
 /** Whether a deposit may still be paid at its page. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   type Account,
   codeOf,
   type FundingFixture,
   startFundingFixture,
-} from '../../../test/support/funding.ts';
-import { atOnce } from '../../../test/support/stack.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/funding.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 
 /** docs/adr/0017-idempotency-keys.md: test funds are sent once, also when the process crashes. */
 let fixture: FundingFixture;

@@ -6,20 +6,20 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Moved } from '../../../shared/contract/funding.ts';
 import { funding, wallet } from '../../../shared/contract/index.ts';
 import type { Handlers } from '../../../shared/contract/service.ts';
-import { encodeBase58 } from '../../../shared/lib/base58.ts';
+import { encodeBase58 } from '../../../shared/lib/chain/base58.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
+import { eventPayloads } from '../../../test/support/base/event-payloads.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
+import { createTestBus, type TestBus } from '../../../test/support/servers/bus.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
+import { type ServiceProcess, startService } from '../../../test/support/servers/service-process.ts';
 import {
   AUTHORITY,
   type ChainStandIn,
   notForOperators,
   startChainStandIn,
-} from '../../../test/support/chain-stand-in.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
-import { eventPayloads } from '../../../test/support/event-payloads.ts';
-import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/stand-ins/chain-stand-in.ts';
 
 const ACCOUNT = newId('acct');
 const WALLET = newId('wal');

@@ -1,5 +1,5 @@
 import { job, type Message } from '../../../shared/events/event.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { DevFundRow } from './store.ts';
 
 /**

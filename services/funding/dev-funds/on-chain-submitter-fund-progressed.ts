@@ -2,7 +2,7 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { isDecided } from '../../../shared/lib/chain-work.ts';
+import { isDecided } from '../../../shared/lib/chain/chain-work.ts';
 import { insertMoved } from '../movements/events.ts';
 import { transitionDevFund } from './store.ts';
 import { wakeKey } from './wake-key.ts';

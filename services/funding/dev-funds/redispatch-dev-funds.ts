@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { fundJob } from './events.ts';
 import { claimStalledDevFunds } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { Moved } from '../../../shared/contract/funding.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { MovementRow } from './store.ts';
 
 /** A movement as other services read it. */

@@ -7,7 +7,7 @@ import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import { abandon, begin, complete, inOneCommit, resume } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import { REFUND_LIFE_MS } from './model/refund.ts';
 import { type PrepareDeps, prepareRefund } from './prepare-transfer.ts';

@@ -4,7 +4,7 @@ import type { funding } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { complete, inOneCommit } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import { WITHDRAWAL_LIFE_MS } from './model/withdrawal.ts';
 import { type PrepareDeps, prepareWithdrawal } from './prepare-transfer.ts';

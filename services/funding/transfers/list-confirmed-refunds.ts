@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_RECEIPT_REFUNDS } from '../../../shared/contract/settlement/receipts.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { listConfirmed } from './store/refunds.ts';
 
 /** int.funding.listConfirmedRefunds. */

@@ -1,5 +1,5 @@
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import type { RefundRow } from './store/refunds.ts';
 import type { WithdrawalRow } from './store/withdrawals.ts';

@@ -3,7 +3,7 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { securityNote } from '../../../shared/events/security-note.ts';
-import { isDecided } from '../../../shared/lib/chain-work.ts';
+import { isDecided } from '../../../shared/lib/chain/chain-work.ts';
 import { insertMoved } from '../movements/events.ts';
 import { insertTransferChanged } from './events.ts';
 import type { TransferKind } from './model/pending.ts';

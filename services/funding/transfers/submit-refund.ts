@@ -1,7 +1,7 @@
 import { conflict, type MoneyMoved } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import { requirePending } from './model/pending.ts';
 import { type PrepareDeps, prepareRefund } from './prepare-transfer.ts';

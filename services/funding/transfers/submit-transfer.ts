@@ -1,7 +1,7 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
-import { isDecided } from '../../../shared/lib/chain-work.ts';
+import { isDecided } from '../../../shared/lib/chain/chain-work.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Peers } from '../peers.ts';
 import type { Terms } from '../terms.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   type Account,
   codeOf,
@@ -10,9 +10,9 @@ import {
   type FundingFixture,
   startFundingFixture,
   type Vendor,
-} from '../../../test/support/funding.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/funding.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
+import { signedByOwner } from '../../../test/support/stand-ins/chain-stand-in.ts';
 
 /** docs/adr/0017-idempotency-keys.md: calls of several steps, between which a process may crash. */
 type Made = { withdrawal_id?: string; refund_id?: string; transaction?: string };

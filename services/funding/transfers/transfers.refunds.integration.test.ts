@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import type { ReceiptClaims } from '../../../shared/contract/settlement/receipts.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   type Account,
   codeOf,
@@ -10,8 +10,8 @@ import {
   type FundingFixture,
   startFundingFixture,
   type Vendor,
-} from '../../../test/support/funding.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/funding.ts';
+import { signedByOwner } from '../../../test/support/stand-ins/chain-stand-in.ts';
 
 type Refund = {
   refund_id: string;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   type Account,
   codeOf,
   type FundingFixture,
   startFundingFixture,
-} from '../../../test/support/funding.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/funding.ts';
+import { signedByOwner } from '../../../test/support/stand-ins/chain-stand-in.ts';
 
 type Withdrawal = {
   withdrawal_id: string;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Refund } from '../../../shared/contract/funding/refunds.ts';
 import type { Withdrawal } from '../../../shared/contract/funding/withdrawals.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { statusNow } from './model/pending.ts';
 import type { RefundRow } from './store/refunds.ts';
 import type { WithdrawalRow } from './store/withdrawals.ts';

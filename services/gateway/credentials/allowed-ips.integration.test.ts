@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
+import { createKeyText, keyHash } from '../../../shared/lib/tokens/key-text.ts';
 import {
   type Gateway,
   newServiceKey,
@@ -8,7 +8,7 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** Keys that may be used from some addresses only, behind one trusted proxy: this test. */
 

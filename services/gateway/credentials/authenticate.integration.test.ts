@@ -2,7 +2,8 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
+import { createKeyText, keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   type GatewayFixture,
@@ -11,9 +12,8 @@ import {
   type Services,
   sendRaw,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
-import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import { gatewayCallers } from '../../../test/support/fixtures/gateway-callers.ts';
 
 const testSession = newSigningKey('test.session.1');
 const liveSession = newSigningKey('live.session.1');

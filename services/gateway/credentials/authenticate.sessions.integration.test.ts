@@ -4,9 +4,10 @@ import { connectBus, drainBus } from '../../../shared/bus/connect.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { contractList } from '../../../shared/contract/index.ts';
 import type { ServiceContract } from '../../../shared/contract/service.ts';
-import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createLogger } from '../../../shared/lib/logger.ts';
+import { createLogger } from '../../../shared/lib/telemetry/logger.ts';
+import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   gatewayUser,
@@ -16,8 +17,7 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 const [first, next] = [newSigningKey('test.session.1'), newSigningKey('test.session.2')];
 const live = newSigningKey('live.session.1');

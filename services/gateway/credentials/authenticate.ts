@@ -3,10 +3,10 @@ import { DEVICE_REFUSAL, deviceRefusal, isOpenToDevices } from '../../../shared/
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { CredentialKind, Principal } from '../../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
-import { isRefused, verifyAccessToken } from '../../../shared/lib/access-token.ts';
 import { cached } from '../../../shared/lib/cached.ts';
-import { parseKeyText } from '../../../shared/lib/key-text.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import { isRefused, verifyAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { parseKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 import {
   CREDENTIAL_MAX_AGE_MS,
   type FoundKey,

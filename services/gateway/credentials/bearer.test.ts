@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
 import { readBearer } from './bearer.ts';
 
 const key = createKeyText('vendor_test_');

@@ -1,4 +1,4 @@
-import { KEY_PREFIXES } from '../../../shared/lib/key-text.ts';
+import { KEY_PREFIXES } from '../../../shared/lib/tokens/key-text.ts';
 
 /**
  * Reads the credential of a request, and names what is wrong with its form. A message depends only

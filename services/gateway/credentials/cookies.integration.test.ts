@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { type GatewayFixture, newSigningKey, startGatewayFixture } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import {
+  type GatewayFixture,
+  newSigningKey,
+  startGatewayFixture,
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** The cookies of a page: its refresh token with the proof, and the nonce of a sign-in link. */
 const ORIGIN = 'https://console.example';

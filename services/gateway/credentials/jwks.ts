@@ -2,7 +2,7 @@ import type { gateway } from '../../../shared/contract/gateway.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import type { PublicKeys } from '../../../shared/lib/tokens/keys.ts';
 
 /**
  * How long a retired key stays published, so that what it signed can still be verified. `?all=true`

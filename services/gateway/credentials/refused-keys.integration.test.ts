@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
+import { createKeyText, keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   newServiceKey,
@@ -9,9 +10,8 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
-import { type Link, startLink } from '../../../test/support/link.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import { type Link, startLink } from '../../../test/support/servers/link.ts';
 
 /** Keys that identity refuses, from addresses that several callers share. */
 

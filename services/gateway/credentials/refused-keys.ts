@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { addressGroup } from '../../../shared/lib/address.ts';
+import { addressGroup } from '../../../shared/lib/chain/address.ts';
 import type { Limits } from '../limits/limits.ts';
 
 /**

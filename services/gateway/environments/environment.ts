@@ -5,7 +5,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { identity } from '../../../shared/contract/index.ts';
 import { subscribeLive } from '../../../shared/events/consume.ts';
 import { cachedMany } from '../../../shared/lib/cached-many.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 
 /**
  * How long the gateway caches the answers of identity about a credential. A revoked key or session

@@ -8,7 +8,7 @@ import {
   type Services,
   sendRaw,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** Tests calls whose signature covers the bytes: the service must get them unchanged. */
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Client } from '../../../shared/contract/client.ts';
-import { groupsOf, parseAddress } from '../../../shared/lib/address.ts';
+import { groupsOf, parseAddress } from '../../../shared/lib/chain/address.ts';
 
 /** The network of an address: IPv4 /24, IPv6 /48. A text that is no address stays as it is. */
 export const networkOf = (text: string): string => {

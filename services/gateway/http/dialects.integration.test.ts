@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
+import { createKeyText, keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   type GatewayFixture,
   newServiceKey,
   type Services,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
-import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-incoming.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import {
+  NETWORK,
+  newTransaction,
+  x402Request,
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 
 /**
  * x402 at the gateway: repeats while the outcome is open, hand-outs, and errors of the protocol.

@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
 import {
   type GatewayFixture,
   newServiceKey,
   newSigningKey,
   sendRaw,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** HTTP as monitors, browsers, caches and crawlers use it, on the documents and on the API. */
 let fixture: GatewayFixture;

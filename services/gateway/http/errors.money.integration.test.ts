@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
-import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
 import {
   type Gateway,
   type GatewayFixture,
@@ -11,7 +11,7 @@ import {
   newSigningKey,
   type Services,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** Tests what an error reports about money, and which part of the system may report it. */
 

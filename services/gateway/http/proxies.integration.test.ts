@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   type Servers,
@@ -7,8 +8,7 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /**
  * The address for which a call is counted, over real sockets. Each connection is that of a proxy,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { z } from 'zod';
-import { parseAddress } from '../../../shared/lib/address.ts';
+import { parseAddress } from '../../../shared/lib/chain/address.ts';
 
 /** The origin of a request. */
 export type Origin = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
 import {
   type Gateway,
   newServiceKey,
@@ -10,7 +10,7 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** Tests the gateway's part of docs/adr/0017-idempotency-keys.md. The services test the rest. */
 let servers: Servers;

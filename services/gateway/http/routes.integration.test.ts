@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { noteIds } from '../../../shared/bus/trace.ts';
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   type GatewayFixture,
@@ -9,9 +10,8 @@ import {
   newSigningKey,
   type Services,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
-import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import { gatewayCallers } from '../../../test/support/fixtures/gateway-callers.ts';
 
 const testSession = newSigningKey('test.session.1');
 const liveSession = newSigningKey('live.session.1');

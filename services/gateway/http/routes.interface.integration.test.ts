@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { contractList } from '../../../shared/contract/index.ts';
 import { openApiDocument } from '../../../shared/contract/openapi.ts';
-import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
 import {
   type GatewayFixture,
   newDelegateKey,
   newServiceKey,
   newSigningKey,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
-import { resolved } from '../../../tools/openapi-references.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import { resolved } from '../../../tools/openapi/openapi-references.ts';
 
 /**
  * Every method and path of docs/spec/interface.md, by its groups, with one credential that

@@ -3,9 +3,9 @@ import { invalid } from '../../../shared/contract/errors.ts';
 import { IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
 import { contractList, gateway, identity } from '../../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
-import { addressGroup } from '../../../shared/lib/address.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
-import { loggedIds } from '../../../shared/lib/trace.ts';
+import { addressGroup } from '../../../shared/lib/chain/address.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { loggedIds } from '../../../shared/lib/telemetry/trace.ts';
 import {
   type Authenticate,
   type Authenticated,

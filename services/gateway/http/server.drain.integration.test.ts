@@ -3,7 +3,8 @@ import { Agent, request } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   newServiceKey,
@@ -12,8 +13,7 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /**
  * Replicas that are replaced under load, behind a load balancer that probes readiness and retries

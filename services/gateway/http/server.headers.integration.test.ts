@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type GatewayFixture, startGatewayFixture } from '../../../test/support/gateway.ts';
+import { type GatewayFixture, startGatewayFixture } from '../../../test/support/fixtures/gateway.ts';
 
 /** Headers of all answers, and the contact for vulnerabilities. */
 let secure: GatewayFixture;

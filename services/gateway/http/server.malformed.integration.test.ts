@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
 import {
   type Gateway,
   type GatewayFixture,
@@ -8,7 +8,7 @@ import {
   type Services,
   sendRaw,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /**
  * Bytes that two parsers may read as different requests (RFC 9112, section 11.2). A proxy before

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { count, record } from '../../../shared/lib/metrics.ts';
+import { count, record } from '../../../shared/lib/telemetry/metrics.ts';
 import type { Authenticated } from '../credentials/authenticate.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';

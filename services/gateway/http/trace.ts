@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isTracing, recordIds, traceIdOf, untraced } from '../../../shared/lib/trace.ts';
+import { isTracing, recordIds, traceIdOf, untraced } from '../../../shared/lib/telemetry/trace.ts';
 
 const tracer = trace.getTracer('quittance');
 

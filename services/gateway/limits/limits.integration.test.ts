@@ -1,9 +1,10 @@
 import { domainToASCII } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
-import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   newDelegateKey,
@@ -15,8 +16,7 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 const session = newSigningKey('test.session.1');
 const raisedAccount = newId('acct');

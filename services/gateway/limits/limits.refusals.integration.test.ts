@@ -2,16 +2,20 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
-import { createLogger } from '../../../shared/lib/logger.ts';
+import { createLogger } from '../../../shared/lib/telemetry/logger.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type GatewayFixture,
   newServiceKey,
   startGatewayFixture,
   startServers,
-} from '../../../test/support/gateway.ts';
-import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-incoming.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import {
+  NETWORK,
+  newTransaction,
+  x402Request,
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 import { connectRedis } from '../redis/connect.ts';
 import { createLimits } from './limits.ts';
 import { LimitsFile } from './limits-file.ts';

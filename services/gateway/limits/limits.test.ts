@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { createLogger } from '../../../shared/lib/logger.ts';
+import { createLogger } from '../../../shared/lib/telemetry/logger.ts';
 import { connectRedis } from '../redis/connect.ts';
 import { createLimits } from './limits.ts';
 import { LimitsFile } from './limits-file.ts';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   newDelegateKey,
@@ -12,9 +13,8 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
-import { type Link, startLink } from '../../../test/support/link.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import { type Link, startLink } from '../../../test/support/servers/link.ts';
 
 /** Limits while Redis is unavailable or hangs. */
 

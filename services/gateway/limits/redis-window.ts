@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
-import { inSpan } from '../../../shared/lib/trace.ts';
+import { inSpan } from '../../../shared/lib/telemetry/trace.ts';
 import type { Redis } from '../redis/connect.ts';
 import { createLeases, type Grant } from './leases.ts';
 import type { WindowState } from './quota.ts';

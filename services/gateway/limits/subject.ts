@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { LONGEST_EMAIL } from '../../../shared/contract/identity/sign-in.ts';
 import type { Limit } from '../../../shared/contract/service.ts';
-import { addressGroup } from '../../../shared/lib/address.ts';
+import { addressGroup } from '../../../shared/lib/chain/address.ts';
 
 /** What a limit can count a call by. */
 export type CallSubjects = {

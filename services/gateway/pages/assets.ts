@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addressGroup } from '../../../shared/lib/address.ts';
+import { addressGroup } from '../../../shared/lib/chain/address.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import type { Limits } from '../limits/limits.ts';
 import { admit } from '../limits/quota.ts';

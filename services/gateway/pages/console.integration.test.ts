@@ -5,7 +5,7 @@ import {
   type GatewayFixture,
   newSigningKey,
   startGatewayFixture,
-} from '../../../test/support/gateway.ts';
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** The console as the setup built it, served by a real gateway. */
 let fixture: GatewayFixture;

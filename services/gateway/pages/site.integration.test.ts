@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GUIDES } from '../../../shared/contract/guides.ts';
-import { type GatewayFixture, newSigningKey, startGatewayFixture } from '../../../test/support/gateway.ts';
+import {
+  type GatewayFixture,
+  newSigningKey,
+  startGatewayFixture,
+} from '../../../test/support/fixtures/gateway.ts';
 
 /** The documentation as set-up has built it and a gateway serves it. */
 let fixture: GatewayFixture;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { binary } from '../../../deploy/local/servers/server-process.ts';
-import { certificateFiles } from '../../../test/support/tls.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import { certificateFiles } from '../../../test/support/servers/tls.ts';
 import { connectRedis } from './connect.ts';
 
 let files: Awaited<ReturnType<typeof certificateFiles>>;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import { waitFor, waitUntil } from '../../../test/support/base/wait.ts';
 import {
   type Gateway,
   newDelegateKey,
@@ -13,10 +14,9 @@ import {
   startGateway,
   startServers,
   startServices,
-} from '../../../test/support/gateway.ts';
-import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
-import { type Link, startLink } from '../../../test/support/link.ts';
-import { waitFor, waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/gateway.ts';
+import { gatewayCallers } from '../../../test/support/fixtures/gateway-callers.ts';
+import { type Link, startLink } from '../../../test/support/servers/link.ts';
 
 /** The request log of an account, over a real Redis. */
 const session = newSigningKey('test.session.1');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { keyHash } from '../../../shared/lib/key-text.ts';
-import { callerOf, codeOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import { callerOf, codeOf, PAYOUT, startIdentity } from '../../../test/support/fixtures/identity.ts';
 import { moment } from '../mailer/mail-text.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;

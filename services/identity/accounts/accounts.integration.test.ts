@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { callerOf, FOREIGN_WALLET, type Session, startIdentity } from '../../../test/support/identity.ts';
+import {
+  callerOf,
+  FOREIGN_WALLET,
+  type Session,
+  startIdentity,
+} from '../../../test/support/fixtures/identity.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { AccountRow } from './store.ts';
 
 /** The account's settings, with the default wallet that the wallet service returned. */

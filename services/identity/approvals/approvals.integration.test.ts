@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { createAuthenticator, type Says } from '../../../test/support/authenticator.ts';
-import { callerOf, codeOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
+import { createAuthenticator, type Says } from '../../../test/support/actors/authenticator.ts';
+import {
+  callerOf,
+  codeOf,
+  PAYOUT,
+  type Session,
+  startIdentity,
+} from '../../../test/support/fixtures/identity.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { requestApproval } from '../../settlement/approvals/request-approval.ts';
 import { approvalChallenge } from './challenge.ts';
 

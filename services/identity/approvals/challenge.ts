@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../../shared/contract/primitives.ts';
-import type { Payee } from '../../../shared/lib/payees.ts';
+import type { Payee } from '../../../shared/lib/money/payees.ts';
 
 /** What the owner of a delegate signs. */
 type Terms = {

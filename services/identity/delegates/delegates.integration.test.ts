@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { keyHash } from '../../../shared/lib/key-text.ts';
-import { callerOf, codeOf, startIdentity } from '../../../test/support/identity.ts';
-import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
+import { keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { repeatUntilAnswered } from '../../../test/support/base/repeat-until-answered.ts';
+import { callerOf, codeOf, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts'
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
-import { requireFresh } from '../../../shared/lib/step-up.ts';
+import { requireFresh } from '../../../shared/lib/tokens/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
 import type { Peers } from '../peers.ts';
 import { delegateChanged } from './events.ts';

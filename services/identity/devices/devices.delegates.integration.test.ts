@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keyHash } from '../../../shared/lib/key-text.ts';
-import { callerOf, codeOf, type Session, startIdentity } from '../../../test/support/identity.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import { callerOf, codeOf, type Session, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { purge } from '../operator/purge.ts';
 
 /** What the sign-in of a device makes, and how it ends with it. */

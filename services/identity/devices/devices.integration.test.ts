@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { call } from '../../../shared/bus/call.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { identity } from '../../../shared/contract/identity.ts';
-import { callerOf, codeOf, type Session, startIdentity } from '../../../test/support/identity.ts';
-import { tally } from '../../../test/support/stack.ts';
+import { callerOf, codeOf, type Session, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { tally } from '../../../test/support/servers/stack.ts';
 import { purge } from '../operator/purge.ts';
 import { insertDeviceSignIn } from './store/device_sign_ins.ts';
 

@@ -2,10 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { cellOf } from '../../../shared/lib/cell.ts';
-import { keyHash, parseKeyText } from '../../../shared/lib/key-text.ts';
-import { callerOf, codeOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+import { keyHash, parseKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
+import {
+  callerOf,
+  codeOf,
+  PAYOUT,
+  type Session,
+  startIdentity,
+} from '../../../test/support/fixtures/identity.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { moment } from '../mailer/mail-text.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;

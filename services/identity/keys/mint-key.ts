@@ -1,7 +1,7 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Db } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { beginningOf, createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
+import { beginningOf, createKeyText, keyHash } from '../../../shared/lib/tokens/key-text.ts';
 import { insertNotice } from '../mails/store.ts';
 import { insertKey, type KeyOwner } from './store/keys.ts';
 

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
+import type { GaugeCollector } from '../../../shared/lib/telemetry/metrics.ts';
 import { getMailBacklog } from '../mails/store.ts';
 
 /** Gauges of the mails that wait to be sent. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startSmtpSink } from '../../../test/support/smtp.ts';
-import { certificateFiles } from '../../../test/support/tls.ts';
+import { startSmtpSink } from '../../../test/support/servers/smtp.ts';
+import { certificateFiles } from '../../../test/support/servers/tls.ts';
 import { createMailer } from './mailer.ts';
 
 let files: Awaited<ReturnType<typeof certificateFiles>>;

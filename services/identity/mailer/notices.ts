@@ -1,8 +1,8 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { DECLINE_REASONS, DECLINES, type DeclineReason } from '../../../shared/contract/settlement.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
-import type { Payee } from '../../../shared/lib/payees.ts';
-import { displayUsdc } from '../../../shared/lib/usdc.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import type { Payee } from '../../../shared/lib/money/payees.ts';
+import { displayUsdc } from '../../../shared/lib/money/usdc.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
 import {
   type Details,

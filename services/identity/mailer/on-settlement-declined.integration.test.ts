@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
+import { callerOf, PAYOUT, startIdentity } from '../../../test/support/fixtures/identity.ts';
 import { purgeHandledEvents } from '../mails/store.ts';
 import { moment } from './mail-text.ts';
 

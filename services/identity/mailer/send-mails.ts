@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import { claimMails, deleteMail, type MailRow, retryMail } from '../mails/store.ts';
 import { composeMail, type LinkSettings } from './compose.ts';
 import { type Mailer, MailRefused } from './mailer.ts';

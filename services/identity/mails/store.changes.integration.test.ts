@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { callerOf, startIdentity } from '../../../test/support/identity.ts';
-import { atOnce } from '../../../test/support/stack.ts';
+import { callerOf, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 
 /** Changes that follow one another from one place are one mail, unless they must be mailed. */
 let running: Awaited<ReturnType<typeof startIdentity>>;

@@ -4,8 +4,8 @@ import { call } from '../../../shared/bus/call.ts';
 import { contracts, identity } from '../../../shared/contract/index.ts';
 import { isRefusedWhenFrozen } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { keyHash } from '../../../shared/lib/key-text.ts';
-import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
+import { keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { callerOf, PAYOUT, startIdentity } from '../../../test/support/fixtures/identity.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {

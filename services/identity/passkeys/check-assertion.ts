@@ -3,7 +3,7 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import { insertNotice } from '../mails/store.ts';
 import { findPasskey, type PasskeyRow, recordPasskeyUse } from './store/passkeys.ts';
 import { type RelyingParty, userHandle, verifyAssertion } from './webauthn.ts';

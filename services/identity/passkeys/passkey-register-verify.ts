@@ -5,7 +5,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import { insertNotice } from '../mails/store.ts';
 import { consumeClientChallenge } from './challenge.ts';
 import { requireEnvironment } from './require-environment.ts';

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
-import { createAuthenticator, type Says } from '../../../test/support/authenticator.ts';
-import { callerOf, type Session, startIdentity } from '../../../test/support/identity.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
+import { createAuthenticator, type Says } from '../../../test/support/actors/authenticator.ts';
+import { callerOf, type Session, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { userHandle } from './webauthn.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;

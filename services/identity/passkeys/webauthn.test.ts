@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createAuthenticator, type Says } from '../../../test/support/authenticator.ts';
+import { createAuthenticator, type Says } from '../../../test/support/actors/authenticator.ts';
 import { userHandle, verifyRegistration } from './webauthn.ts';
 
 const rp = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };

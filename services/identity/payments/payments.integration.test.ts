@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from '../../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.ts';
-import { atOnce } from '../../../test/support/stack.ts';
+import { callerOf, PAYOUT, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 import { day, moment } from '../mailer/mail-text.ts';
 import { claimMails, insertNotice, insertSignInMail, purgeHandledEvents } from '../mails/store.ts';
 import { purgeSpendingDays } from './store.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { callerOf, startIdentity } from '../../../test/support/identity.ts';
-import { atOnce } from '../../../test/support/stack.ts';
+import { callerOf, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 import { securityNoted } from '../mails/on-settlement-security-noted.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;

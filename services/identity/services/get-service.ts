@@ -2,7 +2,7 @@ import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { FeeRule } from '../../../shared/lib/fee.ts';
+import type { FeeRule } from '../../../shared/lib/money/fee.ts';
 import { findServiceRow } from './store.ts';
 import { showService } from './view.ts';
 

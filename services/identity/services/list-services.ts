@@ -1,7 +1,7 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { FeeRule } from '../../../shared/lib/fee.ts';
+import type { FeeRule } from '../../../shared/lib/money/fee.ts';
 import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
 import { listServiceRows } from './store.ts';
 import { showService } from './view.ts';

@@ -1,6 +1,6 @@
 import { invalid } from '../../../shared/contract/errors.ts';
-import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/fee.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/money/fee.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 
 /**
  * The price of a service in micro-units. A quote must exceed its fee (docs/spec/decisions.md,

@@ -2,11 +2,17 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { IdempotencyKey } from '../../../shared/contract/idempotency.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { startPurgeCalls } from '../../../shared/idempotency/store.ts';
-import { keyHash } from '../../../shared/lib/key-text.ts';
-import { callerOf, codeOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../../test/support/identity.ts';
-import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { keyHash } from '../../../shared/lib/tokens/key-text.ts';
+import { repeatUntilAnswered } from '../../../test/support/base/repeat-until-answered.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import {
+  callerOf,
+  codeOf,
+  PAYOUT,
+  REFUSED_PAYOUT,
+  startIdentity,
+} from '../../../test/support/fixtures/identity.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 
 /** docs/adr/0017-idempotency-keys.md, for the operations whose answer contains a secret. */
 let running: Awaited<ReturnType<typeof startIdentity>>;

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { keyHash, parseKeyText } from '../../../shared/lib/key-text.ts';
-import { callerOf, codeOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../../test/support/identity.ts';
+import { keyHash, parseKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import {
+  callerOf,
+  codeOf,
+  PAYOUT,
+  REFUSED_PAYOUT,
+  startIdentity,
+} from '../../../test/support/fixtures/identity.ts';
 import { moment } from '../mailer/mail-text.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;

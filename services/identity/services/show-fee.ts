@@ -1,7 +1,7 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/fee.ts';
-import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/money/fee.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
 
 /** GET /v1/services/fee: what a price leaves to the vendor, before a service has it. */
 export const showFee =

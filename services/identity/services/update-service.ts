@@ -4,7 +4,7 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Db } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { requireFresh } from '../../../shared/lib/step-up.ts';
+import { requireFresh } from '../../../shared/lib/tokens/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
 import type { Peers } from '../peers.ts';
 import type { Terms } from '../terms.ts';

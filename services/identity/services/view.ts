@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/fee.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/money/fee.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { ServiceRow } from './store.ts';
 
 type Terms = Omit<NonNullable<z.infer<typeof identity.internal.findService.output>>, 'account_id'>;

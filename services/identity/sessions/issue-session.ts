@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Session } from '../../../shared/contract/identity/sign-in.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
-import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../../shared/lib/access-token.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { SigningKey } from '../../../shared/lib/keys.ts';
+import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import type { SigningKey } from '../../../shared/lib/tokens/keys.ts';
 import { refreshToken } from './model/tokens.ts';
 import type { SessionRow } from './store/sessions.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { callerOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
-import { tally } from '../../../test/support/stack.ts';
+import { callerOf, PAYOUT, type Session, startIdentity } from '../../../test/support/fixtures/identity.ts';
+import { tally } from '../../../test/support/servers/stack.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {

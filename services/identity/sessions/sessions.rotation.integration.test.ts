@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { callerOf, PAYOUT, startIdentity, tokenIn } from '../../../test/support/identity.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import { callerOf, PAYOUT, startIdentity, tokenIn } from '../../../test/support/fixtures/identity.ts';
 
 /** IDENTITY_SECRET and CURSOR_KEY are replaced in the three steps of docs/signing-keys.md. */
 let running: Awaited<ReturnType<typeof startIdentity>>;

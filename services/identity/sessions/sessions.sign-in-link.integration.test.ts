@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
-import { verifyAccessToken } from '../../../shared/lib/access-token.ts';
-import { callerOf, startIdentity, tokenIn } from '../../../test/support/identity.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { verifyAccessToken } from '../../../shared/lib/tokens/access-token.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import { callerOf, startIdentity, tokenIn } from '../../../test/support/fixtures/identity.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import { insertNotice } from '../mails/store.ts';
 import { issueSession, type SessionIssuer } from '../sessions/issue-session.ts';
 import { refreshOutcome } from '../sessions/model/session.ts';

@@ -24,7 +24,7 @@ create table quotes (
   quote_amount bigint not null check (quote_amount > 0),
   fee_amount bigint not null check (fee_amount >= 0 and fee_amount < quote_amount),
   redeem_window_seconds integer not null,
-  -- Packed (shared/lib/packed-token.ts).
+  -- Packed (shared/lib/tokens/packed-token.ts).
   quote_token bytea not null,
   expires_at timestamptz not null,
   created_at timestamptz not null,

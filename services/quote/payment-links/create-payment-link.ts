@@ -4,7 +4,7 @@ import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import { amountsOf, preparePayout } from '../quotes/price.ts';
 import { scopeOf } from '../quotes/view.ts';

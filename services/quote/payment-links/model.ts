@@ -1,6 +1,6 @@
 import { LINK_KEY } from '../../../shared/contract/quote.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import { displayUsdc } from '../../../shared/lib/usdc.ts';
+import { displayUsdc } from '../../../shared/lib/money/usdc.ts';
 
 type Link = {
   payment_link_id: string;

@@ -3,7 +3,7 @@ import { conflict, notFound, ServiceError } from '../../../shared/contract/error
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import type { Peers, Service } from '../peers.ts';
 import { newQuote, type QuoteSigner } from '../quotes/new-quote.ts';
 import { amountsOf, preparePayout } from '../quotes/price.ts';

@@ -2,7 +2,7 @@ import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { clientOfCall } from '../../../shared/lib/call-client.ts';
-import { displayUsdc } from '../../../shared/lib/usdc.ts';
+import { displayUsdc } from '../../../shared/lib/money/usdc.ts';
 import type { Peers } from '../peers.ts';
 import { deleteUnusedLinkQuote } from '../quotes/store.ts';
 import { findPhoneLink } from './describe-phone-payment.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { PaymentLink } from '../../../shared/contract/quote.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { Terms } from '../terms.ts';
 import type { PaymentLinkRow } from './store.ts';
 

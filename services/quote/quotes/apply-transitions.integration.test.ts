@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connectPool, type Pool } from '../../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
 import { applyTransitions } from './apply-transitions.ts';
 import type { SettlementState } from './model/status.ts';
 import { findQuote, insertQuotes } from './store.ts';

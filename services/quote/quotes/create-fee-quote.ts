@@ -3,7 +3,7 @@ import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import { newQuote, type QuoteSigner, showNewQuote } from './new-quote.ts';
 import { insertQuotes } from './store.ts';
 

@@ -8,12 +8,12 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import type { Handlers } from '../../../shared/contract/service.ts';
 import { connectPool, type Pool, sql } from '../../../shared/db/pool.ts';
 import { idempotentCalls } from '../../../shared/idempotency/calls.ts';
-import { privateKeyFromSeed } from '../../../shared/lib/ed25519.ts';
+import { privateKeyFromSeed } from '../../../shared/lib/chain/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
+import { createTestBus, type TestBus } from '../../../test/support/servers/bus.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { create } from './create.ts';
 
 /**

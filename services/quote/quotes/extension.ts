@@ -4,9 +4,9 @@ import type { CaptureTerms } from '../../../shared/contract/quote/capture.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import type { Db } from '../../../shared/db/pool.ts';
-import { storedClaims } from '../../../shared/lib/compact-token.ts';
-import { feeMicro } from '../../../shared/lib/fee.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { feeMicro } from '../../../shared/lib/money/fee.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
 import { findQuote, type QuoteScope } from './store.ts';
 
 type Input = z.infer<typeof quote.operations.create.input>;

@@ -4,13 +4,13 @@ import type { Bus } from '../../../shared/bus/connect.ts';
 import { quote } from '../../../shared/contract/index.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { connectPool, type Pool } from '../../../shared/db/pool.ts';
-import { signToken } from '../../../shared/lib/compact-token.ts';
-import { privateKeyFromSeed } from '../../../shared/lib/ed25519.ts';
+import { privateKeyFromSeed } from '../../../shared/lib/chain/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
-import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
+import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
+import { createTestBus, type TestBus } from '../../../test/support/servers/bus.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
+import { type ServiceProcess, startService } from '../../../test/support/servers/service-process.ts';
 import { insertQuotes } from './store.ts';
 
 /**

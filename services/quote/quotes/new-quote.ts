@@ -1,9 +1,9 @@
 import type { CaptureTerms } from '../../../shared/contract/quote/capture.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { signToken, storedClaims } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import { signToken, storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
 import type { Terms } from '../terms.ts';
 import type { NewQuote } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { Records } from '../../../shared/boot.ts';
 import { conflict, invalid } from '../../../shared/contract/errors.ts';
-import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
+import { type FeeRule, feeMicro } from '../../../shared/lib/money/fee.ts';
 import type { Peers, Reservation, Service } from '../peers.ts';
 
 /**

@@ -15,8 +15,8 @@ import {
   stopFixture,
   testBus,
   underWay,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 import type { Peers } from '../peers.ts';
 import { quoteStatus } from './model/status.ts';
 import { querySettlement } from './query-settlement.ts';

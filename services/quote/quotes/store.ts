@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
 import { insertEvents, isoText, type OutboxRow, outboxRow } from '../../../shared/events/outbox.ts';
-import { packedToken, packToken } from '../../../shared/lib/packed-token.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
+import { packedToken, packToken } from '../../../shared/lib/tokens/packed-token.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 import {
   type QuoteStatus,

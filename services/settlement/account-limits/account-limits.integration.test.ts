@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
-import { payOut, refusal, USDC } from '../../../test/support/outgoing-calls.ts';
+import { payOut, refusal, USDC } from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   admin,
   base,
@@ -17,11 +17,11 @@ import {
   underWay,
   until,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { newPayee } from '../../../test/support/settlement-outgoing.ts';
-import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { newPayee } from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { consumer, wallets } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { WRONG_DELEGATES } from '../../../test/support/fixtures/settlement/wrong-delegates.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 
 beforeAll(startFixture, 300_000);
 afterAll(async () => {

@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
 import { securityNote } from '../../../shared/events/security-note.ts';
-import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
 import { lockAccountLimits, updateLimitsOf } from '../delegates/store.ts';
 import { showLimits } from './view.ts';
 

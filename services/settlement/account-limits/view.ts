@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { remainingMicro, resetOf } from '../delegates/model.ts';
 import type { DelegateRow } from '../delegates/store.ts';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { ANY_PAYEE, payOut, RESOURCE } from '../../../test/support/outgoing-calls.ts';
-import { publishEvent } from '../../../test/support/publish.ts';
+import { ANY_PAYEE, payOut, RESOURCE } from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   admin,
   base,
@@ -11,8 +10,9 @@ import {
   stopFixture,
   testBus,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { publishEvent } from '../../../test/support/servers/publish.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
-import type { CloseAuthorizations } from '../settlements/close-authorizations.ts';
+import type { CloseAuthorizations } from '../authorizations/close-authorizations.ts';
 
 /**
  * Closes what a frozen account has authorized, and what was authorized for it: what is captured of

@@ -23,10 +23,10 @@ import {
   stopFixture,
   underWay,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { PAYOUT, vendor } from '../../../test/support/settlement-quotes.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { PAYOUT, vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { upsertDelegate } from '../delegates/upsert-delegate.ts';
 import { recordApproval } from './record-approval.ts';
 import { requestApproval } from './request-approval.ts';

@@ -3,7 +3,7 @@ import type { Db, Pool } from '../../../shared/db/pool.ts';
 import { event } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { type ApprovalRow, findApprovalRow } from './store/approvals.ts';
 import { approvalEvent } from './view.ts';
 

@@ -5,7 +5,7 @@ import { event } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { declined } from '../declines/model.ts';
 import {
   type ApprovalRow,

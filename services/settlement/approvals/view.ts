@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Approval } from '../../../shared/contract/settlement.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { ApprovalRow, Scope } from './store/approvals.ts';
 
 /** The caller's scope. */

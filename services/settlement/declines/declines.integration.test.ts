@@ -11,7 +11,7 @@ import {
   refusal,
   replica,
   seller,
-} from '../../../test/support/declines.ts';
+} from '../../../test/support/fixtures/settlement/declines.ts';
 import {
   admin,
   base,
@@ -28,10 +28,10 @@ import {
   stopFixture,
   underWay,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
-import { atOnce } from '../../../test/support/stack.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 import { purgeOldDeclines } from './purge.ts';
 
 beforeAll(startFixture, 60_000);

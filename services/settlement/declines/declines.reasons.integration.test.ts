@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { list, type Payer, payWith, refusal } from '../../../test/support/declines.ts';
+import { list, type Payer, payWith, refusal } from '../../../test/support/fixtures/settlement/declines.ts';
 import {
   database,
   delegateOf,
@@ -13,9 +13,9 @@ import {
   startFixture,
   stopFixture,
   underWay,
-} from '../../../test/support/settlement.ts';
-import { consumer, frozen } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer, frozen } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 import { denyApproval } from '../approvals/deny-approval.ts';
 
 beforeAll(startFixture, 60_000);

@@ -2,8 +2,8 @@ import { type ErrorExtras, ServiceError } from '../../../shared/contract/errors.
 import { COUNTED_CAPS, type CountedCap, LIMITS, type LimitName } from '../../../shared/contract/limits.ts';
 import { DECLINES, type DeclineReason } from '../../../shared/contract/settlement.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
-import { displayUsdc } from '../../../shared/lib/usdc.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import { displayUsdc } from '../../../shared/lib/money/usdc.ts';
 import { PERIODS, resetOf } from '../delegates/model.ts';
 
 /**

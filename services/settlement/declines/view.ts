@@ -3,7 +3,7 @@ import type { EventPayload } from '../../../shared/contract/events.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import { type Decline, VENDOR_CODE } from '../../../shared/contract/settlement.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { figuresShown } from './model.ts';
 import type { DeclineRow, Scope } from './store.ts';
 

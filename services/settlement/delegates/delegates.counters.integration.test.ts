@@ -5,24 +5,24 @@ import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import { connectPool, type Pool } from '../../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
-import { HASH } from '../../../test/support/settlement.ts';
-import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
+import { HASH } from '../../../test/support/fixtures/settlement/settlement.ts';
+import { WRONG_DELEGATES } from '../../../test/support/fixtures/settlement/wrong-delegates.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
 import { upsertPayer } from '../payers/store.ts';
-import { refundOf } from '../refunds/model.ts';
-import { insertReservation, releaseReservation } from '../refunds/store.ts';
-import { acceptAttempts, type Candidate } from '../settlements/store/accept-attempts.ts';
-import { type ConsumeRequest, recordConsumptions } from '../settlements/store/consumptions.ts';
-import { recordExpired } from '../settlements/store/expire.ts';
+import { acceptAttempts, type Candidate } from '../record/store/accept-attempts.ts';
+import { type ConsumeRequest, recordConsumptions } from '../record/store/consumptions.ts';
+import { recordExpired } from '../record/store/expire.ts';
 import {
   type Confirmation,
   recordConfirmed,
   recordFailed,
   recordReopened,
-} from '../settlements/store/record-progress.ts';
-import { type RedeemRequest, recordRedeems } from '../settlements/store/redeem.ts';
-import { lockRefundable } from '../settlements/store/refundable.ts';
+} from '../record/store/record-progress.ts';
+import { type RedeemRequest, recordRedeems } from '../record/store/redeem.ts';
+import { lockRefundable } from '../record/store/refundable.ts';
+import { refundOf } from '../refunds/model.ts';
+import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { upsertCaps } from './store.ts';
 
 /**

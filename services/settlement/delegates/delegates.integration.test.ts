@@ -23,12 +23,12 @@ import {
   until,
   untilChainStatus,
   untilEventsHandled,
-} from '../../../test/support/settlement.ts';
-import { consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
-import { settle } from '../settlements/settle.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer, snapshots, wallets } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { WRONG_DELEGATES } from '../../../test/support/fixtures/settlement/wrong-delegates.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
+import { settle } from '../settling/settle.ts';
 import { upsertDelegate } from './upsert-delegate.ts';
 
 beforeAll(startFixture);

@@ -2,7 +2,7 @@ import { byName, CAPS } from '../../../shared/contract/limits.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import type { CloseAuthorizations } from './model.ts';
 import { upsertCaps } from './store.ts';
 import { showDelegate } from './view.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { byName, CAPS, COUNTED_CAPS, type CountedCap } from '../../../shared/contract/limits.ts';
 import type { DelegateSpending } from '../../../shared/contract/settlement.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { remainingMicro, resetOf } from './model.ts';
 import { type DelegateRow, usedOf } from './store.ts';
 

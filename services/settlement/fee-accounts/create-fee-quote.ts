@@ -2,7 +2,7 @@ import type { Records } from '../../../shared/boot.ts';
 import { conflict } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import type { ServiceTerms } from '../terms.ts';
 import { owedMicro } from './model.ts';

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { PLATFORM_ACCOUNT_ID, PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
-import { waitingForLocks } from '../../../test/support/database.ts';
-import { callsOf, type Key, newKey, owedOf, pendingRow } from '../../../test/support/incoming-calls.ts';
+import {
+  callsOf,
+  type Key,
+  newKey,
+  owedOf,
+  pendingRow,
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
 import {
   admin,
   callAs,
@@ -12,9 +17,10 @@ import {
   stopFixture,
   until,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { newTransaction, txOf } from '../../../test/support/settlement-incoming.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { newTransaction, txOf } from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { waitingForLocks } from '../../../test/support/servers/database.ts';
 
 /** The fees that x402 payments accrue, over payments that fail and accounts that pay. */
 beforeAll(startFixture, 180_000);

@@ -1,8 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { call } from '../../../shared/bus/call.ts';
 import { settlement } from '../../../shared/contract/index.ts';
-import { confirm, type Key, newKey, owedOf } from '../../../test/support/incoming-calls.ts';
-import { callAs, operator, outcome, startFixture, stopFixture } from '../../../test/support/settlement.ts';
+import {
+  confirm,
+  type Key,
+  newKey,
+  owedOf,
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
+import {
+  callAs,
+  operator,
+  outcome,
+  startFixture,
+  stopFixture,
+} from '../../../test/support/fixtures/settlement/settlement.ts';
 import {
   FEE_PAYER,
   hashOf,
@@ -12,7 +23,7 @@ import {
   SOURCE,
   submitter,
   txOf,
-} from '../../../test/support/settlement-incoming.ts';
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 
 /** Payments that a vendor accepts with its own offer. */
 beforeAll(startFixture, 180_000);

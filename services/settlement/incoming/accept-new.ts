@@ -1,17 +1,17 @@
 import type { Records } from '../../../shared/boot.ts';
 import { accountFrozen } from '../../../shared/contract/errors.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { recordAccepted } from '../core/accept.ts';
+import type { TermsCache } from '../core/terms-cache.ts';
 import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
 import type { Peers } from '../peers.ts';
-import { recordAccepted } from '../settlements/accept.ts';
 import {
   findByExternalId,
   findByMessage,
   type IncomingRow,
   isQuotePaid,
   type NewIncomingPayment,
-} from '../settlements/store/incoming-payments.ts';
-import type { TermsCache } from '../settlements/terms-cache.ts';
+} from '../record/store/incoming-payments.ts';
 import type { ServiceTerms } from '../terms.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
 import type { Refusal } from './model/refusal.ts';

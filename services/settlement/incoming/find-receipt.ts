@@ -1,6 +1,6 @@
 import type { Records } from '../../../shared/boot.ts';
 import { makeReceipt, type ReceiptDeps } from '../receipts/get-receipt.ts';
-import { getSettlement } from '../settlements/store/settlements.ts';
+import { getSettlement } from '../record/store/settlements.ts';
 
 export type FindReceiptDeps = ReceiptDeps & Pick<Records, 'pool' | 'logger'>;
 

@@ -1,6 +1,6 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import type { ServiceTerms } from '../terms.ts';
 import { mppNetworkOf, TOKEN_PROGRAM } from './model/networks.ts';

@@ -9,8 +9,8 @@ import {
   type NewIncomingPayment,
   recordHandOuts,
   recordIncomingRedeems,
-} from '../settlements/store/incoming-payments.ts';
-import { insertSigningLast, type OpenLimits } from '../settlements/store/signs-last.ts';
+} from '../record/store/incoming-payments.ts';
+import { insertSigningLast, type OpenLimits } from '../record/store/signs-last.ts';
 
 /** The statements that many payments of other protocols share. */
 export type IncomingGroupCommit = ReturnType<typeof createIncomingGroupCommit>;

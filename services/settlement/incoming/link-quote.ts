@@ -1,9 +1,9 @@
 import { invalid } from '../../../shared/contract/errors.ts';
 import { LINK_KEY, LinkScope } from '../../../shared/contract/quote.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import { readToken } from '../../../shared/lib/compact-token.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
-import { claimQuote } from '../settlements/claim.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
+import { readToken } from '../../../shared/lib/tokens/compact-token.ts';
+import { claimQuote } from '../core/claim.ts';
 import type { ServiceTerms } from '../terms.ts';
 import type { Refusal } from './model/refusal.ts';
 import type { IncomingOrder } from './order.ts';

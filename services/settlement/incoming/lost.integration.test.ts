@@ -1,8 +1,24 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { callsOf, changeService, confirm, type Key, newKey } from '../../../test/support/incoming-calls.ts';
-import { refusal } from '../../../test/support/outgoing-calls.ts';
-import { admin, callAs, startFixture, stopFixture } from '../../../test/support/settlement.ts';
-import { hashOf, newTransaction, SOURCE, submitter } from '../../../test/support/settlement-incoming.ts';
+import {
+  callsOf,
+  changeService,
+  confirm,
+  type Key,
+  newKey,
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
+import { refusal } from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
+import {
+  admin,
+  callAs,
+  startFixture,
+  stopFixture,
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  hashOf,
+  newTransaction,
+  SOURCE,
+  submitter,
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 
 /** Payments that are refused as new ones after a restore, which may have lost their record. */
 let key: Key;

@@ -5,7 +5,14 @@ import type { Bus } from '../../../shared/bus/connect.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
-import { confirm, type Key, newKey, owedOf, rowOf } from '../../../test/support/incoming-calls.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
+import {
+  confirm,
+  type Key,
+  newKey,
+  owedOf,
+  rowOf,
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
 import {
   admin,
   callAs,
@@ -17,9 +24,14 @@ import {
   startFixture,
   stopFixture,
   testBus,
-} from '../../../test/support/settlement.ts';
-import { hashOf, newTransaction, PAYER, submitter, txOf } from '../../../test/support/settlement-incoming.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  hashOf,
+  newTransaction,
+  PAYER,
+  submitter,
+  txOf,
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
 import { resumeIncoming } from './resume-incoming.ts';
 

@@ -1,9 +1,9 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
 import type { Peers } from '../peers.ts';
-import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
+import { type ApplyProgress, refusedProgress } from '../record/model/progress.ts';
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
 import { asOpen } from './as-open.ts';
 import { EXPIRED, isPayable, type LinkQuoteDeps, orderOfLink, readLinkQuote } from './link-quote.ts';

@@ -3,8 +3,8 @@ import { forward } from '../../../shared/bus/call.ts';
 import type { Bus } from '../../../shared/bus/connect.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
+import { assemble, messageOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { assemble, messageOf } from '../../../shared/lib/wire-transaction.ts';
 import {
   callsOf,
   changeService,
@@ -13,7 +13,7 @@ import {
   newKey,
   pendingRow,
   rowOf,
-} from '../../../test/support/incoming-calls.ts';
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
 import {
   admin,
   callAs,
@@ -25,9 +25,14 @@ import {
   startFixture,
   stopFixture,
   testBus,
-} from '../../../test/support/settlement.ts';
-import { hashOf, newTransaction, submitter, txOf } from '../../../test/support/settlement-incoming.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  hashOf,
+  newTransaction,
+  submitter,
+  txOf,
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 import { redeemLinkPayment } from './redeem-link-payment.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
-import { failedError, moneyMovedBy } from '../settlements/model/refusal.ts';
+import { failedError, moneyMovedBy } from '../record/model/refusal.ts';
 import { QUOTE_SETTLED } from './accept-new.ts';
 import { type FindReceiptDeps, findReceipt } from './find-receipt.ts';
 import {

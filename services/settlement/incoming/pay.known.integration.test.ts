@@ -10,7 +10,7 @@ import {
   pendingRow,
   rowOf,
   sent,
-} from '../../../test/support/incoming-calls.ts';
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
 import {
   admin,
   callAs,
@@ -20,7 +20,7 @@ import {
   stopFixture,
   untilChainStatus,
   untilEventsHandled,
-} from '../../../test/support/settlement.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
 import {
   FEE_PAYER,
   hashOf,
@@ -30,9 +30,9 @@ import {
   submitter,
   txOf,
   x402Request,
-} from '../../../test/support/settlement-incoming.ts';
-import { getAccountActivity } from '../settlements/get-account-activity.ts';
-import { getSettlementActivity } from '../settlements/get-settlement-activity.ts';
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
+import { getAccountActivity } from '../reading/get-account-activity.ts';
+import { getSettlementActivity } from '../reading/get-settlement-activity.ts';
 import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
 import { x402Settle } from './x402-settle.ts';
 

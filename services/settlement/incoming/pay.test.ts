@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { assemble } from '../../../shared/lib/wire-transaction.ts';
+import { assemble } from '../../../shared/lib/chain/wire-transaction.ts';
 import { type PayDeps, pay } from './pay.ts';
 
 /** As chain-submitter answers a call that cannot read the chain: this call has done nothing. */

@@ -1,10 +1,10 @@
 import type { Waiting } from '../../../shared/bus/wake.ts';
-import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
+import { carryOut, type NotAccepted } from '../core/carry-out.ts';
+import { POLL_MS, waitForEnd, withWaiter } from '../core/wait.ts';
 import type { Peers } from '../peers.ts';
-import { carryOut, type NotAccepted } from '../settlements/carry-out.ts';
-import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
-import { findByMessage, type IncomingRow } from '../settlements/store/incoming-payments.ts';
-import { POLL_MS, waitForEnd, withWaiter } from '../settlements/wait.ts';
+import { type ApplyProgress, refusedProgress } from '../record/model/progress.ts';
+import { findByMessage, type IncomingRow } from '../record/store/incoming-payments.ts';
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
 import { asOpen } from './as-open.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';

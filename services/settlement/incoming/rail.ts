@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { IncomingRail } from '../../../shared/contract/settlement.ts';
 import { sql } from '../../../shared/db/pool.ts';
-import type { Rail } from '../settlements/rail.ts';
-import { type IncomingRow, isIncoming } from '../settlements/store/incoming-payments.ts';
+import type { Rail } from '../core/rail.ts';
+import { type IncomingRow, isIncoming } from '../record/store/incoming-payments.ts';
 
 const Claimed = z.object({
   settlement_id: z.string(),

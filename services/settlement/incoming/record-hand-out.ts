@@ -2,8 +2,8 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
+import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
+import { END_BATCH_WINDOW_MS } from '../record/events.ts';
 import type { IncomingGroupCommit } from './group-commit.ts';
 
 export type RedeemDeps = { group: Pick<IncomingGroupCommit, 'redeem'>; relay: Outbox; waiting: Waiting };

@@ -1,10 +1,10 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
-import { recordRedeems } from '../settlements/store/redeem.ts';
-import { findSettlement, type SettlementRow } from '../settlements/store/settlements.ts';
+import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
+import { END_BATCH_WINDOW_MS } from '../record/events.ts';
+import { recordRedeems } from '../record/store/redeem.ts';
+import { findSettlement, type SettlementRow } from '../record/store/settlements.ts';
 import { type RedeemDeps, redeemIncoming } from './record-hand-out.ts';
 
 type Deps = RedeemDeps & { pool: Pool };

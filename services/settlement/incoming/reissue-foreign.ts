@@ -2,8 +2,8 @@ import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { recordReissue } from '../settlements/store/incoming-payments.ts';
-import { findSettlementInScope } from '../settlements/store/settlements.ts';
+import { recordReissue } from '../record/store/incoming-payments.ts';
+import { findSettlementInScope } from '../record/store/settlements.ts';
 
 const REFUSED =
   'only an x402 payment whose success was handed out, that is on chain and of which nothing is refunded can be reissued';

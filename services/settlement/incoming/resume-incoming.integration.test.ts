@@ -8,9 +8,15 @@ import {
   newKey,
   pendingRow,
   sent,
-} from '../../../test/support/incoming-calls.ts';
-import { admin, database, deps, startFixture, stopFixture } from '../../../test/support/settlement.ts';
-import { newTransaction, SOURCE } from '../../../test/support/settlement-incoming.ts';
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
+import {
+  admin,
+  database,
+  deps,
+  startFixture,
+  stopFixture,
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { newTransaction, SOURCE } from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
 import { resumeIncoming } from './resume-incoming.ts';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
-import { type ClosingResumeDeps, resumeByClosing } from '../settlements/resume.ts';
-import { findLostSince } from '../settlements/store/restores.ts';
+import { type ClosingResumeDeps, resumeByClosing } from '../core/resume.ts';
+import { findLostSince } from '../record/store/restores.ts';
 import { INCOMING } from './rail.ts';
 
 type CloseIncoming = (typeof chainSubmitter.internal.closeIncoming)['input'];

@@ -1,6 +1,6 @@
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import type { Peers } from '../peers.ts';
 
 /** The vendor of a payment: the service of the key that calls. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import {
   callsOf,
   confirm,
@@ -11,7 +12,7 @@ import {
   pendingRow,
   rowOf,
   sent,
-} from '../../../test/support/incoming-calls.ts';
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
 import {
   admin,
   base,
@@ -23,7 +24,7 @@ import {
   publishProgress,
   startFixture,
   stopFixture,
-} from '../../../test/support/settlement.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
 import {
   hashOf,
   NETWORK,
@@ -32,8 +33,7 @@ import {
   submitter,
   txOf,
   withOtherSlot,
-} from '../../../test/support/settlement-incoming.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
 import { resumeIncoming } from './resume-incoming.ts';
 

@@ -7,8 +7,8 @@ import {
   pendingRow,
   rowOf,
   sent,
-} from '../../../test/support/incoming-calls.ts';
-import { callAs, startFixture, stopFixture } from '../../../test/support/settlement.ts';
+} from '../../../test/support/fixtures/settlement/incoming-calls.ts';
+import { callAs, startFixture, stopFixture } from '../../../test/support/fixtures/settlement/settlement.ts';
 import {
   FEE_PAYER,
   NETWORK,
@@ -16,7 +16,7 @@ import {
   PAYER,
   SOURCE,
   x402Request,
-} from '../../../test/support/settlement-incoming.ts';
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 
 /** Requests of x402 that are refused, and verify. */
 beforeAll(startFixture, 180_000);

@@ -29,7 +29,7 @@ create table settlements (
   delegate_day date,
   wallet_id text collate "C" references payers,
   quote_id text collate "C",
-  -- Packed (shared/lib/packed-token.ts), as is settlement_token.
+  -- Packed (shared/lib/tokens/packed-token.ts), as is settlement_token.
   quote_token bytea,
   -- The scope of the quote. Null: it has none. Not jsonb, so that it is shown as it was given.
   scope json,

@@ -4,8 +4,8 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
 import { type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
 import type { Peers } from '../peers.ts';
-import type { ApplyProgress } from '../settlements/model/progress.ts';
-import { getSettlement } from '../settlements/store/settlements.ts';
+import type { ApplyProgress } from '../record/model/progress.ts';
+import { getSettlement } from '../record/store/settlements.ts';
 import { getUnsigned, searchUnsigned, type UnsignedDeps } from './unsigned.ts';
 
 export type EndUnsignedDeps = UnsignedDeps & Pick<Peers, 'closeOutgoing'> & { applyProgress: ApplyProgress };

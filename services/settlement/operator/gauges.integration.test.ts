@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createLogger } from '../../../shared/lib/logger.ts';
-import { registerGauges } from '../../../shared/lib/metrics.ts';
-import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry.ts';
-import { scrape } from '../../../test/support/scrape.ts';
+import { createLogger } from '../../../shared/lib/telemetry/logger.ts';
+import { registerGauges } from '../../../shared/lib/telemetry/metrics.ts';
+import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry/telemetry.ts';
 import {
   base,
   database,
@@ -18,10 +17,11 @@ import {
   underWay,
   until,
   untilEventsHandled,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { expireSettlements } from '../settlements/expire-settlements.ts';
-import { resumeSettlements } from '../settlements/resume-settlements.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { scrape } from '../../../test/support/servers/scrape.ts';
+import { expireSettlements } from '../delivering/expire-settlements.ts';
+import { resumeSettlements } from '../settling/resume-settlements.ts';
 import { collectAttempts } from './gauges.ts';
 
 let telemetry: Telemetry;

@@ -1,8 +1,8 @@
 import { type HourlyLimits, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
-import { ATTEMPT_STATES } from '../../../shared/lib/metrics-catalog.ts';
-import { countAttemptsUnderWay } from '../settlements/store/attempts-under-way.ts';
+import type { GaugeCollector } from '../../../shared/lib/telemetry/metrics.ts';
+import { ATTEMPT_STATES } from '../../../shared/lib/telemetry/metrics-catalog.ts';
+import { countAttemptsUnderWay } from '../record/store/attempts-under-way.ts';
 import { getPausedSeconds } from './store.ts';
 
 /** The attempts under way and what they hold, queried at each scrape. */

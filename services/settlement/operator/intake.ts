@@ -1,6 +1,6 @@
 import type { Db } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { countAttemptsUnderWay } from '../settlements/store/attempts-under-way.ts';
+import { countAttemptsUnderWay } from '../record/store/attempts-under-way.ts';
 
 /**
  * Since when payments are paused, and how many accepted ones are under way. An authorization can

@@ -3,7 +3,7 @@ import { call } from '../../../shared/bus/call.ts';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import type { Decision } from '../../../shared/contract/operator.ts';
-import { authorize, voidIt } from '../../../test/support/authorizations.ts';
+import { authorize, voidIt } from '../../../test/support/fixtures/settlement/authorizations.ts';
 import {
   admin,
   base,
@@ -21,9 +21,13 @@ import {
   stopFixture,
   underWay,
   until,
-} from '../../../test/support/settlement.ts';
-import { attemptReport, consumer, frozen } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  attemptReport,
+  consumer,
+  frozen,
+} from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 import { collectIntake } from './gauges.ts';
 
 /** Tests the operators' changes, and the parts of a settle that they must not affect. */

@@ -7,7 +7,7 @@ import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
 import type { Peers } from '../peers.ts';
-import { findSettlement, type SettlementRow } from '../settlements/store/settlements.ts';
+import { findSettlement, type SettlementRow } from '../record/store/settlements.ts';
 
 const SUBJECT = eventSubject('chain-submitter.settleProgressed');
 

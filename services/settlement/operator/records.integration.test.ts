@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { call } from '../../../shared/bus/call.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { authorize, extensionOf } from '../../../test/support/authorizations.ts';
+import { authorize, extensionOf } from '../../../test/support/fixtures/settlement/authorizations.ts';
 import {
   admin,
   base,
@@ -19,9 +19,9 @@ import {
   stopFixture,
   underWay,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 
 /** Tests what an operator gets about a payment by findRecords. */
 beforeAll(startFixture, 60_000);

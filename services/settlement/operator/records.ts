@@ -9,7 +9,7 @@ import {
   type RecordFinder,
   textArray,
 } from '../../../shared/operator/records.ts';
-import { isOutgoingPayment } from '../settlements/store/conditions.ts';
+import { isOutgoingPayment } from '../record/store/conditions.ts';
 
 const Payment = z.object({
   settlement_id: z.string(),

@@ -5,10 +5,10 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
-import { settleJob } from '../settlements/events.ts';
-import { QUITTANCE } from '../settlements/quittance-rail.ts';
-import { findSettlement } from '../settlements/store/settlements.ts';
-import { claimSettlement } from '../settlements/store/stalled.ts';
+import { settleJob } from '../record/events.ts';
+import { findSettlement } from '../record/store/settlements.ts';
+import { claimSettlement } from '../record/store/stalled.ts';
+import { QUITTANCE } from '../settling/quittance-rail.ts';
 
 /**
  * Dispatches the job of a payment that is under way immediately, and changes nothing else.

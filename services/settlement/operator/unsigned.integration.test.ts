@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { call } from '../../../shared/bus/call.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { payOut, refusal, USDC } from '../../../test/support/outgoing-calls.ts';
+import { payOut, refusal, USDC } from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   admin,
   database,
@@ -11,9 +11,9 @@ import {
   row,
   startFixture,
   stopFixture,
-} from '../../../test/support/settlement.ts';
-import { newPayee, signer } from '../../../test/support/settlement-outgoing.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { newPayee, signer } from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 
 /** Outgoing payments that a restore leaves undecided, as an operator sees and ends them. */
 beforeAll(startFixture);

@@ -1,10 +1,10 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { LostDeps } from '../outgoing/lost.ts';
 import { isOutgoing, type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
-import { findOutgoing } from '../settlements/store/outgoing-payments.ts';
-import { findLostTime } from '../settlements/store/restores.ts';
+import { findOutgoing } from '../record/store/outgoing-payments.ts';
+import { findLostTime } from '../record/store/restores.ts';
 
 /*
  * Outgoing payments that were accepted and do not end. Those without bytes are ended by the sweep,

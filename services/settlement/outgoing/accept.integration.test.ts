@@ -2,7 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { ANY_PAYEE, payOut, refusal, USDC } from '../../../test/support/outgoing-calls.ts';
+import {
+  ANY_PAYEE,
+  payOut,
+  refusal,
+  USDC,
+} from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   admin,
   capLimits,
@@ -18,12 +23,21 @@ import {
   startFixture,
   stopFixture,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { newPayee, requirementOf, signer } from '../../../test/support/settlement-outgoing.ts';
-import { chainCondition, consumer, frozen, snapshots } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  newPayee,
+  requirementOf,
+  signer,
+} from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import {
+  chainCondition,
+  consumer,
+  frozen,
+  snapshots,
+} from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 import { upsertDelegate } from '../delegates/upsert-delegate.ts';
 import { setPaymentsPaused } from '../operator/set-payments-paused.ts';
-import { acceptOutgoing } from '../settlements/store/accept-outgoing.ts';
+import { acceptOutgoing } from '../record/store/accept-outgoing.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);

@@ -1,11 +1,11 @@
 import type { Records } from '../../../shared/boot.ts';
+import { acceptHolding, type HoldingDeps, recordAccepted } from '../core/accept.ts';
 import type { Payer } from '../payers/store.ts';
-import { acceptHolding, type HoldingDeps, recordAccepted } from '../settlements/accept.ts';
 import {
   acceptOutgoing,
   type OutgoingAttempt,
   type OutgoingEvaluation,
-} from '../settlements/store/accept-outgoing.ts';
+} from '../record/store/accept-outgoing.ts';
 import { OUTGOING } from './rail.ts';
 
 export type AcceptDeps = HoldingDeps & Pick<Records, 'pool'>;

@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { ANY_PAYEE, payOut, refusal, USDC } from '../../../test/support/outgoing-calls.ts';
+import {
+  ANY_PAYEE,
+  payOut,
+  refusal,
+  USDC,
+} from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   admin,
   database,
@@ -10,9 +15,9 @@ import {
   row,
   startFixture,
   stopFixture,
-} from '../../../test/support/settlement.ts';
-import { newPayee, signer } from '../../../test/support/settlement-outgoing.ts';
-import { chainCondition, consumer } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { newPayee, signer } from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { chainCondition, consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 import { resumeOutgoing } from './resume-outgoing.ts';
 
 beforeAll(startFixture);

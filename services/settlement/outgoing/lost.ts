@@ -1,8 +1,8 @@
 import type { Records } from '../../../shared/boot.ts';
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
-import { findLostTime } from '../settlements/store/restores.ts';
+import { findLostTime } from '../record/store/restores.ts';
 import type { OutgoingOrder } from './model/order.ts';
 
 export type LostDeps = Pick<Records, 'pool'> & Pick<Peers, 'findWallet' | 'findLostOutgoing'>;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
+import { repeatUntilAnswered } from '../../../test/support/base/repeat-until-answered.ts';
 import {
   ANY_PAYEE,
   type PaidOut,
@@ -7,8 +8,7 @@ import {
   RESOURCE,
   refusal,
   USDC,
-} from '../../../test/support/outgoing-calls.ts';
-import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
+} from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   callAs,
   delegateOf,
@@ -24,10 +24,14 @@ import {
   stopFixture,
   until,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { newPayee, requirementOf, signer } from '../../../test/support/settlement-outgoing.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { atOnce } from '../../../test/support/stack.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  newPayee,
+  requirementOf,
+  signer,
+} from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);

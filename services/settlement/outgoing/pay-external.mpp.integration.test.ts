@@ -8,7 +8,7 @@ import {
   RESOURCE,
   refusal,
   USDC,
-} from '../../../test/support/outgoing-calls.ts';
+} from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   callAs,
   delegateOf,
@@ -19,12 +19,12 @@ import {
   startFixture,
   stopFixture,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { FEE_PAYER } from '../../../test/support/settlement-incoming.ts';
-import { newPayee, signer } from '../../../test/support/settlement-outgoing.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { MINT } from '../../../test/support/settlement-quotes.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { FEE_PAYER } from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
+import { newPayee, signer } from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { MINT } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { recordApproval } from '../approvals/record-approval.ts';
 
 beforeAll(startFixture);

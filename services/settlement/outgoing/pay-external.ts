@@ -5,21 +5,15 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { count } from '../../../shared/lib/metrics.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import type { ApprovalRequest } from '../approvals/request-approval.ts';
+import { admitOutgoing, type OutgoingAdmissionDeps } from '../core/admission.ts';
+import { carryOut, orRefused } from '../core/carry-out.ts';
+import { contended } from '../core/decision-errors.ts';
+import { delegateOf, isOfAnother, type PayingCaller, partyOf, walletIdOf } from '../core/paying-caller.ts';
 import { listPayersAfterAcceptance } from '../payers/store.ts';
-import { admitOutgoing, type OutgoingAdmissionDeps } from '../settlements/admission.ts';
-import { carryOut, orRefused } from '../settlements/carry-out.ts';
-import { contended } from '../settlements/decision-errors.ts';
-import { refusalOf } from '../settlements/model/refusal.ts';
-import {
-  delegateOf,
-  isOfAnother,
-  type PayingCaller,
-  partyOf,
-  walletIdOf,
-} from '../settlements/paying-caller.ts';
-import { findOutgoingAttempt, type OutgoingRow } from '../settlements/store/outgoing-payments.ts';
+import { refusalOf } from '../record/model/refusal.ts';
+import { findOutgoingAttempt, type OutgoingRow } from '../record/store/outgoing-payments.ts';
 import { type AcceptDeps, accept, type Evaluated } from './accept.ts';
 import { outgoingError } from './decision-errors.ts';
 import { type LostDeps, mayHavePaid } from './lost.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
-import type { Rail } from '../settlements/rail.ts';
-import type { OutgoingAttempt } from '../settlements/store/accept-outgoing.ts';
-import { isOutgoingPayment } from '../settlements/store/conditions.ts';
+import type { Rail } from '../core/rail.ts';
+import type { OutgoingAttempt } from '../record/store/accept-outgoing.ts';
+import { isOutgoingPayment } from '../record/store/conditions.ts';
 
 const Claimed = z.object({
   settlement_id: z.string(),

@@ -6,14 +6,10 @@ import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isOutgoingRail, type settlement } from '../../../shared/contract/settlement.ts';
 import type { Peers } from '../peers.ts';
-import type { ApplyProgress } from '../settlements/model/progress.ts';
-import { isPaid } from '../settlements/model/status.ts';
-import {
-  findSettlementInScope,
-  getSettlement,
-  type SettlementRow,
-} from '../settlements/store/settlements.ts';
-import { scopeOf } from '../settlements/view.ts';
+import type { ApplyProgress } from '../record/model/progress.ts';
+import { isPaid } from '../record/model/status.ts';
+import { findSettlementInScope, getSettlement, type SettlementRow } from '../record/store/settlements.ts';
+import { scopeOf } from '../record/view.ts';
 import { transactionOf } from './model/payment-response.ts';
 
 export type ReportExternalDeps = Pick<Records, 'pool' | 'logger'> &

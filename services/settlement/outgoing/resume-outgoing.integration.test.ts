@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { ANY_PAYEE, payOut, refusal, USDC } from '../../../test/support/outgoing-calls.ts';
+import {
+  ANY_PAYEE,
+  payOut,
+  refusal,
+  USDC,
+} from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   callAs,
   database,
@@ -13,13 +18,17 @@ import {
   spendingOf,
   startFixture,
   stopFixture,
-} from '../../../test/support/settlement.ts';
-import { closeOutgoing, newPayee, signer } from '../../../test/support/settlement-outgoing.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  closeOutgoing,
+  newPayee,
+  signer,
+} from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { expireSettlements } from '../delivering/expire-settlements.ts';
 import { resumeIncoming } from '../incoming/resume-incoming.ts';
-import { expireSettlements } from '../settlements/expire-settlements.ts';
 import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
-import { resumeSettlements } from '../settlements/resume-settlements.ts';
+import { resumeSettlements } from '../settling/resume-settlements.ts';
 import { resumeOutgoing } from './resume-outgoing.ts';
 
 beforeAll(startFixture);

@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { type ClosingResumeDeps, resumeByClosing } from '../settlements/resume.ts';
-import { findOutgoingAttempt } from '../settlements/store/outgoing-payments.ts';
-import { findLostTime } from '../settlements/store/restores.ts';
+import { type ClosingResumeDeps, resumeByClosing } from '../core/resume.ts';
+import { findOutgoingAttempt } from '../record/store/outgoing-payments.ts';
+import { findLostTime } from '../record/store/restores.ts';
 import { type ClaimedOutgoing, OUTGOING } from './rail.ts';
 import { isOutgoing, type Outgoing, paymentOf, timeOf } from './sign.ts';
 

@@ -5,19 +5,15 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { isOutgoingRail, type settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { Payee } from '../../../shared/lib/payees.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import type { Payee } from '../../../shared/lib/money/payees.ts';
+import { mayBePaid } from '../core/carry-out.ts';
 import type { Peers } from '../peers.ts';
-import { mayBePaid } from '../settlements/carry-out.ts';
-import { type ApplyProgress, refusedProgress } from '../settlements/model/progress.ts';
-import { failedError } from '../settlements/model/refusal.ts';
-import { isPaid } from '../settlements/model/status.ts';
-import {
-  findOutgoingAttempt,
-  type OutgoingRow,
-  recordHandedOut,
-} from '../settlements/store/outgoing-payments.ts';
-import { findLostTime } from '../settlements/store/restores.ts';
+import { type ApplyProgress, refusedProgress } from '../record/model/progress.ts';
+import { failedError } from '../record/model/refusal.ts';
+import { isPaid } from '../record/model/status.ts';
+import { findOutgoingAttempt, type OutgoingRow, recordHandedOut } from '../record/store/outgoing-payments.ts';
+import { findLostTime } from '../record/store/restores.ts';
 import { chargeOf } from './model/challenge.ts';
 import { paymentSignature } from './model/payment-signature.ts';
 import { OUTGOING } from './rail.ts';

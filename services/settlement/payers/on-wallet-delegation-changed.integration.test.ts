@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { publishEvent } from '../../../test/support/publish.ts';
 import {
   admin,
   base,
@@ -15,9 +14,10 @@ import {
   storedSnapshot,
   testBus,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
-import { sumSpentSince } from '../settlements/sum-spent-since.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer, snapshots, wallets } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { publishEvent } from '../../../test/support/servers/publish.ts';
+import { sumSpentSince } from '../reading/sum-spent-since.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);

@@ -3,11 +3,11 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { SigningKey } from '../../../shared/lib/keys.ts';
-import { signReceipt } from '../../../shared/lib/receipt.ts';
+import type { SigningKey } from '../../../shared/lib/tokens/keys.ts';
+import { signReceipt } from '../../../shared/lib/tokens/receipt.ts';
 import { findOwner } from '../payers/store.ts';
-import { findSettlementInScope, type SettlementRow } from '../settlements/store/settlements.ts';
-import { scopeOf } from '../settlements/view.ts';
+import { findSettlementInScope, type SettlementRow } from '../record/store/settlements.ts';
+import { scopeOf } from '../record/view.ts';
 import { type ConfirmedRow, claimsOf, type Issuer, type Refunds } from './view.ts';
 
 export type ReceiptDeps = {

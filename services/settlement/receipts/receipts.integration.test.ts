@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { compactVerify } from 'jose';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { ReceiptClaims } from '../../../shared/contract/settlement/receipts.ts';
-import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { confirm, newKey } from '../../../test/support/incoming-calls.ts';
-import { ANY_PAYEE, payOut } from '../../../test/support/outgoing-calls.ts';
+import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
+import { confirm, newKey } from '../../../test/support/fixtures/settlement/incoming-calls.ts';
+import { ANY_PAYEE, payOut } from '../../../test/support/fixtures/settlement/outgoing-calls.ts';
 import {
   callAs,
   database,
@@ -20,11 +20,21 @@ import {
   stopFixture,
   underWay,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { NETWORK, newTransaction, PAYER, txOf } from '../../../test/support/settlement-incoming.ts';
-import { newPayee } from '../../../test/support/settlement-outgoing.ts';
-import { confirmedRefunds, consumer } from '../../../test/support/settlement-peers.ts';
-import { MINT, PAYOUT, publicKeys, vendor } from '../../../test/support/settlement-quotes.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  NETWORK,
+  newTransaction,
+  PAYER,
+  txOf,
+} from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
+import { newPayee } from '../../../test/support/fixtures/settlement/settlement-outgoing.ts';
+import { confirmedRefunds, consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import {
+  MINT,
+  PAYOUT,
+  publicKeys,
+  vendor,
+} from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 
 beforeAll(startFixture, 180_000);
 afterAll(stopFixture, 60_000);

@@ -1,12 +1,12 @@
 import { LINK_KEY, LinkScope } from '../../../shared/contract/quote.ts';
 import type { ReceiptClaims } from '../../../shared/contract/settlement/receipts.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { storedClaims } from '../../../shared/lib/compact-token.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
-import { type Payee, payeesOf } from '../../../shared/lib/payees.ts';
-import { itemOf } from '../settlements/model/item.ts';
-import type { SettlementRow } from '../settlements/store/settlements.ts';
-import { statusNow } from '../settlements/view.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import { type Payee, payeesOf } from '../../../shared/lib/money/payees.ts';
+import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
+import { itemOf } from '../record/model/item.ts';
+import type { SettlementRow } from '../record/store/settlements.ts';
+import { statusNow } from '../record/view.ts';
 
 /** A settlement that was confirmed. */
 export type ConfirmedRow = SettlementRow & { issued_at: number; tx_hash: string };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ChainStatus, Status } from '../settlements/model/status.ts';
+import type { ChainStatus, Status } from '../record/model/status.ts';
 import { refundOf } from './model.ts';
 
 test.each<[Status, ChainStatus, reserved: bigint, wanted: bigint | null, string]>([

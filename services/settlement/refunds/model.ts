@@ -1,4 +1,4 @@
-import { type ChainStatus, isPaid, type Status } from '../settlements/model/status.ts';
+import { type ChainStatus, isPaid, type Status } from '../record/model/status.ts';
 
 type Refundable = { status: Status; chain: ChainStatus; netMicro: bigint; reservedMicro: bigint };
 

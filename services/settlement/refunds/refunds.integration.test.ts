@@ -18,9 +18,9 @@ import {
   stopFixture,
   underWay,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { PAYOUT } from '../../../test/support/settlement-quotes.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { PAYOUT } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 
 /** Tests reservations of refunds. Gross 1,000,000, fee 10,000: the net is 990,000. */
 const NET = 990_000n;

@@ -2,10 +2,10 @@ import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { storedClaims } from '../../../shared/lib/compact-token.ts';
-import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
-import { isPaid } from '../settlements/model/status.ts';
-import { lockRefundable } from '../settlements/store/refundable.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
+import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
+import { isPaid } from '../record/model/status.ts';
+import { lockRefundable } from '../record/store/refundable.ts';
 import { refundOf } from './model.ts';
 import { findReservation, insertReservation, type ReservationRow } from './store.ts';
 

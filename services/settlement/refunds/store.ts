@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { packedToken } from '../../../shared/lib/packed-token.ts';
-import { chainStatuses } from '../settlements/model/status.ts';
-import { addReserved, subtractReleased } from '../settlements/store/refundable.ts';
+import { packedToken } from '../../../shared/lib/tokens/packed-token.ts';
+import { chainStatuses } from '../record/model/status.ts';
+import { addReserved, subtractReleased } from '../record/store/refundable.ts';
 
 const Reservation = z.object({
   amount: z.bigint(),

@@ -23,17 +23,17 @@ import {
   testBus,
   underWay,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { createAcceptedEvents, publishAccepted } from './accepted-events.ts';
-import { expireSettlements } from './expire-settlements.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
+import { createAcceptedEvents, publishAccepted } from '../core/accepted-events.ts';
+import { createTermsCache } from '../core/terms-cache.ts';
+import { expireSettlements } from '../delivering/expire-settlements.ts';
+import { recordConsumptions } from '../record/store/consumptions.ts';
+import { resumeSettlements } from '../settling/resume-settlements.ts';
+import { settle } from '../settling/settle.ts';
 import { onSettleProgressed } from './on-chain-submitter-settle-progressed.ts';
-import { resumeSettlements } from './resume-settlements.ts';
-import { settle } from './settle.ts';
-import { recordConsumptions } from './store/consumptions.ts';
-import { createTermsCache } from './terms-cache.ts';
 
 /** The events as the webhook service receives them: with its rights, parsed by the contract. */
 type Published = { name: string; settlement_id: string } & Record<string, unknown>;

@@ -8,16 +8,16 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Quarantine } from '../../../shared/events/consume.ts';
 import { eventSubject } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
-import { count, record as measure } from '../../../shared/lib/metrics.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
-import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import { count, record as measure } from '../../../shared/lib/telemetry/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
+import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
+import type { AcceptedEvents } from '../core/accepted-events.ts';
+import type { TermsCache } from '../core/terms-cache.ts';
 import { type PayerRefresher, refreshPayer } from '../payers/payer.ts';
 import { findPayer } from '../payers/store.ts';
-import type { ServiceTerms } from '../terms.ts';
-import type { AcceptedEvents } from './accepted-events.ts';
-import { confirmedEvents, failedEvents } from './events.ts';
+import { confirmedEvents, failedEvents } from '../record/events.ts';
 import {
   type Confirmation,
   type ConfirmedRow,
@@ -26,11 +26,11 @@ import {
   recordFailed,
   recordReopened,
   recordSigned,
-} from './store/record-progress.ts';
-import { recordRedeems } from './store/redeem.ts';
-import { findSettlement, listTerms, type SettlementRow, type Terms } from './store/settlements.ts';
-import { deleteUnsent } from './store/signs-last.ts';
-import type { TermsCache } from './terms-cache.ts';
+} from '../record/store/record-progress.ts';
+import { recordRedeems } from '../record/store/redeem.ts';
+import { findSettlement, listTerms, type SettlementRow, type Terms } from '../record/store/settlements.ts';
+import { deleteUnsent } from '../record/store/signs-last.ts';
+import type { ServiceTerms } from '../terms.ts';
 
 type Deps = PayerRefresher &
   Records &

@@ -1,24 +1,24 @@
+import { capture } from '../authorizations/capture.ts';
+import { close } from '../authorizations/close.ts';
+import type { CloseAuthorizations } from '../authorizations/close-authorizations.ts';
+import type { EndAuthorization } from '../authorizations/end-authorization.ts';
+import type { RecordLostCapture } from '../authorizations/lost-capture.ts';
+import { usage } from '../authorizations/usage.ts';
+import { voidAuthorization } from '../authorizations/void.ts';
+import { consume } from '../delivering/consume.ts';
+import type { RecordUses } from '../delivering/record-uses.ts';
+import { redeem } from '../delivering/redeem.ts';
+import { verify } from '../delivering/verify.ts';
+import { get } from '../reading/get.ts';
+import { getAccountActivity } from '../reading/get-account-activity.ts';
+import { getSettlementActivity } from '../reading/get-settlement-activity.ts';
+import { list } from '../reading/list.ts';
+import { listByQuotes } from '../reading/list-by-quotes.ts';
+import { listPaid } from '../reading/list-paid.ts';
+import { listPaidByIds } from '../reading/list-paid-by-ids.ts';
+import { sumSpentSince } from '../reading/sum-spent-since.ts';
+import { type SettleDeps, settle } from '../settling/settle.ts';
 import type { ServiceTerms } from '../terms.ts';
-import { capture } from './capture.ts';
-import { close } from './close.ts';
-import type { CloseAuthorizations } from './close-authorizations.ts';
-import { consume } from './consume.ts';
-import type { EndAuthorization } from './end-authorization.ts';
-import { get } from './get.ts';
-import { getAccountActivity } from './get-account-activity.ts';
-import { getSettlementActivity } from './get-settlement-activity.ts';
-import { list } from './list.ts';
-import { listByQuotes } from './list-by-quotes.ts';
-import { listPaid } from './list-paid.ts';
-import { listPaidByIds } from './list-paid-by-ids.ts';
-import type { RecordLostCapture } from './lost-capture.ts';
-import type { RecordUses } from './record-uses.ts';
-import { redeem } from './redeem.ts';
-import { type SettleDeps, settle } from './settle.ts';
-import { sumSpentSince } from './sum-spent-since.ts';
-import { usage } from './usage.ts';
-import { verify } from './verify.ts';
-import { voidAuthorization } from './void.ts';
 
 /** The operations of this noun. */
 export const settlementOperations = (

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { authorize, CEILING, record, use, voidIt } from '../../../test/support/authorizations.ts';
-import { publishEvent } from '../../../test/support/publish.ts';
+import {
+  authorize,
+  CEILING,
+  record,
+  use,
+  voidIt,
+} from '../../../test/support/fixtures/settlement/authorizations.ts';
 import {
   admin,
   base,
@@ -14,8 +19,9 @@ import {
   storedSnapshot,
   testBus,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer, wallets } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { publishEvent } from '../../../test/support/servers/publish.ts';
 
 /** What bounds the loss of a vendor: its cap, and the news of a wallet (docs/economics.md). */
 beforeAll(startFixture, 180_000);

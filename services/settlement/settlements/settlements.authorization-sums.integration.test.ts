@@ -1,11 +1,18 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
-import { authorize, extensionOf } from '../../../test/support/authorizations.ts';
-import { waitingForLocks } from '../../../test/support/database.ts';
-import { admin, deps, outcome, pay, startFixture, stopFixture } from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import { authorize, extensionOf } from '../../../test/support/fixtures/settlement/authorizations.ts';
+import {
+  admin,
+  deps,
+  outcome,
+  pay,
+  startFixture,
+  stopFixture,
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { waitingForLocks } from '../../../test/support/servers/database.ts';
 
 /**
  * Rule 24: what is open never passes a cap of payer or vendor, whatever is accepted at one moment.

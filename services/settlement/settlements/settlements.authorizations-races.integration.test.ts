@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { failpoints } from '../../../shared/lib/failpoint.ts';
-import { authorize, capture, use, voidIt } from '../../../test/support/authorizations.ts';
+import { authorize, capture, use, voidIt } from '../../../test/support/fixtures/settlement/authorizations.ts';
 import {
   admin,
   publishProgress,
   startFixture,
   startReplica,
   stopFixture,
-} from '../../../test/support/settlement.ts';
-import { consumer, snapshots } from '../../../test/support/settlement-peers.ts';
-import { endDueAuthorizations } from './end-due-authorizations.ts';
-import { watchAuthorizations } from './watch-authorizations.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer, snapshots } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { endDueAuthorizations } from '../authorizations/end-due-authorizations.ts';
+import { watchAuthorizations } from '../authorizations/watch-authorizations.ts';
 
 /**
  * Two replicas over one database, whose calls die at every step, with wallets that are emptied and

@@ -8,7 +8,7 @@ import {
   sumOfUses,
   use,
   voidIt,
-} from '../../../test/support/authorizations.ts';
+} from '../../../test/support/fixtures/settlement/authorizations.ts';
 import {
   callAs,
   database,
@@ -25,10 +25,10 @@ import {
   stopFixture,
   until,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { consumer, snapshots } from '../../../test/support/settlement-peers.ts';
-import { endDueAuthorizations } from './end-due-authorizations.ts';
-import { watchAuthorizations } from './watch-authorizations.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer, snapshots } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { endDueAuthorizations } from '../authorizations/end-due-authorizations.ts';
+import { watchAuthorizations } from '../authorizations/watch-authorizations.ts';
 
 beforeAll(startFixture, 180_000);
 afterAll(stopFixture, 60_000);

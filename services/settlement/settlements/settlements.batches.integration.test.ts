@@ -3,10 +3,9 @@ import { z } from 'zod';
 import type { EventName } from '../../../shared/contract/events.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { eventSubject, type Message } from '../../../shared/events/event.ts';
-import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { failpoints } from '../../../shared/lib/failpoint.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { waitingForLocks } from '../../../test/support/database.ts';
+import { verifyToken } from '../../../shared/lib/tokens/compact-token.ts';
 import {
   admin,
   type DelegateKey,
@@ -22,16 +21,22 @@ import {
   stopFixture,
   underWay,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { waitingForLocks } from '../../../test/support/servers/database.ts';
+import { acceptAttempts } from '../record/store/accept-attempts.ts';
+import { recordConsumptions } from '../record/store/consumptions.ts';
+import {
+  type Confirmation,
+  recordConfirmed,
+  recordFailed,
+  recordReopened,
+} from '../record/store/record-progress.ts';
+import { recordRedeems } from '../record/store/redeem.ts';
+import { findForVerify } from '../record/store/settlements.ts';
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
-import { settle } from './settle.ts';
-import { acceptAttempts } from './store/accept-attempts.ts';
-import { recordConsumptions } from './store/consumptions.ts';
-import { type Confirmation, recordConfirmed, recordFailed, recordReopened } from './store/record-progress.ts';
-import { recordRedeems } from './store/redeem.ts';
-import { findForVerify } from './store/settlements.ts';
+import { settle } from '../settling/settle.ts';
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);

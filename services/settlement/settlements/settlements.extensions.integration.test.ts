@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import {
   authorize,
   CEILING,
@@ -8,7 +9,7 @@ import {
   record,
   use,
   voidIt,
-} from '../../../test/support/authorizations.ts';
+} from '../../../test/support/fixtures/settlement/authorizations.ts';
 import {
   admin,
   callAs,
@@ -24,13 +25,16 @@ import {
   startFixture,
   stopFixture,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { consumer, lostCaptures, snapshots } from '../../../test/support/settlement-peers.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import {
+  consumer,
+  lostCaptures,
+  snapshots,
+} from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 import { recordApproval } from '../approvals/record-approval.ts';
-import { endDueAuthorizations } from './end-due-authorizations.ts';
-import { listByQuotes } from './list-by-quotes.ts';
-import { watchAuthorizations } from './watch-authorizations.ts';
+import { endDueAuthorizations } from '../authorizations/end-due-authorizations.ts';
+import { watchAuthorizations } from '../authorizations/watch-authorizations.ts';
+import { listByQuotes } from '../reading/list-by-quotes.ts';
 
 beforeAll(startFixture, 180_000);
 afterAll(stopFixture, 60_000);

@@ -14,9 +14,9 @@ import {
   startFixture,
   stopFixture,
   untilChainStatus,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { expireSettlements } from './expire-settlements.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { expireSettlements } from '../delivering/expire-settlements.ts';
 
 /**
  * Tests a fork that is longer than the redeem window. The window is extended by the duration of the

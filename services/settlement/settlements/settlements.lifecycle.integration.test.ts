@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
+import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
 import {
   admin,
   callAs,
@@ -29,14 +29,14 @@ import {
   until,
   untilChainStatus,
   untilEventsHandled,
-} from '../../../test/support/settlement.ts';
-import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
-import { vendor } from '../../../test/support/settlement-quotes.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { expireSettlements } from './expire-settlements.ts';
-import { type ChainStatus, type Event, next, type Status } from './model/status.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer, wallets } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
+import { expireSettlements } from '../delivering/expire-settlements.ts';
+import { type ChainStatus, type Event, next, type Status } from '../record/model/status.ts';
+import { resumeSettlements } from '../settling/resume-settlements.ts';
 import { onSettleProgressed } from './on-chain-submitter-settle-progressed.ts';
-import { resumeSettlements } from './resume-settlements.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);

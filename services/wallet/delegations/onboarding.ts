@@ -1,6 +1,6 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import { getWallet } from '../wallets/store.ts';
 import { type PrepareDelegationDeps, prepareDelegation } from './prepare-delegation.ts';
 

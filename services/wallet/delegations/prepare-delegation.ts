@@ -1,6 +1,6 @@
 import type { Records } from '../../../shared/boot.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { Peers } from '../peers.ts';
 import type { WalletRow } from '../wallets/store.ts';
 import { insertPreparation } from './store/preparations.ts';

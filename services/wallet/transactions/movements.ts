@@ -3,7 +3,7 @@ import type { Moved } from '../../../shared/contract/funding.ts';
 import type { settlement } from '../../../shared/contract/index.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { distinctBatches } from '../../../shared/lib/distinct-batches.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import type { Movement } from './model/transaction.ts';
 import { upsertMovements } from './store.ts';
 

@@ -20,9 +20,9 @@ import {
   testBus,
   underWay,
   until,
-} from '../../../test/support/settlement.ts';
-import { consumer } from '../../../test/support/settlement-peers.ts';
-import { atOnce } from '../../../test/support/stack.ts';
+} from '../../../test/support/fixtures/settlement/settlement.ts';
+import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 import { recordMovements } from './movements.ts';
 import { finalized, issued, reversed } from './on-settlement.ts';
 import { rebuildTransactions } from './rebuild-transactions.ts';

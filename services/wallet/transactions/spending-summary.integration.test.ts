@@ -16,7 +16,7 @@ import {
   stopFixture,
   summary,
   VENDOR,
-} from '../../../test/support/transactions.ts';
+} from '../../../test/support/fixtures/transactions.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);

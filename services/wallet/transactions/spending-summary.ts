@@ -7,7 +7,7 @@ import {
 } from '../../../shared/contract/wallet/transactions.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { summaryPeriod } from './model/period.ts';
 import { scopeOf } from './scope.ts';
 import { sumRefunds, sumSpending } from './store.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Transaction } from '../../../shared/contract/wallet/transactions.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { derivedId } from '../../../shared/lib/id.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { shareMicro } from './model/transaction.ts';
 import type { TransactionRow } from './store.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The status of a wallet's delegation is derived at each observation: from the chain, which has the
  * delegation, and from the record, which has its history. So it has no table of transitions. The
- * record changes by the state machine of shared/lib/chain-work.ts.
+ * record changes by the state machine of shared/lib/chain/chain-work.ts.
  */
 export const DELEGATION_STATUSES = [
   'none',

@@ -2,7 +2,7 @@ import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import { isDecided } from '../../../shared/lib/chain-work.ts';
+import { isDecided } from '../../../shared/lib/chain/chain-work.ts';
 import { observedView } from './observed-view.ts';
 import { type RegisterDeps, register } from './register.ts';
 import type { RefreshDeps } from './snapshots/refresh-snapshots.ts';

@@ -3,7 +3,7 @@ import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { notFound } from '../../../shared/contract/errors.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
-import { chainWork, UNDECIDED } from '../../../shared/lib/chain-work.ts';
+import { chainWork, UNDECIDED } from '../../../shared/lib/chain/chain-work.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
 const tokenAccountState = stateColumn(chainWork, sql.fragment`token_account_status`);

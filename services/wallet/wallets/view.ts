@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Wallet } from '../../../shared/contract/wallet.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { isClosed } from './snapshots/model.ts';
 import type { SnapshotRow } from './snapshots/store.ts';
 import type { WalletRow } from './store.ts';

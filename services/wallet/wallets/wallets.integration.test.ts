@@ -3,21 +3,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { call, forward } from '../../../shared/bus/call.ts';
 import type { Bus } from '../../../shared/bus/connect.ts';
 import { wallet } from '../../../shared/contract/index.ts';
-import { encodeBase58 } from '../../../shared/lib/base58.ts';
-import { rawPublicKey, signBytes } from '../../../shared/lib/ed25519.ts';
+import { encodeBase58 } from '../../../shared/lib/chain/base58.ts';
+import { rawPublicKey, signBytes } from '../../../shared/lib/chain/ed25519.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
+import { waitFor } from '../../../test/support/base/wait.ts';
+import { collectNotes } from '../../../test/support/fixtures/security-notes.ts';
+import { createTestBus, type TestBus } from '../../../test/support/servers/bus.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
+import { type ServiceProcess, startService } from '../../../test/support/servers/service-process.ts';
 import {
   AUTHORITY,
   type ChainStandIn,
   signedByOwner,
   startChainStandIn,
-} from '../../../test/support/chain-stand-in.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
-import { collectNotes } from '../../../test/support/security-notes.ts';
-import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
-import { waitFor } from '../../../test/support/wait.ts';
+} from '../../../test/support/stand-ins/chain-stand-in.ts';
 import type { Prepared } from '../delegations/prepare-delegation.ts';
 import type { WalletView } from './view.ts';
 

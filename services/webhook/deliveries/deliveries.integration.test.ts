@@ -3,11 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { webhook } from '../../../shared/contract/index.ts';
 import { subscribe } from '../../../shared/events/consume.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { waitingForLocks } from '../../../test/support/database.ts';
-import { type Answer, answer, hang, type Receiver, startReceiver } from '../../../test/support/receiver.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { expectSoon } from '../../../test/support/transactions.ts';
-import { waitFor, waitUntil } from '../../../test/support/wait.ts';
+import { waitFor, waitUntil } from '../../../test/support/base/wait.ts';
+import { expectSoon } from '../../../test/support/fixtures/transactions.ts';
 import {
   type Account,
   account,
@@ -22,7 +19,16 @@ import {
   startFixture,
   stopFixture,
   testBus,
-} from '../../../test/support/webhook.ts';
+} from '../../../test/support/fixtures/webhook.ts';
+import { waitingForLocks } from '../../../test/support/servers/database.ts';
+import {
+  type Answer,
+  answer,
+  hang,
+  type Receiver,
+  startReceiver,
+} from '../../../test/support/servers/receiver.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 
 // A receiver of this process answers within this time also on a busy machine.
 beforeAll(() => startFixture({ DELIVERY_TIMEOUT_MS: '5000' }), 180_000);

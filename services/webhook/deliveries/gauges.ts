@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
+import type { GaugeCollector } from '../../../shared/lib/telemetry/metrics.ts';
 import { getDueBacklog } from './store.ts';
 
 /** Gauges of the due deliveries to endpoints that answer, and of their age. */

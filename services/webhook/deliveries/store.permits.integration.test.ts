@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connectPool, type Pool, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createTestDatabase } from '../../../test/support/database.ts';
-import type { TestDatabase } from '../../../test/support/database-handle.ts';
+import { createTestDatabase } from '../../../test/support/servers/database.ts';
+import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
 import { insertEndpoint } from '../endpoints/store.ts';
 import { insertEvents } from '../events/store.ts';
 import { claimDue, PERMITS_PER_ENDPOINT } from './store.ts';

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MAX_ENDPOINTS } from '../../../shared/contract/webhook.ts';
 import { connectPool } from '../../../shared/db/pool.ts';
-import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
-import { collectNotes } from '../../../test/support/security-notes.ts';
-import { atOnce, tally } from '../../../test/support/stack.ts';
-import { expectSoon } from '../../../test/support/transactions.ts';
+import { repeatUntilAnswered } from '../../../test/support/base/repeat-until-answered.ts';
+import { collectNotes } from '../../../test/support/fixtures/security-notes.ts';
+import { expectSoon } from '../../../test/support/fixtures/transactions.ts';
 import {
   account,
   admin,
@@ -16,7 +15,8 @@ import {
   startFixture,
   stopFixture,
   testBus,
-} from '../../../test/support/webhook.ts';
+} from '../../../test/support/fixtures/webhook.ts';
+import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { purgeSecrets } from './store.ts';
 
 // Private addresses are refused, as in a deployment.

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
 import type { Secrets } from './secrets.ts';
 import { listSealedOtherwise, replaceSealed } from './store.ts';
 

@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { answer, type Receiver, startReceiver } from '../../../test/support/receiver.ts';
-import { waitUntil } from '../../../test/support/wait.ts';
-import { account, admin, ask, restart, startFixture, stopFixture } from '../../../test/support/webhook.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import {
+  account,
+  admin,
+  ask,
+  restart,
+  startFixture,
+  stopFixture,
+} from '../../../test/support/fixtures/webhook.ts';
+import { answer, type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 
 /** SECRETS_KEY is replaced in the three steps of docs/signing-keys.md. */
 const [old, next] = [0, 0].map(() => randomBytes(32).toString('base64url')) as [string, string];

@@ -3,7 +3,7 @@ import type { webhook } from '../../../shared/contract/webhook.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { insertSecurityNote } from '../../../shared/events/security-note.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { requireFresh } from '../../../shared/lib/step-up.ts';
+import { requireFresh } from '../../../shared/lib/tokens/step-up.ts';
 import type { Sender } from '../sender/sender.ts';
 import { endpointNotFound, getEndpointRow } from './endpoint-row.ts';
 import { updateEndpointRow } from './store.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connectPool } from '../../../shared/db/pool.ts';
-import { atOnce } from '../../../test/support/stack.ts';
-import { expectSoon } from '../../../test/support/transactions.ts';
+import { expectSoon } from '../../../test/support/fixtures/transactions.ts';
 import {
   account,
   ask,
@@ -13,7 +12,8 @@ import {
   refusal,
   startFixture,
   stopFixture,
-} from '../../../test/support/webhook.ts';
+} from '../../../test/support/fixtures/webhook.ts';
+import { atOnce } from '../../../test/support/servers/stack.ts';
 import { purge } from './purge.ts';
 
 beforeAll(() => startFixture(), 180_000);

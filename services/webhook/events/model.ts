@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { EventName, EventPayload } from '../../../shared/contract/events.ts';
 import { VENDOR_CODE } from '../../../shared/contract/settlement.ts';
 import type { EventType } from '../../../shared/contract/webhook.ts';
-import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
 
 type Json = z.core.util.JSONType;
 

@@ -7,7 +7,7 @@ import {
   type Receiver,
   selfSigned,
   startReceiver,
-} from '../../../test/support/receiver.ts';
+} from '../../../test/support/servers/receiver.ts';
 import type { Resolve } from './resolve.ts';
 import { createSender } from './sender.ts';
 

@@ -9,7 +9,7 @@ const Payee = z
   })
   .meta({ id: 'Payee' });
 
-/** Everybody whom a payment pays (shared/lib/payees.ts), each address once. */
+/** Everybody whom a payment pays (shared/lib/money/payees.ts), each address once. */
 export const Payees = z
   .array(Payee)
   .min(1)

@@ -5,8 +5,8 @@ import { type Call, createClientLog } from '../../faults/own/client-log.ts';
 import { ownTraffic } from '../../faults/own/traffic.ts';
 import { breakLine } from '../../faults/report.ts';
 import { createRng } from '../../faults/rng.ts';
-import { countedLines, withoutIds } from '../../support/counted-lines.ts';
-import { waitUntil } from '../../support/wait.ts';
+import { waitUntil } from '../../support/base/wait.ts';
+import { countedLines, withoutIds } from '../../support/rules/counted-lines.ts';
 import { report } from './figures.ts';
 import { type Installation, TRIAL_FOLDER } from './installation.ts';
 

@@ -1,5 +1,5 @@
 import { programNames } from '../../../deploy/local/stack/programs.ts';
-import { waitFor } from '../../support/wait.ts';
+import { waitFor } from '../../support/base/wait.ts';
 import type { ClusterObject, Kubectl } from './kubectl.ts';
 
 /** Each read starts a kubectl, which takes a tenth of a second of a core. */

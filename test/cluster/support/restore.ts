@@ -1,7 +1,7 @@
 import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
 import { reconcile } from '../../../tools/reconcile.ts';
-import { type Ops, opsAt } from '../../support/ops.ts';
-import { waitFor } from '../../support/wait.ts';
+import { waitFor } from '../../support/base/wait.ts';
+import { type Ops, opsAt } from '../../support/packages/ops.ts';
 import { type Installation, TRIAL_FOLDER } from './installation.ts';
 import type { Kubectl } from './kubectl.ts';
 

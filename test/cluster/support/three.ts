@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { writeAtomically } from '../../../deploy/local/processes/atomic-file.ts';
-import { waitUntil } from '../../support/wait.ts';
+import { waitUntil } from '../../support/base/wait.ts';
 import { report } from './figures.ts';
 import { TRIAL_FOLDER } from './installation.ts';
 import { type Kubectl, KubectlError } from './kubectl.ts';

@@ -1,6 +1,6 @@
 import { type RenamedImage, TRIAL_NAMESPACE, trialSecrets, writeTrial } from '../../../tools/k8s/trial.ts';
+import { waitFor } from '../../support/base/wait.ts';
 import { render } from '../../support/k8s/render.ts';
-import { waitFor } from '../../support/wait.ts';
 import { TRIAL_FOLDER } from './installation.ts';
 import type { ClusterObject, Kubectl } from './kubectl.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, globSync, openSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { waitFor, waitUntil } from '../../support/wait.ts';
+import { waitFor, waitUntil } from '../../support/base/wait.ts';
 
 /** The engine's own network, mounts and processes. Their end is the end of all that is in them. */
 export type Namespaces = {

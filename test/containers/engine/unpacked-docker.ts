@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { waitUntil } from '../../support/wait.ts';
+import { waitUntil } from '../../support/base/wait.ts';
 import { run, succeeds } from '../command.ts';
 import type { Packages } from './debian-packages.ts';
 import type { Engine } from './engine.ts';

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { signal } from '../../../deploy/local/processes/process-identity.ts';
 import { createApi, must } from '../../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
-import { INSTALL_MS, installInterop } from '../../support/interop.ts';
-import { probeLostAnswer, probeRestart } from '../../support/interop-probes.ts';
-import { interopStack } from '../../support/interop-stack.ts';
-import { waitFor, waitUntil } from '../../support/wait.ts';
+import { waitFor, waitUntil } from '../../support/base/wait.ts';
+import { INSTALL_MS, installInterop } from '../../support/others/interop.ts';
+import { probeLostAnswer, probeRestart } from '../../support/others/interop-probes.ts';
+import { interopStack } from '../../support/others/interop-stack.ts';
 import { runningAt, setPace } from './stack.ts';
 
 let running: RunningStack;

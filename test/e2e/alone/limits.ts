@@ -10,8 +10,8 @@ import {
 import { createApi } from '../../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import type { GatewayWithLimits } from '../../support/gateway-with-limits.ts';
-import { tally } from '../../support/stack.ts';
+import type { GatewayWithLimits } from '../../support/actors/gateway-with-limits.ts';
+import { tally } from '../../support/servers/stack.ts';
 
 /**
  * The default limits of an account.

@@ -12,10 +12,10 @@ import {
 import { createApi } from '../../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
 import { payingFetch } from '../../../sdk/src/pay/main.ts';
-import { paid } from '../../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore, type PaywallEvent } from '../../../sdk/src/vendor/main.ts';
-import type { GatewayWithLimits } from '../../support/gateway-with-limits.ts';
-import { tally } from '../../support/stack.ts';
+import { paid } from '../../../sdk/src/paywall/adapters/express.ts';
+import { createPaywall, memoryStore, type PaywallEvent } from '../../../sdk/src/paywall/main.ts';
+import type { GatewayWithLimits } from '../../support/actors/gateway-with-limits.ts';
+import { tally } from '../../support/servers/stack.ts';
 
 /** ANONYMOUS_GETS=10000 is the long form. */
 const GETS = Number(process.env.ANONYMOUS_GETS ?? 2000);

@@ -12,10 +12,10 @@ import { createApi, must } from '../../../deploy/local/seed/api.ts';
 import { signIn } from '../../../deploy/local/seed/sign-in.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
 import { newNkeySeed } from '../../../shared/bus/nkey.ts';
-import { externalServers } from '../../support/external-servers.ts';
-import { inOne } from '../../support/in-one.ts';
-import { type Ops, opsAt } from '../../support/ops.ts';
-import { waitFor } from '../../support/wait.ts';
+import { inOne } from '../../support/base/in-one.ts';
+import { waitFor } from '../../support/base/wait.ts';
+import { externalServers } from '../../support/jest/external-servers.ts';
+import { type Ops, opsAt } from '../../support/packages/ops.ts';
 import { everyReplicaApplies, RATE_LIMIT_SCALE } from './stack.ts';
 
 /** A limit of an account on this stack, and the same raised threefold. */

@@ -3,10 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Api } from '../../../deploy/local/seed/api.ts';
 import { must } from '../../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
-import { INSTALL_MS } from '../../support/interop.ts';
-import { opsAt } from '../../support/ops.ts';
-import { payExternal, priceOf } from '../../support/outgoing.ts';
-import { delegateFor, startOutgoing, startVendor, stopOutgoing } from '../../support/outgoing-stack.ts';
+import { payExternal, priceOf } from '../../support/actors/outgoing.ts';
+import { INSTALL_MS } from '../../support/others/interop.ts';
+import {
+  delegateFor,
+  startOutgoing,
+  startVendor,
+  stopOutgoing,
+} from '../../support/others/outgoing-stack.ts';
+import { opsAt } from '../../support/packages/ops.ts';
 import { everyReplicaApplies, setPace } from './stack.ts';
 
 let running: RunningStack;

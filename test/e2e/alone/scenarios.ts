@@ -12,8 +12,8 @@ import { type Api, createApi, must } from '../../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
 import { isBroken } from '../../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../../tools/reconcile.ts';
-import { chainOf } from '../../support/chain.ts';
-import { waitFor } from '../../support/wait.ts';
+import { waitFor } from '../../support/base/wait.ts';
+import { chainOf } from '../../support/servers/chain.ts';
 import { setPace } from './stack.ts';
 
 const HELD = 100_000_000n;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningStack, startStack } from '../../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
-import { externalServers } from '../../support/external-servers.ts';
-import { testStateDir } from '../../support/test-state.ts';
+import { externalServers } from '../../support/jest/external-servers.ts';
+import { testStateDir } from '../../support/servers/test-state.ts';
 
 /** The limits of an account do not allow the polls of the scenarios. */
 export const RATE_LIMIT_SCALE = 100;

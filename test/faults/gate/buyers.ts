@@ -1,7 +1,7 @@
 import { createConsumer, createDelegate } from '../../../deploy/local/seed/actors.ts';
 import type { Api } from '../../../deploy/local/seed/api.ts';
 import { payingFetch } from '../../../sdk/src/pay/main.ts';
-import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import type { Access } from '../access.ts';
 import { type Client, createMppClient, createX402Client } from '../paywall/buyers.ts';
 import { untilShown } from '../shown-once.ts';

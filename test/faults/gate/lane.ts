@@ -1,6 +1,6 @@
 import { createPortPicker, type PortPicker } from '../../../deploy/local/servers/ports.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
-import { type GateProcess, startGateProcess } from '../../support/gate-process.ts';
+import { type GateProcess, startGateProcess } from '../../support/actors/gate-process.ts';
 import type { Purchase } from './log.ts';
 import { type Decision, placeOf, startRelay } from './relay.ts';
 import { createUpstream } from './upstream.ts';

@@ -8,7 +8,7 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'gate/src/cost.ts',
+        file: 'gate/src/calls/cost.ts',
         from: "await delivery?.finish('failed');",
         to: 'await delivery?.finish(null);',
       },
@@ -21,12 +21,12 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'gate/src/upgrade.ts',
+        file: 'gate/src/calls/upgrade.ts',
         from: "!== 'upgrade') lines.push(",
         to: "=== 'upgrade') lines.push('asked-for: x'); else lines.push(",
       },
       {
-        file: 'gate/src/forward.ts',
+        file: 'gate/src/calls/forward.ts',
         from: 'if (delivery !== null) beginDelivery(',
         to: "if (delivery !== null && request.headers['asked-for'] === undefined) beginDelivery(",
       },
@@ -40,7 +40,7 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'sdk/src/vendor/metered.ts',
+        file: 'sdk/src/paywall/metered/metered.ts',
         from: 'credit: isRepeat ? perCall : 0n,',
         to: 'credit: 0n,',
       },
@@ -54,7 +54,7 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'sdk/src/vendor/tabs.ts',
+        file: 'sdk/src/paywall/metered/tabs.ts',
         from: 'return ceiling - BigInt(left) <= authorization.used();',
         to: 'return ceiling >= BigInt(left);',
       },
@@ -68,7 +68,7 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'gate/src/pass-answer.ts',
+        file: 'gate/src/calls/pass-answer.ts',
         from: "void cost.end(sending.hasHeldUp() ? 'delivered' : 'failed');",
         to: "void cost.end('failed');",
       },
@@ -82,7 +82,7 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'gate/src/cost.ts',
+        file: 'gate/src/calls/cost.ts',
         from: 'if (answerPrice !== null) charge(',
         to: "if (answerPrice !== null && ending !== 'left') charge(",
       },
@@ -96,7 +96,7 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'sdk/src/vendor/usage-reports.ts',
+        file: 'sdk/src/paywall/base/usage-reports.ts',
         from: 'failures += 1;',
         to: 'failures += 1; queue.clear();',
       },
@@ -110,7 +110,7 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'sdk/src/vendor/metered.ts',
+        file: 'sdk/src/paywall/metered/metered.ts',
         from: 'const { begun, left, authorization } = taken;',
         to: `const { begun, authorization } = taken;
           const seen = ((globalThis as any).seen ??= new Set());

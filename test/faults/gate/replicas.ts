@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PortPicker } from '../../../deploy/local/servers/ports.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
-import { type GateProcess, startGateProcess } from '../../support/gate-process.ts';
+import { type GateProcess, startGateProcess } from '../../support/actors/gate-process.ts';
 import { startApiRelay } from './api-relay.ts';
 import type { Attack, Deaths } from './attacks.ts';
 import { placeOf, startRelay } from './relay.ts';

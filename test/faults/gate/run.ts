@@ -6,7 +6,7 @@ import { createConsumer, createVendor } from '../../../deploy/local/seed/actors.
 import { createApi, patientApi } from '../../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
-import { atOnce } from '../../support/stack.ts';
+import { atOnce } from '../../support/servers/stack.ts';
 import type { Access } from '../access.ts';
 import type { SettlementRow } from '../final-records.ts';
 import { type Buyer, createBuyer } from './buyers.ts';

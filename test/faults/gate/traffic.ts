@@ -40,7 +40,7 @@ export const gateTraffic = ({
 } = {}): Traffic => ({
   name: 'gate',
   begin: async (harness) => {
-    const command = harness.mutated('gate/src/quittance-gate.ts');
+    const command = harness.mutated('gate/src/program/quittance-gate.ts');
     const built = command ?? (await buildGate(path.resolve(harness.stateDir, 'gate')));
     const [run, attackers] = await Promise.all([
       startGateRun(harness, built, { lanes, batch: BATCH }),

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { createConsumer, createDelegate } from '../../../deploy/local/seed/actors.ts';
 import { balancedApi, createApi, lostBy, patientApi } from '../../../deploy/local/seed/api.ts';
-import { startInterop } from '../../support/interop.ts';
-import { interopStack } from '../../support/interop-stack.ts';
-import { payExternal, reportExternal } from '../../support/outgoing.ts';
-import { refusalIn } from '../../support/refusals.ts';
-import { atOnce } from '../../support/stack.ts';
+import { payExternal, reportExternal } from '../../support/actors/outgoing.ts';
+import { startInterop } from '../../support/others/interop.ts';
+import { interopStack } from '../../support/others/interop-stack.ts';
+import { refusalIn } from '../../support/rules/refusals.ts';
+import { atOnce } from '../../support/servers/stack.ts';
 import type { Harness } from '../harness.ts';
 import { type Answer, type Attempt, BEHAVIOURS, type Log, type Payer } from './log.ts';
 

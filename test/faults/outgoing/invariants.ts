@@ -1,4 +1,4 @@
-import { untrueRefusals } from '../../support/refusals.ts';
+import { untrueRefusals } from '../../support/rules/refusals.ts';
 import type { Break } from '../break.ts';
 import { notOnTheChain } from '../final-records.ts';
 import type { Disturbances } from '../traffic.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { present, priceOf } from '../../support/outgoing.ts';
+import { present, priceOf } from '../../support/actors/outgoing.ts';
 import { createLaterCalls } from '../later-calls.ts';
 import type { Rng } from '../rng.ts';
 import type { Actors, Buyer } from './actors.ts';

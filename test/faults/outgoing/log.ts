@@ -1,6 +1,6 @@
-import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
-import { type Delivery, type Price, transactionOf } from '../../support/outgoing.ts';
-import type { Refusal } from '../../support/refusals.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
+import { type Delivery, type Price, transactionOf } from '../../support/actors/outgoing.ts';
+import type { Refusal } from '../../support/rules/refusals.ts';
 
 /** The behaviours of test/interop/x402/scripted-facilitator.mjs. */
 export const BEHAVIOURS = [

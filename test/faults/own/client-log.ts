@@ -1,6 +1,6 @@
 import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
-import type { Approval } from '../../support/owner.ts';
-import { NOT_LISTED, type Refusal, refusalIn } from '../../support/refusals.ts';
+import type { Approval } from '../../support/actors/owner.ts';
+import { NOT_LISTED, type Refusal, refusalIn } from '../../support/rules/refusals.ts';
 
 /**
  * The calls of the clients and their answers, recorded independently of the system. The invariants

@@ -17,7 +17,7 @@ import {
   patientApi,
 } from '../../../deploy/local/seed/api.ts';
 import type { SignIn } from '../../../deploy/local/seed/sign-in.ts';
-import { atOnce } from '../../support/stack.ts';
+import { atOnce } from '../../support/servers/stack.ts';
 import type { Access } from '../access.ts';
 import { type Attempt, bodyOf, type ClientLog } from './client-log.ts';
 import { createOwner, createOwnerCalls, type Owner } from './owners.ts';

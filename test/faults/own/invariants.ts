@@ -1,5 +1,5 @@
 import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
-import { untrueRefusals } from '../../support/refusals.ts';
+import { untrueRefusals } from '../../support/rules/refusals.ts';
 import type { Break } from '../break.ts';
 import { notOnTheChain } from '../final-records.ts';
 import { approvalInvariants } from './approval-invariants.ts';

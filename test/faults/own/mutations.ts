@@ -32,7 +32,7 @@ export const clientMutations: readonly Mutation[] = [
         to: '',
       },
       {
-        file: 'services/settlement/settlements/store/accept-attempts.ts',
+        file: 'services/settlement/record/store/accept-attempts.ts',
         from: 'lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`)',
         to: 'lockApprovals(sql.fragment`true`)',
       },
@@ -43,7 +43,7 @@ export const clientMutations: readonly Mutation[] = [
     name: 'refund-locks-its-payment',
     rule: 'docs/spec/decisions.md, Funding: the refunds of a payment are at most its net amount',
     patches: [
-      { file: 'services/settlement/settlements/store/refundable.ts', from: '    for update`);', to: '`);' },
+      { file: 'services/settlement/record/store/refundable.ts', from: '    for update`);', to: '`);' },
     ],
     sql: 'alter table settlement.settlements drop constraint settlements_check1',
     faults: ['kill-webhook'],
@@ -77,7 +77,7 @@ export const clientMutations: readonly Mutation[] = [
     rule: 'docs/spec/decisions.md, Redeem: never more units than the quote prepaid',
     patches: [
       {
-        file: 'services/settlement/settlements/store/consumptions.ts',
+        file: 'services/settlement/record/store/consumptions.ts',
         from: ' and units_consumed + wanted <= units_total',
         to: '',
       },

@@ -1,7 +1,12 @@
 import { type Consumer, createDelegate } from '../../../deploy/local/seed/actors.ts';
 import type { Api } from '../../../deploy/local/seed/api.ts';
-import { type Approval, approveWith, type OwnersPasskey, registerPasskey } from '../../support/owner.ts';
-import { atOnce } from '../../support/stack.ts';
+import {
+  type Approval,
+  approveWith,
+  type OwnersPasskey,
+  registerPasskey,
+} from '../../support/actors/owner.ts';
+import { atOnce } from '../../support/servers/stack.ts';
 import type { Access } from '../access.ts';
 import { type Asked, type Attempt, bodyOf, type ClientLog, type Decision } from './client-log.ts';
 

@@ -1,7 +1,7 @@
 import { ComputeBudgetProgram, type Keypair } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
-import { askedBy, fromBase64, paymentOn, wireTransaction } from '../../support/incoming-buyers.ts';
-import { createX402Buyer } from '../../support/x402.ts';
+import { askedBy, fromBase64, paymentOn, wireTransaction } from '../../support/actors/incoming-buyers.ts';
+import { createX402Buyer } from '../../support/others/x402.ts';
 import type { Harness } from '../harness.ts';
 
 /** Signs what the offer of a 402 asks for. Returns base64. */

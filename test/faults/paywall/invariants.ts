@@ -1,4 +1,4 @@
-import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import type { Break } from '../break.ts';
 import { failureInvariants } from '../failed-on-chain.ts';
 import { notOnTheChain } from '../final-records.ts';

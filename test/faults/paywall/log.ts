@@ -1,4 +1,4 @@
-import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import type { MessageRefusal } from '../message-refusals.ts';
 
 /** The payment protocols of one 402. */

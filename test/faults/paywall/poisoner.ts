@@ -5,9 +5,9 @@ import { balancedApi, must, patientApi } from '../../../deploy/local/seed/api.ts
 import { type SignIn, signIn } from '../../../deploy/local/seed/sign-in.ts';
 import { networkOf } from '../../../deploy/local/stack/networks.ts';
 import { referenceOf } from '../../../services/chain-submitter/ledger/reference.ts';
-import { wireTransaction } from '../../support/incoming-buyers.ts';
-import type { InteropChain } from '../../support/interop-chain.ts';
-import { createX402Facilitator } from '../../support/x402.ts';
+import { wireTransaction } from '../../support/actors/incoming-buyers.ts';
+import type { InteropChain } from '../../support/others/interop-chain.ts';
+import { createX402Facilitator } from '../../support/others/x402.ts';
 import type { Harness } from '../harness.ts';
 import { untilShown } from '../shown-once.ts';
 import type { Log } from './log.ts';

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
-import { paid } from '../../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore } from '../../../sdk/src/vendor/main.ts';
-import { mpp } from '../../../sdk/src/vendor/mpp.ts';
-import { x402 } from '../../../sdk/src/vendor/x402.ts';
-import { refusalIn } from '../../support/refusals.ts';
+import { paid } from '../../../sdk/src/paywall/adapters/express.ts';
+import { mpp } from '../../../sdk/src/paywall/dialects/mpp.ts';
+import { x402 } from '../../../sdk/src/paywall/dialects/x402.ts';
+import { createPaywall, memoryStore } from '../../../sdk/src/paywall/main.ts';
+import { refusalIn } from '../../support/rules/refusals.ts';
 import type { Rng } from '../rng.ts';
 import type { Log } from './log.ts';
 

@@ -1,5 +1,5 @@
 import { balancedApi, lostBy } from '../../../deploy/local/seed/api.ts';
-import { type TabQuote, tabCalls } from '../../support/tab-calls.ts';
+import { type TabQuote, tabCalls } from '../../support/actors/tab-calls.ts';
 import type { Access } from '../access.ts';
 import { type Extension, type Report, type Tab, type TabLog, usageId } from './log.ts';
 

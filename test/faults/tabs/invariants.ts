@@ -1,4 +1,4 @@
-import { CEILING } from '../../support/tab-calls.ts';
+import { CEILING } from '../../support/actors/tab-calls.ts';
 import type { Break } from '../break.ts';
 import type { SettlementRow } from '../final-records.ts';
 import { sumOf, type Tab, usageId } from './log.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Vendor } from '../../../deploy/local/seed/actors.ts';
-import { CEILING } from '../../support/tab-calls.ts';
+import { CEILING } from '../../support/actors/tab-calls.ts';
 import type { Access } from '../access.ts';
 import { actionsOf } from '../owner-actions.ts';
 import type { Rng } from '../rng.ts';

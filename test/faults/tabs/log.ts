@@ -1,5 +1,5 @@
 import type { Consumer, Vendor } from '../../../deploy/local/seed/actors.ts';
-import { CEILING, type Tab as Settlement, type TabQuote } from '../../support/tab-calls.ts';
+import { CEILING, type Tab as Settlement, type TabQuote } from '../../support/actors/tab-calls.ts';
 
 /** A buyer. A cheater empties its wallet, or takes its allowance back, while a tab is used. */
 export type Buyer = {

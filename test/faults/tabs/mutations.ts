@@ -1,11 +1,11 @@
 import type { Mutation } from '../mutation.ts';
 
-const consumptions = 'services/settlement/settlements/store/consumptions.ts';
-const stalled = 'services/settlement/settlements/store/stalled.ts';
-const authorizations = 'services/settlement/settlements/store/authorizations.ts';
+const consumptions = 'services/settlement/record/store/consumptions.ts';
+const stalled = 'services/settlement/record/store/stalled.ts';
+const authorizations = 'services/settlement/record/store/authorizations.ts';
 
-const attempts = 'services/settlement/settlements/store/accept-attempts.ts';
-const extensions = 'services/settlement/settlements/store/accept-extension.ts';
+const attempts = 'services/settlement/record/store/accept-attempts.ts';
+const extensions = 'services/settlement/record/store/accept-extension.ts';
 
 /** Rules of authorizations. */
 export const tabMutations: readonly Mutation[] = [

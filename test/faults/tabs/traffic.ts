@@ -7,9 +7,9 @@ import {
   type Vendor,
 } from '../../../deploy/local/seed/actors.ts';
 import { createApi, must, patientApi } from '../../../deploy/local/seed/api.ts';
-import { displayUsdc } from '../../../shared/lib/usdc.ts';
-import { atOnce } from '../../support/stack.ts';
-import { waitFor } from '../../support/wait.ts';
+import { displayUsdc } from '../../../shared/lib/money/usdc.ts';
+import { waitFor } from '../../support/base/wait.ts';
+import { atOnce } from '../../support/servers/stack.ts';
 import type { Access } from '../access.ts';
 import { listOf } from '../counts.ts';
 import type { FinalRecords } from '../final-records.ts';

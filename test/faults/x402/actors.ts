@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
-import { interopStack } from '../../support/interop-stack.ts';
-import { atOnce } from '../../support/stack.ts';
-import { createX402Buyer } from '../../support/x402.ts';
+import { interopStack } from '../../support/others/interop-stack.ts';
+import { createX402Buyer } from '../../support/others/x402.ts';
+import { atOnce } from '../../support/servers/stack.ts';
 import type { Harness } from '../harness.ts';
 import type { Log, Vendor } from './log.ts';
 import { createVendor } from './vendor.ts';

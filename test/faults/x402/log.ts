@@ -1,7 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
-import { messageHashOf } from '../../../shared/lib/wire-transaction.ts';
-import { refusalIn } from '../../support/refusals.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
+import { refusalIn } from '../../support/rules/refusals.ts';
 import type { FeePayer } from '../fee-payer.ts';
 import type { Rng } from '../rng.ts';
 

@@ -6,9 +6,9 @@ import { type Api, balancedApi, lostBy, must, patientApi } from '../../../deploy
 import { signIn } from '../../../deploy/local/seed/sign-in.ts';
 import { networkOf } from '../../../deploy/local/stack/networks.ts';
 import { instanceName } from '../../../deploy/local/stack/programs.ts';
-import type { InteropChain } from '../../support/interop-chain.ts';
-import { refusalIn } from '../../support/refusals.ts';
-import { createX402Facilitator } from '../../support/x402.ts';
+import type { InteropChain } from '../../support/others/interop-chain.ts';
+import { createX402Facilitator } from '../../support/others/x402.ts';
+import { refusalIn } from '../../support/rules/refusals.ts';
 import { createFeePayer } from '../fee-payer.ts';
 import type { Harness } from '../harness.ts';
 import type { Rng } from '../rng.ts';

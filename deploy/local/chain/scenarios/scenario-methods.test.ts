@@ -13,7 +13,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { base64, startChain, type TestChain } from '../../../../test/support/local-chain.ts';
+import { base64, startChain, type TestChain } from '../../../../test/support/servers/local-chain.ts';
 
 const FEE = 10_000n;
 const mint = Keypair.generate().publicKey;

@@ -1,7 +1,7 @@
 /** The calculator of the guide about prices. Without this script a table of examples is shown. */
 import { microOf, typedFault } from '../../../../sdk/src/amounts.ts';
 import { formatUsdc } from '../../../../sdk/src/generated/usdc.ts';
-import type { FeeRule } from '../../../../shared/lib/fee.ts';
+import type { FeeRule } from '../../../../shared/lib/money/fee.ts';
 import { bestOf, type Way, waysOf } from './price-ways.ts';
 
 const ruleOf = (text: string): FeeRule => {

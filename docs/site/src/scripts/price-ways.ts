@@ -3,7 +3,7 @@
  * table beside it use it. All amounts are micro-units.
  */
 import { plainUsdc } from '../../../../sdk/src/generated/usdc.ts';
-import { type FeeRule, feeMicro } from '../../../../shared/lib/fee.ts';
+import { type FeeRule, feeMicro } from '../../../../shared/lib/money/fee.ts';
 
 /** `x402` has the share and the least fee of a usual transaction. */
 export type Fees = { quote: FeeRule; x402: FeeRule };

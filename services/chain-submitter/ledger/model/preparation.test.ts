@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { eachPair } from '../../../../test/support/each-pair.ts';
+import { eachPair } from '../../../../test/support/base/each-pair.ts';
 import { preparations } from './preparation.ts';
 
 test.each(

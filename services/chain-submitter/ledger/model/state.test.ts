@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
-import { eachPair } from '../../../../test/support/each-pair.ts';
+import { INTENT_STATES } from '../../../../shared/lib/telemetry/metrics-catalog.ts';
+import { eachPair } from '../../../../test/support/base/each-pair.ts';
 import { type Event, intents, type Status } from './state.ts';
 
 const EVENTS = ['sign', 'confirm', 'finalize', 'fork', 'fail'] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
 import { insertEventLists, type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
-import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
+import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/telemetry/metrics-catalog.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Event, intents } from '../model/state.ts';
 import { finalRequest } from './final-request.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createSofthsm, hasSofthsm, type Softhsm } from '../../../../test/support/softhsm.ts';
-import { waitFor } from '../../../../test/support/wait.ts';
+import { waitFor } from '../../../../test/support/base/wait.ts';
+import { createSofthsm, hasSofthsm, type Softhsm } from '../../../../test/support/servers/softhsm.ts';
 import { keySigner, SignerUnavailable } from '../signer.ts';
 import { loadCryptoki } from './cryptoki.ts';
 import { parseKeyUri } from './key-uri.ts';

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { incomingPaymentsOver, PRICE } from '../../../../test/support/incoming-payments.ts';
-import { outgoingPaymentsOver } from '../../../../test/support/outgoing-payments.ts';
-import { createSofthsm, hasSofthsm, type Softhsm } from '../../../../test/support/softhsm.ts';
+import {
+  incomingPaymentsOver,
+  PRICE,
+} from '../../../../test/support/fixtures/chain-submitter/incoming-payments.ts';
+import { outgoingPaymentsOver } from '../../../../test/support/fixtures/chain-submitter/outgoing-payments.ts';
 import {
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
   until,
-} from '../../../../test/support/submitter.ts';
-import { codeOf, transfersOver } from '../../../../test/support/transfers.ts';
+} from '../../../../test/support/fixtures/chain-submitter/submitter.ts';
+import { codeOf, transfersOver } from '../../../../test/support/fixtures/chain-submitter/transfers.ts';
+import { createSofthsm, hasSofthsm, type Softhsm } from '../../../../test/support/servers/softhsm.ts';
 
 /**
  * Payments whose keys are on a token: none of them is in the environment of the service. The token

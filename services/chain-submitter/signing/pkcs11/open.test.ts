@@ -4,9 +4,12 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, expect, test } from '@jest/globals';
 import bs58 from 'bs58';
-import { signBytes } from '../../../../shared/lib/ed25519.ts';
-import { createCryptokiStandIn, DEVICE_REMOVED } from '../../../../test/support/cryptoki-stand-in.ts';
-import { waitFor } from '../../../../test/support/wait.ts';
+import { signBytes } from '../../../../shared/lib/chain/ed25519.ts';
+import { waitFor } from '../../../../test/support/base/wait.ts';
+import {
+  createCryptokiStandIn,
+  DEVICE_REMOVED,
+} from '../../../../test/support/stand-ins/cryptoki-stand-in.ts';
 import { SignerUnavailable } from '../signer.ts';
 import { CKA, CKK, ulongs } from './cryptoki.ts';
 import { parseKeyUri } from './key-uri.ts';

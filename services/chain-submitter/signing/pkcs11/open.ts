@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Logger } from '../../../../shared/lib/logger.ts';
+import type { Logger } from '../../../../shared/lib/telemetry/logger.ts';
 import { outgoingSigner, type Signer } from '../signer.ts';
 import { type Cryptoki, loadCryptoki } from './cryptoki.ts';
 import { checkPrivateKey, findPrivateKey, keyName, readAddress } from './key.ts';

@@ -2,9 +2,9 @@ import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
 import { ServiceError } from '../../../../shared/contract/errors.ts';
+import { privateKeyFromSeed } from '../../../../shared/lib/chain/ed25519.ts';
 import type { Clock } from '../../../../shared/lib/clock.ts';
-import { privateKeyFromSeed } from '../../../../shared/lib/ed25519.ts';
-import { microFromDecimal } from '../../../../shared/lib/micro.ts';
+import { microFromDecimal } from '../../../../shared/lib/money/micro.ts';
 import type { ReportedEvent } from '../model.ts';
 import {
   checkSignature,

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../../../shared/contract/errors.ts';
 import type { Clock } from '../../../../shared/lib/clock.ts';
-import { microFromDecimal } from '../../../../shared/lib/micro.ts';
+import { microFromDecimal } from '../../../../shared/lib/money/micro.ts';
 import type { ReportedEvent } from '../model.ts';
 import {
   checkSignature,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { eachPair } from '../../../../test/support/each-pair.ts';
+import { eachPair } from '../../../../test/support/base/each-pair.ts';
 import { RESERVES_NOTHING, refunds } from './refund.ts';
 import type { TransferEvent } from './transfer.ts';
 import { withdrawals } from './withdrawal.ts';

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { invalid } from '../../../../shared/contract/errors.ts';
 import { CAPTURE_WINDOW_SECONDS, type CaptureTerms } from '../../../../shared/contract/quote/capture.ts';
 import type { quote } from '../../../../shared/contract/quote.ts';
-import { type FeeRule, feeMicro } from '../../../../shared/lib/fee.ts';
-import { formatMicro, parseMicro } from '../../../../shared/lib/micro.ts';
+import { type FeeRule, feeMicro } from '../../../../shared/lib/money/fee.ts';
+import { formatMicro, parseMicro } from '../../../../shared/lib/money/micro.ts';
 
 type Input = z.infer<typeof quote.operations.create.input>;
 

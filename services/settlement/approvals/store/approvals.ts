@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Approval, type OutgoingRail } from '../../../../shared/contract/settlement.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import type { Payee } from '../../../../shared/lib/payees.ts';
+import type { Payee } from '../../../../shared/lib/money/payees.ts';
 import { type Page, pageBy } from '../../../../shared/lists/page.ts';
 
 const Row = z.object({

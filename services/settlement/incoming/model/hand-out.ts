@@ -1,4 +1,4 @@
-import type { ChainStatus, Status } from '../../settlements/model/status.ts';
+import type { ChainStatus, Status } from '../../record/model/status.ts';
 
 /** The columns of a settlement that decide about its hand-out. */
 export type HandOutState = {

@@ -1,7 +1,7 @@
 import type { IncomingReason } from '../../../../shared/contract/chain-submitter.ts';
 import type { MoneyMoved } from '../../../../shared/contract/errors.ts';
-import { moneyMovedBy } from '../../settlements/model/refusal.ts';
-import type { ChainStatus, Status } from '../../settlements/model/status.ts';
+import { moneyMovedBy } from '../../record/model/refusal.ts';
+import type { ChainStatus, Status } from '../../record/model/status.ts';
 
 /** Why a payment is refused. */
 export type Refusal = {

@@ -1,7 +1,7 @@
 import type { OutgoingSplit } from '../../../../shared/contract/chain-submitter.ts';
 import { MAX_MEMO_BYTES } from '../../../../shared/contract/primitives.ts';
-import { formatMicro } from '../../../../shared/lib/micro.ts';
-import { type Payee, payeesOf } from '../../../../shared/lib/payees.ts';
+import { formatMicro } from '../../../../shared/lib/money/micro.ts';
+import { type Payee, payeesOf } from '../../../../shared/lib/money/payees.ts';
 
 /** Who is paid what. */
 export type Asked = {

@@ -3,8 +3,8 @@ import { MAX_SPLITS, type OutgoingSplit } from '../../../../shared/contract/chai
 import { invalid } from '../../../../shared/contract/errors.ts';
 import { MAX_MEMO_BYTES, MicroUsdc, SolanaAddress } from '../../../../shared/contract/primitives.ts';
 import type { OutgoingChallenge } from '../../../../shared/contract/settlement.ts';
-import { parseMicro } from '../../../../shared/lib/micro.ts';
-import { restOf } from '../../../../shared/lib/payees.ts';
+import { parseMicro } from '../../../../shared/lib/money/micro.ts';
+import { restOf } from '../../../../shared/lib/money/payees.ts';
 import { mppNetworkOf, TOKEN_PROGRAM } from '../../incoming/model/networks.ts';
 import { type Asked, isMemo, type OutgoingTerms } from './asked.ts';
 

@@ -1,7 +1,7 @@
 import { invalid } from '../../../../shared/contract/errors.ts';
 import { MAX_MEMO_BYTES } from '../../../../shared/contract/primitives.ts';
 import type { OutgoingRequirement } from '../../../../shared/contract/settlement.ts';
-import { parseMicro } from '../../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../../shared/lib/money/micro.ts';
 import { v1NetworkOf } from '../../incoming/model/networks.ts';
 import { type Asked, isMemo, type OutgoingTerms } from './asked.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Progress } from '../../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
-import { chainWork } from '../../../../shared/lib/chain-work.ts';
+import { chainWork } from '../../../../shared/lib/chain/chain-work.ts';
 
 const state = stateColumn(chainWork);
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { encodeBase58 } from '../../../../shared/lib/base58.ts';
-import { rawPublicKey, signBytes } from '../../../../shared/lib/ed25519.ts';
+import { encodeBase58 } from '../../../../shared/lib/chain/base58.ts';
+import { rawPublicKey, signBytes } from '../../../../shared/lib/chain/ed25519.ts';
 import { proofProblem } from './proof.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');

@@ -1,6 +1,6 @@
 import { parseUtcTime } from '../../../../shared/contract/utc-time.ts';
-import { decodeBase58 } from '../../../../shared/lib/base58.ts';
-import { publicKeyFromRaw, verifyBytes } from '../../../../shared/lib/ed25519.ts';
+import { decodeBase58 } from '../../../../shared/lib/chain/base58.ts';
+import { publicKeyFromRaw, verifyBytes } from '../../../../shared/lib/chain/ed25519.ts';
 import { offChainEnvelopes } from './off-chain-message.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { event, type Message } from '../../../../shared/events/event.ts';
 import { isoTime } from '../../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../../shared/lib/micro.ts';
+import { formatMicro } from '../../../../shared/lib/money/micro.ts';
 import type { WalletRow } from '../store.ts';
 import { isClosed } from './model.ts';
 import type { SnapshotRow } from './store.ts';

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../shared/contract/errors.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import { insertOutbox } from '../../../../shared/events/outbox.ts';
 import { isoTime } from '../../../../shared/lib/clock.ts';
-import { parseMicro } from '../../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../../shared/lib/money/micro.ts';
 import { snapshotSince } from '../../../../shared/lib/snapshot.ts';
 import type { Peers } from '../../peers.ts';
 import type { Terms } from '../../terms.ts';

@@ -1,0 +1,81 @@
+import type { RequestListener } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { waitUntil } from '../../../test/support/base/wait.ts';
+import { type GateWorld, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { createImpatient, readWithPause } from '../../../test/support/stand-ins/stalls.ts';
+import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
+import type { Settings } from '../settings/settings.ts';
+
+/** What answers cost that end before they are read. */
+let world: GateWorld;
+const start = async (serve: RequestListener, changed: Partial<Settings> = {}) => {
+  world = await startGateWorld(serve, changed);
+  return world;
+};
+afterEach(() => world.stop());
+
+/** Repeats the request until it is no longer in progress. */
+const get = async (url: string, headers: Record<string, string>) => {
+  for (;;) {
+    const response = await fetch(url, { headers });
+    const text = await response.text();
+    if (!text.includes('payment_in_progress'))
+      return { status: response.status, replayed: response.headers.get('x-payment-replayed'), text };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+describe('a buyer who does not read', () => {
+  test('a long answer until the upstream gives up has got it', async () => {
+    const impatient = createImpatient();
+    const { url, gate, pay } = await start(impatient.serve);
+    const headers = pay();
+    await readWithPause(gate.port, '/report', headers, impatient.gaveUp);
+    expect((await get(`${url}/report`, headers)).text).toContain('"reason":"spent"');
+    expect(impatient.runs()).toBe(1);
+  });
+
+  test('a short answer does not hold its upstream up, and gets it again', async () => {
+    // More than fits between the two, and less than the store in memory keeps.
+    const length = 22_000_000;
+    const ended = Promise.withResolvers<void>();
+    let runs = 0;
+    const { url, gate, pay } = await start(
+      (_request, response) => {
+        runs += 1;
+        response.end(Buffer.alloc(length), () => ended.resolve());
+      },
+      { storedBytes: length },
+    );
+    const headers = pay();
+    expect(await readWithPause(gate.port, '/report', headers, ended.promise)).toBeGreaterThan(length);
+    const again = await get(`${url}/report`, headers);
+    expect([again.replayed, again.text.length, runs]).toEqual(['true', length, 1]);
+  });
+});
+
+test('a call that may run again costs a unit unless its upstream fails, also if its buyer leaves', async () => {
+  const prepaid = { units: 3, ahead: 3, replay: false };
+  const { url, gate, api, upstream, lines } = await start(
+    (request, response) => {
+      if (request.url === '/units?whole') return response.end('ok');
+      response.writeHead(200, { 'content-length': 99 });
+      return response.write('beginning', () => {
+        if (request.url === '/units?broken') response.destroy();
+      });
+    },
+    { routes: [{ match: 'GET /units', paid: { price: '50000', prepaid } }] },
+  );
+  const headers = api.pay({ resource: `${PUBLIC_URL}/units`, units: 3 });
+  await expect(get(`${url}/units?broken`, headers)).rejects.toThrow();
+  const socket = connect(gate.port, '127.0.0.1');
+  const sent = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`GET /units?left HTTP/1.1\r\nhost: a\r\n${sent.join('')}\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.destroy();
+  await waitUntil(() => lines.filter(({ message }) => message === 'call').length === 2);
+  const statuses: number[] = [];
+  for (let times = 0; times < 3; times += 1) statuses.push((await get(`${url}/units?whole`, headers)).status);
+  expect([statuses, upstream.seen.length]).toEqual([[200, 200, 402], 4]);
+});

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http';
+import { isDelivered } from '../../../sdk/src/paywall/base/answers.ts';
+import type { Admission } from '../../../sdk/src/paywall/entry/admission.ts';
+import { type AnswerPrice, charge, rememberAnswer } from '../ground/metered.ts';
+import type { FreeCall } from './free-calls.ts';
+
+/**
+ * What a call costs by the way in which its answer has ended. Plain answers, streams, switched
+ * connections and free calls have these rules and no others.
+ */
+
+type Delivery = Extract<Admission, { kind: 'deliver' }>;
+
+export type Priced = {
+  request: IncomingMessage;
+  /** Null: the request is free. */
+  delivery: Delivery | null;
+  /** Null: the request is paid, or its route is free. */
+  freeCall: FreeCall | null;
+  /** Null: the request is of no metered route. */
+  answerPrice: AnswerPrice | null;
+};
+
+/**
+ * `whole`: the answer was passed whole, and the paywall has ended its delivery by the status.
+ * `delivered`: the buyer has what was paid for without a whole answer: a switched connection, more
+ * than can be stored before the buyer left, or an answer that broke after its reader had held it
+ * up. `left`: the buyer of a metered answer has left, and owes what was delivered. Any other answer
+ * is read on for a repeat. `failed`: no answer came, or the upstream or the gate has broken it off.
+ */
+type Ending = 'whole' | 'delivered' | 'left' | 'failed';
+
+/** Decides what one call costs. */
+export const createCost = ({ request, delivery, freeCall, answerPrice }: Priced) => {
+  let answer: IncomingMessage | null = null;
+  let isOver = false;
+  const cancel = async (): Promise<void> => {
+    freeCall?.giveBack();
+    await delivery?.finish('failed');
+  };
+  const owe = async (ending: 'delivered' | 'left'): Promise<void> => {
+    // A free call counts.
+    if (delivery === null) return;
+    if (ending === 'delivered') delivery.metering?.begin();
+    if (answerPrice !== null) charge(delivery, answerPrice, answer!);
+    if (ending === 'delivered') await delivery.finish(null);
+  };
+  return {
+    /** The first line of the answer has come. */
+    answered: (found: IncomingMessage): void => {
+      answer = found;
+      rememberAnswer(request, found);
+      // Before the answer: who repeats the request finds the call given back.
+      if (!isDelivered(found.statusCode!)) freeCall?.giveBack();
+    },
+    /** Ends the call. Only the first ending counts. Never throws. */
+    end: async (ending: Ending): Promise<void> => {
+      if (isOver || (ending === 'left' && delivery?.metering == null)) return;
+      isOver = true;
+      if (ending === 'whole') return;
+      const isOwed = ending !== 'failed' && answer !== null && isDelivered(answer.statusCode!);
+      await (isOwed ? owe(ending) : cancel());
+    },
+  };
+};
+export type Cost = ReturnType<typeof createCost>;

@@ -1,0 +1,262 @@
+import { IN_PROGRESS, type Refusal, usedUp } from '../base/answers.ts';
+import type { Authorization } from '../base/authorizations.ts';
+import type { Begun, Deliveries, Finish, Opening } from '../base/deliveries.ts';
+import type { Bill, Presented } from '../base/dialect.ts';
+import { createMetering, type Metering } from '../base/meter.ts';
+import type { MeteredBill } from '../base/metered-route.ts';
+import type { PaywallStore } from '../base/store.ts';
+import { createTabs, type Tabs } from './tabs.ts';
+import { createTopUp } from './top-up.ts';
+
+/**
+ * Deliveries that are paid by their use: the buyer has authorized a ceiling, the handler reports
+ * what it used, and that is captured. A tab serves many calls and is captured once.
+ */
+
+type Payment = Omit<Presented, 'id'> & { key: string };
+type Request = { key: string; hash: string };
+type Deps = { store: PaywallStore; deliveries: Deliveries; onError: (error: unknown) => void };
+type Delivering = Extract<Begun, { kind: 'deliver' }>;
+
+const MAX_TRIES = 8;
+/** How long a call waits for concurrent ones to give back what they did not use. */
+const GIVE_BACK_MS = 5000;
+/** How long the answer to a failed call waits until its authorization is released. */
+const VOID_MS = 5000;
+
+const isRefusal = (found: object): found is Refusal => 'error' in found;
+const refused = (refusal: Refusal): Begun => ({ kind: 'refused', refusal });
+
+const within = (ms: number, done: Promise<unknown>): Promise<unknown> => {
+  let timer: unknown;
+  const over = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return Promise.race([done, over]).finally(() => clearTimeout(timer as number));
+};
+
+/** A delivery with its meter. @param ended runs after it. The call is under way until it leaves */
+const withMeter = (
+  begun: Delivering,
+  authorization: Authorization,
+  metering: Metering,
+  ended: (isDropped: boolean, leaveCall: () => void) => Promise<void>,
+): Begun => {
+  const leaveCall = authorization.calls.enter(metering.stop);
+  let isOver = false;
+  const finish: Finish = async (outcome) => {
+    if (isOver || outcome === 'left') return;
+    isOver = true;
+    const isDropped = outcome === 'failed' && !metering.hasBegun();
+    if (isDropped) metering.drop();
+    else if (outcome !== 'failed') {
+      metering.begin();
+      metering.leave();
+    }
+    await ended(isDropped, leaveCall);
+    // A delivery that broke off has cost what it had used, so it is not made again.
+    await begun.finish(isDropped ? 'undone' : outcome === 'failed' ? null : outcome);
+  };
+  return { ...begun, finish, metering };
+};
+
+/** One delivery for one authorization, which is captured or voided after it. */
+const createOne = ({ deliveries, onError }: Deps) => {
+  return async (payment: Payment, bill: Bill, terms: MeteredBill, request: Request): Promise<Begun> => {
+    const { open, known } = payment.authorization!;
+    let opened: Authorization | Refusal | null = null;
+    const take = async (isRepeat: boolean): Promise<Opening> => {
+      opened = known() ?? (await open());
+      if (isRefusal(opened)) return opened;
+      return opened.refusal() ?? (opened.used() > 0n && !isRepeat ? 'spent' : 'open');
+    };
+    const begun = await deliveries.once({
+      ...request,
+      refusal: () => payment.mismatch(bill),
+      open: ({ isRepeat }) => take(isRepeat),
+    });
+    if (begun.kind !== 'deliver') return begun;
+    // The delivery may go on after a crash. Then its authorization is not open here.
+    const found: Authorization | Refusal = opened ?? known() ?? (await open());
+    const refusal = isRefusal(found) ? found : found.refusal();
+    if (isRefusal(found) || refusal !== null) {
+      await begun.finish('undone');
+      return refused(refusal!);
+    }
+    const metering = createMetering({
+      authorization: found,
+      bill: terms,
+      leftBesides: null,
+      onFault: onError,
+      most: found.ceiling(),
+      credit: found.used(),
+    });
+    return withMeter(begun, found, metering, async (isDropped, leaveCall) => {
+      leaveCall();
+      const ended = found.end('closed');
+      if (isDropped) await within(VOID_MS, ended);
+    });
+  };
+};
+
+/** Takes the price of a call from its tab. */
+const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
+  /** Waits until a concurrent call may have given something back. @returns false: there is none */
+  const awaitOthers = async ({ calls }: Authorization, terms: MeteredBill): Promise<boolean> => {
+    if (terms.fixed !== null || calls.count() === 0) return false;
+    await within(GIVE_BACK_MS, calls.next());
+    return true;
+  };
+
+  const topUp = createTopUp(tabs);
+  /** What follows when less is left of a tab than a call can cost. Null: there may be more now */
+  const usedUpBy = async (
+    { key, authorization }: Payment,
+    terms: MeteredBill,
+    found: Authorization,
+  ): Promise<Refusal | null> => {
+    if (await awaitOthers(found, terms)) return null;
+    const raised = terms.topUp ? await topUp(key, authorization!, found, terms) : undefined;
+    if (raised !== undefined) return raised;
+    void tabs.end(key, found, 'used_up');
+    return usedUp('authorization_used_up');
+  };
+
+  return async (
+    payment: Payment,
+    bill: Bill,
+    terms: MeteredBill,
+    request: Request,
+  ): Promise<{ begun: Begun; left: bigint; authorization: Authorization } | Begun> => {
+    const { key } = payment;
+    const { known, open, read } = payment.authorization!;
+    const found = known() ?? (await open());
+    if (isRefusal(found)) return refused(found);
+    const count = (counter: string): ReturnType<Deliveries['counted']> =>
+      bill.replays
+        ? deliveries.counted(counter, terms.perCall, request)
+        : deliveries.countedOnce(counter, terms.perCall, false);
+    const until = Date.now() + GIVE_BACK_MS;
+    for (let tries = 0; tries < MAX_TRIES || Date.now() < until; tries += 1) {
+      const refusal = found.refusal();
+      if (refusal !== null) {
+        if (refusal.error === 'payment_required') void tabs.end(key, found, 'closed');
+        return refused(refusal);
+      }
+      const counted = await count(tabs.counterOf(key));
+      if (counted === 'held') return refused(IN_PROGRESS);
+      if (counted !== 'empty') return { ...counted, authorization: found };
+      const left = await tabs.read(key);
+      if (left === null) {
+        const state = found.leftAtOpening() ?? (await read());
+        if (isRefusal(state)) return refused(state);
+        await tabs.fill(key, state, found, terms.topUp);
+      } else if (left < 0n) {
+        found.retire();
+      } else if (left < terms.perCall) {
+        const used = await usedUpBy(payment, terms, found);
+        if (used !== null) return refused(used);
+      }
+    }
+    return refused(IN_PROGRESS);
+  };
+};
+
+/** True for a tab that is captured now. One that can be raised waits for its buyer's next call. */
+const isFull = ({ perCall, threshold, topUp }: MeteredBill, ceiling: bigint, left: bigint): boolean =>
+  (left < perCall && !topUp) || (threshold !== null && ceiling - left >= threshold);
+
+/** One of many deliveries of a tab. */
+const createOfTab = (deps: Deps, tabs: Tabs) => {
+  const { deliveries, onError } = deps;
+  const take = createTake(deps, tabs);
+
+  /** Ends a tab that is used as far as its route allows. */
+  const checkFull = (key: string, found: Authorization, terms: MeteredBill, left: bigint): void => {
+    if (isFull(terms, found.ceiling(), left) && (terms.fixed !== null || found.calls.count() === 0))
+      void tabs.end(key, found, 'used_up');
+  };
+
+  const deliver = (
+    key: string,
+    terms: MeteredBill,
+    { begun, left, authorization }: { begun: Delivering; left: bigint | null; authorization: Authorization },
+  ): Begun => {
+    const { perCall } = terms;
+    // The process of the first run has died. What the call can cost was taken then, and stays so.
+    // How much of it was reported is not known, so nothing more is.
+    const isRepeat = left === null;
+    const metering = createMetering({
+      authorization,
+      bill: terms,
+      most: perCall,
+      onFault: onError,
+      credit: isRepeat ? perCall : 0n,
+      leftBesides: left,
+    });
+    tabs.serving(key, authorization);
+    const giveBack = async (): Promise<bigint | null> => {
+      const unused = isRepeat ? 0n : metering.unused();
+      // If the store fails, the capture releases it.
+      return unused === 0n
+        ? null
+        : tabs
+            .giveBack(key, unused)
+            .catch(onError)
+            .then((now) => now ?? null);
+    };
+    return withMeter(begun, authorization, metering, async (_isDropped, leaveCall) => {
+      const now = await giveBack();
+      leaveCall();
+      if (now !== null) checkFull(key, authorization, terms, now);
+    });
+  };
+
+  return async (payment: Payment, bill: Bill, terms: MeteredBill, request: Request): Promise<Begun> => {
+    const { key } = payment;
+    const wrong = await payment.mismatch(bill);
+    const taken = wrong === null ? await take(payment, bill, terms, request) : refused(wrong);
+    if ('left' in taken) {
+      const { begun, left, authorization } = taken;
+      if (terms.fixed !== null) checkFull(key, authorization, terms, left);
+      return deliver(key, terms, { begun: begun as Delivering, left, authorization });
+    }
+    if (taken.kind !== 'refused' || !bill.replays) return taken;
+    // The request's own record decides over a refusal.
+    const again = await deliveries.once({
+      ...request,
+      refusal: async () => taken.refusal,
+      open: async () => 'spent',
+    });
+    if (again.kind !== 'deliver') return again;
+    const authorization = payment.authorization!.known();
+    // Without an authorization that can be used, what was paid before is delivered.
+    return authorization === undefined
+      ? again
+      : deliver(key, terms, { begun: again, left: null, authorization });
+  };
+};
+
+/** Begins deliveries of metered routes. */
+export const createMetered = (deps: Deps) => {
+  const tabs = createTabs(deps.store, deps.onError);
+  const [one, ofTab] = [createOne(deps), createOfTab(deps, tabs)];
+  return {
+    /** @throws errors of the store; nothing is lost then */
+    begin: async (payment: Payment, bill: Bill, terms: MeteredBill, request: Request): Promise<Begun> => {
+      if (payment.authorization === undefined)
+        return refused((await payment.mismatch(bill)) ?? usedUp('authorization_closed'));
+      return (terms.isTab ? ofTab : one)(payment, bill, terms, request);
+    },
+    /** Ends a tab at the buyer's request. What is under way on it ends first. */
+    end: async (payment: Payment, bill: Bill): Promise<Refusal | null> => {
+      const wrong = await payment.mismatch(bill);
+      if (wrong !== null) return wrong;
+      const found = payment.authorization!.known() ?? (await payment.authorization!.open());
+      if (isRefusal(found)) return found;
+      void tabs.end(payment.key, found, 'closed');
+      return null;
+    },
+  };
+};
+export type Metered = ReturnType<typeof createMetered>;

@@ -1,0 +1,46 @@
+import type { Records } from '../../../shared/boot.ts';
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import { justChanged } from '../delivering/consume.ts';
+import { findAuthorization } from '../record/store/authorizations.ts';
+import type { EndAuthorization } from './end-authorization.ts';
+import type { RecordLostCapture } from './lost-capture.ts';
+
+/** POST /v1/settlements/:settlement_id/void: ends an authorization without a payment. */
+export const voidAuthorization =
+  ({
+    pool,
+    endAuthorization,
+    recordLostCapture,
+  }: Pick<Records, 'pool'> & {
+    endAuthorization: EndAuthorization;
+    recordLostCapture: RecordLostCapture;
+  }): Handler<typeof settlement.operations.void> =>
+  async ({ settlement_id, discard_usage = false }, { service_id }) => {
+    const row = await findAuthorization(pool, { settlement_id, service_id });
+    if (row === null) throw notFound('authorization');
+    const answer = (voidedAt: number, used: bigint) => ({
+      settlement_id,
+      status: 'voided' as const,
+      voided_at: isoTime(voidedAt),
+      used: formatMicro(used),
+    });
+    if (row.status === 'voided') {
+      count('quittance_idempotent_replays_total', 1, { operation: 'void' });
+      return answer(row.voided_at!, row.units_consumed);
+    }
+    if (row.status === 'failed') throw conflict('its capture failed, and nothing was paid');
+    if (row.status !== 'authorized') throw conflict('it is captured, or being captured; refund it instead');
+    if (await recordLostCapture(row)) throw justChanged();
+    if (row.units_consumed > 0n && !discard_usage)
+      throw conflict(
+        `${row.units_consumed} were reported as used: capture them, or send discard_usage true to give them up`,
+      );
+    const voided = await endAuthorization.void(row);
+    if (voided === null) throw justChanged();
+    return answer(voided.voided_at, voided.used);
+  };

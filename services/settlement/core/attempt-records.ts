@@ -1,0 +1,75 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { listPayersAfterAcceptance, type Payer } from '../payers/store.ts';
+import type { Peers } from '../peers.ts';
+import type { Records } from '../record/model/refusal.ts';
+import { mayBeLost } from '../record/store/restores.ts';
+import {
+  findAttempt,
+  findPayingSettlement,
+  getSettlement,
+  type SettlementRow,
+} from '../record/store/settlements.ts';
+import { type PayingCaller, walletIdOf } from './paying-caller.ts';
+
+/** The records with their rows, and the wallets of the account that have paid or tried to. */
+export type RecordsWithRows = Records & {
+  /**
+   * Records of the time of this quote are lost, and the chain has not proven that nothing was paid.
+   */
+  mayBeLost: boolean;
+  attempt: SettlementRow | null;
+  paying: SettlementRow | null;
+  payers: readonly Payer[];
+};
+
+/** The records of an attempt and its quote, read after every running acceptance of the account. */
+export const getRecords = async (
+  { pool }: { pool: Pool },
+  { caller: { account_id }, payment_attempt_id }: { caller: PayingCaller; payment_attempt_id: string },
+  claims: QuoteClaims | null,
+): Promise<RecordsWithRows> => {
+  const payers = await listPayersAfterAcceptance(pool, account_id);
+  const [found, paying, isLost] = await Promise.all([
+    findAttempt(pool, account_id, payment_attempt_id),
+    claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id),
+    claims === null ? false : mayBeLost(pool, claims),
+  ]);
+  // The second read may run later than the first one and see a row that the first one did not.
+  const attempt = found ?? (paying?.payment_attempt_id === payment_attempt_id ? paying : null);
+  // The money of an extension moves with the authorization that it raised.
+  const payment = paying?.extends == null ? paying : await getSettlement(pool, paying.extends);
+  return { attempt, paying: payment, mayBeLost: isLost && attempt === null && paying === null, payers };
+};
+
+/** What finds a payment whose record a restore may have lost. */
+export type LostPaymentFinder = { logger: Logger } & Pick<Peers, 'findWallet' | 'findPayment'>;
+
+/**
+ * Queries the chain for a payment whose record a restore may have lost.
+ * @returns the wallet of the account that paid the quote; `unknown` when another wallet paid it, or
+ * when the chain cannot be queried
+ */
+export const findLostPayment = async (
+  { findWallet, findPayment, logger }: LostPaymentFinder,
+  quote_token: string,
+  { caller, payers }: { caller: PayingCaller; payers: readonly Payer[] },
+): Promise<Payer | 'not paid' | 'unknown'> => {
+  const { account_id } = caller;
+  try {
+    const wallet = await findWallet(account_id, walletIdOf(caller));
+    const own = [...payers, ...(wallet === null ? [] : [{ ...wallet, account_id }])];
+    const { paid, owner } = await findPayment({ quote_token, owners: own.map((each) => each.owner) });
+    if (!paid) return 'not paid';
+    return own.find((each) => each.owner === owner) ?? 'unknown';
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    logger.warn(
+      { err: error },
+      'payment not searched on chain: its record may be lost, the chain is unavailable',
+    );
+    return 'unknown';
+  }
+};

@@ -1,0 +1,397 @@
+import { SERVICE_NAMES } from '../../contract/service.ts';
+import { DECLINE_REASONS } from '../../contract/settlement.ts';
+import { DELIVERY_ERRORS } from '../../contract/webhook.ts';
+import { counter, gauge, histogram, type Metric, type Reporter } from './metric.ts';
+
+const ALL: readonly Reporter[] = ['gateway', ...SERVICE_NAMES];
+/** Up to the 20 s that a settle may wait. */
+const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
+/**
+ * Up to the last moment at which a generation may be signed: the lifetime of a quote and a minute.
+ */
+const CHAIN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 660];
+/** Up to a redeem window of a week. */
+const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800];
+
+export const ATTEMPT_STATES = ['pending', 'confirmed', 'reopened', 'authorized'] as const;
+export const INTENT_KINDS = [
+  'settle',
+  'fund',
+  'createTokenAccount',
+  'delegation',
+  'withdrawal',
+  'refund',
+  'incoming',
+  'outgoing',
+] as const;
+/** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
+export const LAMPORT_BUDGETS = [
+  'fees_settle',
+  'fees_incoming',
+  'rent_settle',
+  'fees_user',
+  'rent_user',
+  'fees_revoke',
+] as const;
+/** The step of a synthetic payment that failed. */
+export const SYNTHETIC_OUTCOMES = ['paid', 'quote_failed', 'settle_failed', 'redeem_failed'] as const;
+export const INTENT_STATES = ['accepted', 'signed', 'confirmed', 'reopened'] as const;
+const intents = { kind: INTENT_KINDS, state: INTENT_STATES } as const;
+
+/**
+ * Every metric of the system: its name, what it counts, its labels and the services that report it.
+ * docs/metrics.md is generated from this list, and deploy/alerts.yaml may name no other metric
+ * (test/alerts.test.ts). Names follow the naming guide of Prometheus: the prefix `quittance_`, the
+ * base unit, and `_total` for a counter.
+ *
+ * The number of label values stays small: no account, address, key, e-mail, id or URL is a label.
+ */
+export const METRICS = {
+  // ---------- payments ----------
+  quittance_quotes_total: counter('{quote}', ['quote'], {}, 'Quotes created.'),
+  quittance_settlements_total: counter(
+    '{settlement}',
+    ['settlement'],
+    { outcome: ['accepted', 'issued', 'failed', 'reversed'] },
+    'Payments by outcome. A reversed payment was issued before.',
+  ),
+  quittance_approvals_total: counter(
+    '{approval}',
+    ['settlement'],
+    { outcome: ['requested', 'approved', 'denied'] },
+    'Payments of delegates that wait for approval, and decisions of owners.',
+  ),
+  quittance_declines_total: counter(
+    '{decline}',
+    ['settlement'],
+    { reason: DECLINE_REASONS },
+    'Payments of quotes that were refused, once for each quote, payer and reason.',
+  ),
+  quittance_decline_failures_total: counter(
+    '{decline}',
+    ['settlement'],
+    { cause: ['error', 'timeout'] },
+    'Refusals that were answered without a recorded decline. After a time-out it may still be recorded.',
+  ),
+  quittance_settlement_failures_total: counter(
+    '{settlement}',
+    ['settlement'],
+    { error_code: ['insufficient_funds', 'delegation_inactive', 'payment_failed'] },
+    'Accepted payments that failed, with the proof that no money moved, by the error code that the payer gets.',
+  ),
+  quittance_settled_micro_usdc_total: counter(
+    '{micro_usdc}',
+    ['settlement'],
+    {},
+    'Gross amount of issued settlements.',
+  ),
+  quittance_fees_micro_usdc_total: counter(
+    '{micro_usdc}',
+    ['settlement'],
+    {},
+    'The platform’s fees in that amount.',
+  ),
+  quittance_confirmation_seconds: histogram(
+    CHAIN_SECONDS,
+    ['settlement'],
+    {},
+    'From acceptance to the issued settlement.',
+  ),
+  quittance_redeem_latency_seconds: histogram(
+    REDEEM_SECONDS,
+    ['settlement'],
+    {},
+    'From the issued settlement to its redeem.',
+  ),
+  quittance_idempotent_replays_total: counter(
+    '{call}',
+    ['settlement', 'quote', 'funding', 'identity', 'webhook'],
+    {
+      operation: [
+        'settle',
+        'redeem',
+        'consume',
+        'usage',
+        'capture',
+        'void',
+        'close',
+        'keyed',
+        'x402Settle',
+        'acceptForeign',
+        'payExternal',
+      ],
+    },
+    'Repeats of completed calls, answered from the record. `keyed`: by Idempotency-Key.',
+  ),
+  quittance_authorizations_at_risk_total: counter(
+    '{authorization}',
+    ['settlement'],
+    {},
+    'Authorizations that were closed because the wallet no longer covered them.',
+  ),
+  quittance_expired_unredeemed_total: counter(
+    '{settlement}',
+    ['settlement'],
+    {},
+    'Settlements that were paid and not redeemed in their window.',
+  ),
+  quittance_attempts: gauge(
+    '{attempt}',
+    ['settlement'],
+    { state: ATTEMPT_STATES },
+    'Open attempts: pending, confirmed (not yet finalized), reopened (confirmed before, then dropped by a fork), authorized (nothing is paid yet).',
+  ),
+  quittance_attempts_oldest_age_seconds: gauge(
+    's',
+    ['settlement'],
+    { state: ATTEMPT_STATES },
+    'Time since the oldest open attempt was accepted; 0 if there is none.',
+  ),
+  quittance_held_micro_usdc: gauge(
+    '{micro_usdc}',
+    ['settlement'],
+    {},
+    'What open attempts hold of the balances of their wallets.',
+  ),
+  quittance_holding_wallets: gauge('{wallet}', ['settlement'], {}, 'Wallets with a hold.'),
+  quittance_lanes: gauge(
+    '{lane}',
+    ['settlement', 'chain-submitter'],
+    {},
+    'Lanes of the 16 that the replica owns; 0 while it stands by. All replicas of a service together own 16.',
+  ),
+  quittance_replica_load_ratio: gauge(
+    '1',
+    ['settlement', 'chain-submitter'],
+    {},
+    'Part of a core that the replica used in the last three seconds. Above 0.6 another replica takes half of its lanes.',
+  ),
+  quittance_lanes_moved_total: counter(
+    '{lane}',
+    ['settlement', 'chain-submitter'],
+    { change: ['taken', 'lost'] },
+    'Lanes that a replica took, and lanes that another one took from it.',
+  ),
+  quittance_lane_fallbacks_total: counter(
+    '{item}',
+    ['gateway', 'settlement', 'chain-submitter'],
+    { to: ['settlement', 'chain-submitter'], kind: ['call', 'message'] },
+    'What no owner of a lane answered: calls that any replica got, and jobs and outcomes that the stream got.',
+  ),
+  quittance_redispatches_total: counter(
+    '{job}',
+    ['settlement', 'wallet', 'funding'],
+    {},
+    'Jobs that were dispatched to chain-submitter again, because they made no progress for 15 s.',
+  ),
+  quittance_anomalies_total: counter(
+    '{event}',
+    ['settlement', 'chain-submitter', 'funding'],
+    {
+      kind: [
+        'settlement_reversed',
+        'contradicted_record',
+        'unknown_settlement',
+        'balance_mismatch',
+        'policy_refused',
+        'adopted',
+        'expired_included',
+        'providers_disagree',
+        'work_under_another_id',
+        'work_of_another_amount',
+        'deposit_problem',
+        'deposit_mismatch',
+        'deposit_paid_again',
+      ],
+    },
+    'Events that must not happen, or happen only after a record was lost. Each is logged as an error with its ids.',
+  ),
+
+  // ---------- chain ----------
+  quittance_intents: gauge('{intent}', ['chain-submitter'], intents, 'Open intents.'),
+  quittance_intents_oldest_age_seconds: gauge(
+    's',
+    ['chain-submitter'],
+    intents,
+    'Time since the oldest open intent was accepted.',
+  ),
+  quittance_chain_generations_total: counter(
+    '{transaction}',
+    ['chain-submitter'],
+    { generation: ['first', 'again', 'adopted'] },
+    'Committed transactions: the first of an intent, another one after an expiry proof, or one that was adopted from the chain.',
+  ),
+  quittance_chain_expiry_proofs_total: counter(
+    '{proof}',
+    ['chain-submitter'],
+    { outcome: ['proven', 'refuted', 'unanswered'] },
+    'Expiry proofs: proven, refuted because a provider knows the transaction, or unanswered by a provider.',
+  ),
+  quittance_chain_forks_total: counter(
+    '{transaction}',
+    ['chain-submitter'],
+    {},
+    'Confirmed transactions that a fork dropped.',
+  ),
+  quittance_intake_paused_seconds: gauge(
+    's',
+    ['settlement'],
+    {},
+    'Time since operators paused payments; 0 while payments are accepted.',
+  ),
+  quittance_signing_paused: gauge('1', ['chain-submitter'], {}, '1 while operators have paused signing.'),
+  quittance_cap_refusals_total: counter(
+    '{payment}',
+    ['settlement', 'chain-submitter'],
+    { cap: ['wallet', 'account', 'environment', 'incoming_source', 'incoming_account', 'incoming'] },
+    'Payments that an hourly cap delayed: settlement refused them before acceptance, chain-submitter did not sign them yet. `incoming…`: payments of x402 and MPP clients, which chain-submitter refused.',
+  ),
+  quittance_cap_used_ratio: gauge(
+    '1',
+    ['settlement', 'chain-submitter'],
+    { cap: ['wallet_hour', 'account_hour', 'environment_hour', 'incoming_account_hour', 'incoming_hour'] },
+    'The used part of a cap in its period, by accepted or signed payments. For wallets and accounts: the one with the highest use. `incoming…`: payments of x402 and MPP clients, only in chain-submitter.',
+  ),
+  quittance_budget_used_ratio: gauge(
+    '1',
+    ['chain-submitter'],
+    { budget: LAMPORT_BUDGETS },
+    'The reserved part of an environment’s daily lamport budget.',
+  ),
+  quittance_budget_refusals_total: counter(
+    '{refusal}',
+    ['chain-submitter'],
+    { budget: LAMPORT_BUDGETS, dimension: ['account', 'vendor', 'environment'] },
+    'Work that was refused or has to wait because a daily budget is used up, by the kind of the budget’s owner.',
+  ),
+  quittance_fee_payer_lamports: gauge(
+    '{lamport}',
+    ['chain-submitter'],
+    {},
+    'Balance of the fee payer, the lowest of those in use.',
+  ),
+  quittance_rpc_call_duration_seconds: histogram(
+    CALL_SECONDS,
+    ['chain-submitter'],
+    { 'rpc.method': null, provider: null, 'error.type': ['none', 'unavailable', 'refused'] },
+    'JSON-RPC calls by method and provider (its number in SOLANA_RPC_URLS, because a URL may contain an access key).',
+  ),
+
+  // ---------- every service ----------
+  quittance_outbox_messages: gauge(
+    '{message}',
+    SERVICE_NAMES,
+    {},
+    'Messages of the service that are committed and not published yet; counted up to 10,000.',
+  ),
+  quittance_outbox_oldest_age_seconds: gauge(
+    's',
+    SERVICE_NAMES,
+    {},
+    'Time since the oldest of these messages was committed.',
+  ),
+  quittance_quarantine_messages: gauge(
+    '{message}',
+    SERVICE_NAMES,
+    {},
+    'Quarantined messages that wait for a decision.',
+  ),
+  quittance_quarantine_oldest_age_seconds: gauge(
+    's',
+    SERVICE_NAMES,
+    {},
+    'Time since the oldest of these messages was quarantined.',
+  ),
+  quittance_job_runs_total: counter(
+    '{run}',
+    SERVICE_NAMES,
+    { task: null, outcome: ['ok', 'error'] },
+    'Runs of periodic jobs, including the sweepers.',
+  ),
+  quittance_gauge_collector_up: gauge(
+    '1',
+    SERVICE_NAMES,
+    { collector: null },
+    '0 if a gauge collector failed at this scrape. Its gauges are then NaN, not zero.',
+  ),
+  quittance_mails_queued: gauge(
+    '{mail}',
+    ['identity'],
+    {},
+    'Mails that the mail server has not accepted yet; counted up to 10,000.',
+  ),
+  quittance_mails_oldest_age_seconds: gauge(
+    's',
+    ['identity'],
+    {},
+    'Time since the oldest of these mails was queued.',
+  ),
+  quittance_webhook_attempts_total: counter(
+    '{attempt}',
+    ['webhook'],
+    { outcome: ['delivered', ...DELIVERY_ERRORS] },
+    'Attempts to deliver events to customers’ endpoints, by outcome.',
+  ),
+  quittance_webhook_due: gauge(
+    '{delivery}',
+    ['webhook'],
+    {},
+    'Due deliveries that have not begun, to endpoints that do not fail; counted up to 10,000.',
+  ),
+  quittance_webhook_oldest_due_age_seconds: gauge(
+    's',
+    ['webhook'],
+    {},
+    'Time since the oldest of these deliveries was due.',
+  ),
+  quittance_bus_operation_duration_seconds: histogram(
+    CALL_SECONDS,
+    ALL,
+    {
+      'messaging.operation.name': ['request', 'send'],
+      'messaging.destination.name': null,
+      'error.type': null,
+    },
+    'NATS operations of a client: a request until its answer, a message until the server acknowledges it.',
+  ),
+  quittance_db_operation_duration_seconds: histogram(
+    CALL_SECONDS,
+    SERVICE_NAMES,
+    { 'db.query.summary': null, 'error.type': ['none', 'error'] },
+    'Statements by what they change or read, without the wait for a connection.',
+  ),
+  quittance_message_process_duration_seconds: histogram(
+    CALL_SECONDS,
+    SERVICE_NAMES,
+    { 'messaging.destination.name': null, 'error.type': null },
+    'The processing of a request, a job or an event. A settle includes its wait for the chain.',
+  ),
+
+  // ---------- the edge ----------
+  quittance_http_request_duration_seconds: histogram(
+    CALL_SECONDS,
+    ['gateway'],
+    { environment: null, 'http.request.method': null, 'http.route': null, 'http.response.status_code': null },
+    'Calls of the public API, by route.',
+  ),
+  quittance_rate_limited_total: counter(
+    '{call}',
+    ['gateway'],
+    { environment: null, 'http.route': null },
+    'Calls refused by a request limit.',
+  ),
+  quittance_synthetic_payments_total: counter(
+    '{payment}',
+    ['synthetic'],
+    { outcome: SYNTHETIC_OUTCOMES },
+    'Payments that the job `synthetic` has made through the public API.',
+  ),
+  quittance_synthetic_payment_duration_seconds: histogram(
+    CHAIN_SECONDS,
+    ['synthetic'],
+    { outcome: SYNTHETIC_OUTCOMES },
+    'From the quote of a synthetic payment to its redeem.',
+  ),
+} satisfies Record<string, Metric>;
+
+export type MetricName = keyof typeof METRICS;

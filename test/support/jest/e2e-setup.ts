@@ -1,0 +1,48 @@
+import { type RunningStack, startStack } from '../../../deploy/local/stack/stack.ts';
+import { serveBrowser } from '../browser/browser-server.ts';
+import { packages } from '../packages/packages.ts';
+import { writePrograms } from '../servers/chain-programs.ts';
+import { testStateDir } from '../servers/test-state.ts';
+import { lighthouse } from '../stand-ins/stand-in-programs.ts';
+import { externalServers } from './external-servers.ts';
+import { totals } from './last-line.ts';
+
+export type WithStack = typeof globalThis & { testStack?: RunningStack; endBrowser?: () => Promise<void> };
+
+/**
+ * Starts the whole stack once for all end-to-end tests, packs our packages for them, and serves a
+ * browser. They find the stack through the file that STACK_FILE names. If one of these fails, the
+ * tests that need it fail and all others run.
+ */
+export default async function setUp(): Promise<void> {
+  totals();
+  const stateDir = testStateDir('e2e');
+  const packing = packages().catch((error: Error) =>
+    console.error(`The packages could not be packed: ${error.message}`),
+  );
+  (globalThis as WithStack).endBrowser = await serveBrowser();
+  try {
+    const running = await startStack({
+      stateDir,
+      // An external NATS has no account per environment, so the isolation of the two environments
+      // cannot be tested there.
+      environments: externalServers.natsUrl ? ['test'] : ['test', 'live'],
+      ports: 'any',
+      chainControl: true,
+      chainPrograms: writePrograms(testStateDir('programs'), [lighthouse()]),
+      // With this slot time a blockhash is valid for 15 s. web3.js caches a blockhash for a while,
+      // so a much faster chain would make its clients fail.
+      chainSlotMs: 100,
+      rateLimitScale: 100,
+      durable: false,
+      traces: true,
+      external: externalServers,
+    });
+    (globalThis as WithStack).testStack = running;
+    process.env.STACK_FILE = running.stackFile;
+  } catch (error) {
+    process.env.STACK_ERROR = (error as Error).message;
+    console.error(`The stack of the end-to-end tests did not start: ${(error as Error).message}`);
+  }
+  await packing;
+}
