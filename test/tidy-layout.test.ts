@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { LONG_FUNCTIONS } from './support/rules/long-functions.ts';
 import {
   findBannedWords,
+  findCrowdedFolders,
   findDeadExports,
   findFixedSleeps,
   findFlatFiles,
@@ -11,6 +13,7 @@ import {
   findLongFunctions,
   findSharedTables,
   findSpreadLiterals,
+  findUnexplainedFolders,
   findWideComments,
   listFiles,
 } from './support/rules/tree.ts';
@@ -24,8 +27,34 @@ test('no import cycle exists, type-only imports included', () => {
   expect(findImportCycles(files)).toEqual([]);
 });
 
-test('the folders of a service are layers: none imports one that imports it', () => {
-  expect(findFolderCycles(files)).toEqual([]);
+/** Types are generated from the contract, and what is generated from them has types by hand. */
+const KNOTS = ['sdk/src/generated ↔ sdk/src/types.ts'];
+test('the folders of a service or package are layers: none imports one that imports it', () => {
+  expect(findFolderCycles(files)).toEqual(KNOTS);
+});
+
+/** The first three are lists that a reader searches by name. The others only get smaller. */
+const CROWDED = [
+  'shared/contract',
+  'tools/ops',
+  'console/src/ui',
+  ...['test/simulation', 'test/faults', 'deploy/local/chain'],
+  ...['services/settlement/incoming', 'services/settlement/record/store', 'test/support/servers'],
+];
+test('a folder has at most 24 sources, tests not counted', () => {
+  const found = findCrowdedFolders(files, 24).map((each) => each.replace(/ \(.*/, ''));
+  expect(found.filter((folder) => !CROWDED.includes(folder))).toEqual([]);
+});
+
+test('a folder with more than ten sources has a README, and a README of a room has at most 30 lines', () => {
+  expect(findUnexplainedFolders(files, 10)).toEqual([]);
+  const rooms = new Set(findCrowdedFolders(files, 10).map((each) => each.replace(/ \(.*/, '')));
+  const long = [...rooms].filter((folder) => readFileSync(`${folder}/README.md`, 'utf8').split('\n').length > 31);
+  expect(long).toEqual([]);
+});
+
+test('no folder is named vendor, which tools take for the code of somebody else', () => {
+  expect(inFolders(/(^|\/)vendor\//)).toEqual([]);
 });
 
 test('a service contains the files of its composition and folders named by nouns', () => {
@@ -59,7 +88,7 @@ test('no name contains a word that the glossary replaces', () => {
  * compiler.
  */
 const ENTRIES =
-  /^(docs\/site\/src\/content\.config\.ts|sdk\/src\/(main|pay\/main|vendor\/[a-z]+)\.ts|console\/src\/main\.tsx|examples\/next\/app\/.*\/route\.ts|test\/support\/((e2e|integration)-(setup|teardown)|release-setup|(stack-)?reporter|empty-folders|k8s\/nack)\.ts)$/;
+  /^(docs\/site\/src\/content\.config\.ts|sdk\/src\/(main|pay\/main|paywall\/(main|(adapters|dialects)\/[a-z0-9]+))\.ts|console\/src\/main\.tsx|examples\/next\/app\/.*\/route\.ts|test\/support\/(jest\/((e2e|integration)-(setup|teardown)|release-setup|(stack-)?reporter|empty-folders)|k8s\/nack)\.ts)$/;
 
 test('every export is imported by another file', () => {
   expect(findDeadExports(files, ENTRIES)).toEqual([]);

@@ -4,7 +4,7 @@ import type { PublicKeys, SigningKey } from '../../shared/lib/tokens/keys.ts';
 
 /**
  * The settings that handlers take. The name has `Service`, because the terms of a payment are
- * `Terms` here (settlements/store/settlements.ts).
+ * `Terms` here (record/store/settlements.ts).
  */
 export type ServiceTerms = {
   environment: Environment;

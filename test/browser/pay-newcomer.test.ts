@@ -73,7 +73,7 @@ test('somebody without anything pays a vendor of the README, and the order waits
   await tab.getByRole('button', { name: 'Create a wallet' }).waitFor();
   await page.shoot('newcomer-first-tab');
   // The first tab does not pay the same thing too.
-  await page.page.getByText('This payment goes on in another tab').waitFor();
+  await page.page.getByText('This payment continues in another tab').waitFor();
   expect(await page.page.getByRole('button', payButton).count()).toBe(0);
   await page.shoot('newcomer-steps', tab);
   await payAsNewcomer(page, tab, email);

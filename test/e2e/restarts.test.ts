@@ -157,7 +157,6 @@ test('after a restore, payments made since the dump are found on the chain and n
   const before = await Promise.all([attempt(), attempt()]);
   const hashes = new Map<string, string>();
   for (const each of before) hashes.set(each.id, (await paid(each)).tx_hash);
-
   const others = await otherPayments();
   const otherOutcomes = await outcomesOf(others);
 
@@ -385,7 +384,6 @@ test('when an authority is retired, new approvals name the next one, and the oth
     [2, 2],
     [1, 1],
   ]);
-
   await running.stop();
   configureAuthorities((keys) => keys.filter(({ number }) => number === 2));
   await start();

@@ -5,7 +5,8 @@ import { realServers, startRealServer } from '../support/others/real-servers.ts'
 import { type Cell, linesOf, nameOf, type Place, runPlace } from '../support/others/server-matrix.ts';
 
 /**
- * One list of forms (test/support/others/server-forms.ts) through the gate, before many servers. Whatever
+ * One list of forms (test/support/others/server-forms.ts) through the gate, before many servers.
+ * Whatever
  * a server takes a form for, nobody gets a product without its price, or what is another's.
  */
 

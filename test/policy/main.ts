@@ -5,7 +5,8 @@ import { listMutants, type Mutant, mutated } from './mutants.ts';
 
 /**
  * Changes the policy for payments of other clients at one place at a time, and evaluates its tables
- * (test/support/fixtures/chain-submitter/policy-rows.ts, test/support/fixtures/chain-submitter/payment-shapes.ts) with each change. Prints the
+ * (policy-rows.ts and payment-shapes.ts of test/support/fixtures/chain-submitter) with each change.
+ * Prints the
  * changes that no row has found.
  */
 

@@ -3,7 +3,8 @@ import { differences } from './openapi-differences.ts';
 
 /**
  * Compares two API documents as their readers see them, with every reference replaced by what it
- * names: `node tools/openapi/compare-openapi.ts OLD.json NEW.json`. Names of components may differ. Prints
+ * names: `node tools/openapi/compare-openapi.ts OLD.json NEW.json`. Names of components may
+ * differ. Prints
  * every place that differs, and exits 1 if there is one.
  */
 const [before, after] = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));

@@ -7,7 +7,10 @@ const FILE = path.resolve(import.meta.dirname, '../../docs/x402.md');
 const HEADING = '### What wallets send\n';
 const PREFIX = 'invalid_exact_svm_payload_';
 
-/** `docs/x402.md` with the table of the shapes that test/support/fixtures/chain-submitter/payment-shapes.ts has. */
+/**
+ * `docs/x402.md` with the table of the shapes of
+ * test/support/fixtures/chain-submitter/payment-shapes.ts.
+ */
 export const x402Page = (): string => {
   const page = readFileSync(FILE, 'utf8');
   const start = page.indexOf('| Transaction | Answer |', page.indexOf(HEADING));

@@ -11,7 +11,8 @@ import { DECLINE_REASONS, DECLINES } from '../../shared/contract/settlement.ts';
 import { schemaNames } from './sdk-types.ts';
 
 /**
- * The parts of the contract that the SDK needs beside the types (tools/sdk/sdk-types.ts), written out,
+ * The parts of the contract that the SDK needs beside the types (tools/sdk/sdk-types.ts), written
+ * out,
  * so that neither zod nor a schema is shipped with it.
  */
 

@@ -6,7 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { CallOptions, Client } from '../../../sdk/src/main.ts';
-import { withFreshSignIn } from '../session/step-up.tsx';
+import { withFreshSignIn } from './fresh-sign-in.ts';
 import { session } from './store.ts';
 
 /**

@@ -78,7 +78,7 @@ const LinkPage = () => {
         <strong>{email}</strong> ({environment}). It works once, for 15 minutes.
       </p>
       {!same_browser && <OtherBrowser />}
-      {order !== null && <p>Then your payment goes on here.</p>}
+      {order !== null && <p>Then your payment continues here.</p>}
       {account !== null && <p className="quiet">This replaces your sign-in as {account.email}.</p>}
       <Row>
         {/* The cookie is one: an answer about the old sign-in must not overtake the new one. */}

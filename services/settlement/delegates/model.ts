@@ -46,5 +46,5 @@ export const resetOf = (name: LimitName, now: number): number | null => {
  */
 export const DEFAULT_ACCOUNT_LIMITS = { perPaymentMicro: 10_000_000n, dailyMicro: 25_000_000n } as const;
 
-/** Closes what a delegate has authorized (../settlements/close-authorizations.ts). */
+/** Closes what a delegate has authorized (../authorizations/close-authorizations.ts). */
 export type CloseAuthorizations = (delegate: { account_id: string; delegate_id: string }) => Promise<void>;

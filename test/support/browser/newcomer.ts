@@ -24,7 +24,7 @@ export const signInByMail = async (
   const tab = await context.newPage();
   await addAuthenticator(context, tab);
   await tab.goto(`${stack.console_url}/sign-in/link#token=${token}`);
-  await tab.getByText('Then your payment goes on here').waitFor();
+  await tab.getByText('Then your payment continues here').waitFor();
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   return tab;
 };

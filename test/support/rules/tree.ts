@@ -30,6 +30,10 @@ const readSource = (file: string): string => readFileSync(path.join(root, file),
 
 const isSource = (file: string): boolean => /\.(ts|tsx|mts)$/.test(file) && !/\.d\.m?ts$/.test(file);
 const isGenerated = (file: string): boolean => file.includes('/generated/');
+/** Examples and the pages of the docs site are read one by one. */
+const isRoomFile = (file: string): boolean =>
+  /\.(ts|tsx|mjs|js|css|lua|sql)$/.test(file) &&
+  !/\.test\.tsx?$|\/generated\/|^examples\/|^docs\//.test(file);
 const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
 
 const parsed = new Map<string, ts.SourceFile>();
@@ -97,12 +101,14 @@ export const findImportCycles = (files: readonly string[]): string[] => {
   return findCycles([...known], (file) => importsOf(file).filter((name) => known.has(name)));
 };
 
-/** `services/wallet` and `bench` have rooms; a file beside the folders is a room of its own. */
-const roomOf = (file: string): string | undefined => /^(?:services\/[^/]+|bench)\/[^/]+/.exec(file)?.[0];
+/** What has rooms in layers. A file beside the folders is a room of its own. */
+const ROOMS =
+  /^(?:services\/[^/]+|bench|tools|sdk\/src\/(?:paywall|pay)|sdk\/src|gate\/src|console\/src|cli\/src|mcp\/src|test\/support)\/[^/]+/;
+const roomOf = (file: string): string | undefined => ROOMS.exec(file)?.[0];
 
 /**
- * Groups of folders of one service, or of bench, whose files import each other in a circle. Tests
- * are left out: they may use everything.
+ * Groups of folders of one service or package whose files import each other in a circle. Tests are
+ * left out: they may use everything.
  */
 export const findFolderCycles = (files: readonly string[]): string[] => {
   const next = new Map<string, Set<string>>();
@@ -168,6 +174,18 @@ export const findFlatFiles = (files: readonly string[]): string[] =>
     (file) =>
       /^services\/[^/]+\/[^/]+\.(ts|mjs|lua)$/.test(file) &&
       !/\/(main|service|peers|terms|config)\.ts$/.test(file),
+  );
+
+/** Folders with more sources than a person keeps in view. Tests and generated files do not count. */
+export const findCrowdedFolders = (files: readonly string[], most: number): string[] =>
+  [...Map.groupBy(files.filter(isRoomFile), (file) => posix.dirname(file))]
+    .filter(([, own]) => own.length > most)
+    .map(([folder, own]) => `${folder} (${own.length})`);
+
+/** Folders with more than `most` sources and without a README. */
+export const findUnexplainedFolders = (files: readonly string[], most: number): string[] =>
+  findCrowdedFolders(files, most).filter(
+    (crowded) => !files.includes(`${crowded.replace(/ \(.*/, '')}/README.md`),
   );
 
 /** Tests whose name does not begin with a file of their folder or with the folder's own name. */

@@ -1,4 +1,4 @@
-import type { OutgoingOffer } from '../outgoing/outgoing-offers.ts';
+import type { OutgoingOffer } from './outgoing-offer.ts';
 import type { Settlement } from './dialects.ts';
 
 /** One logical request that is being paid, or is paid and not delivered yet. Plain JSON. */

@@ -7,7 +7,7 @@ import { BodyTooLargeError, PaymentBlockedError } from '../base/errors.ts';
 import { createLocks } from '../base/lock.ts';
 import { addressOf, isForMany, isTab } from '../base/rules.ts';
 import type { PaymentRecord } from '../base/store.ts';
-import type { OutgoingOffer } from '../outgoing/outgoing-offers.ts';
+import type { OutgoingOffer } from '../base/outgoing-offer.ts';
 import { isRefusedOffer, type Offers, type OutgoingPayments } from '../outgoing/outgoing-payments.ts';
 import { type Delivery, discard } from '../payments/delivery.ts';
 import type { Bill, Payments } from '../payments/payments.ts';

@@ -1,7 +1,7 @@
 import { ACCEPT_PAYMENT_HEADER, acceptsPayment } from '../../accept-payment.ts';
 import { fromBase64, hash } from '../../checks/encoding.ts';
 import { restOf } from '../../generated/payees.ts';
-import type { Input } from '../../types.ts';
+import type { MppOffer } from '../base/outgoing-offer.ts';
 import {
   AMOUNT,
   type Asking,
@@ -18,9 +18,6 @@ import {
  * `Payment` in WWW-Authenticate, of method `solana` and intent `charge`.
  */
 
-type Challenge = NonNullable<Input<'settlement.payExternal'>['challenge']>;
-/** The parameters of a challenge, unchanged, because the payment repeats them. */
-export type MppOffer = { version: 'mpp'; challenge: Challenge };
 
 const NAMES = new Set([
   'id',
@@ -87,7 +84,7 @@ const offerOf = (parameters: Record<string, string>): MppOffer | null => {
   if (method !== KIND.method || intent !== KIND.intent || header !== OWN_FIELD || !id) return null;
   if (REQUIRED.some((name) => parameters[name] === undefined)) return null;
   const own = Object.entries(parameters).filter(([name]) => NAMES.has(name));
-  return { version: 'mpp', challenge: Object.fromEntries(own) as Challenge };
+  return { version: 'mpp', challenge: Object.fromEntries(own) as MppOffer['challenge'] };
 };
 
 const MAINNET = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';

@@ -1,6 +1,7 @@
 import { payeesOf } from '../../generated/payees.ts';
+import type { OutgoingOffer } from '../base/outgoing-offer.ts';
 import type { Price } from '../base/price.ts';
-import { type MppOffer, mppOffers } from './mpp-offers.ts';
+import { mppOffers } from './mpp-offers.ts';
 import {
   AMOUNT,
   type Asking,
@@ -10,11 +11,9 @@ import {
   type Network,
   type OfferDialect,
 } from './offer-dialect.ts';
-import { type X402Offer, x402Offers } from './x402-offers.ts';
+import { x402Offers } from './x402-offers.ts';
 
 /** Offers of vendors that do not use Quittance, of all protocols. */
-export type OutgoingOffer = X402Offer | MppOffer;
-
 const DIALECTS = [x402Offers, mppOffers] as unknown as readonly OfferDialect<OutgoingOffer>[];
 const dialectOf = ({ version }: OutgoingOffer): OfferDialect<OutgoingOffer> =>
   DIALECTS[version === 'mpp' ? 1 : 0]!;

@@ -1,4 +1,4 @@
-import type { Input } from '../../types.ts';
+import type { X402Offer } from '../base/outgoing-offer.ts';
 import { jsonOf } from '../base/dialects.ts';
 import { AMOUNT, decoded, MAX_ASKED, type OfferDialect } from './offer-dialect.ts';
 
@@ -7,9 +7,7 @@ import { AMOUNT, decoded, MAX_ASKED, type OfferDialect } from './offer-dialect.t
  * version 2, and the JSON body of version 1.
  */
 
-type Requirement = NonNullable<Input<'settlement.payExternal'>['requirement']>;
-/** One entry of `accepts` of a 402, unchanged, because the payment repeats it. */
-export type X402Offer = { version: 1 | 2; requirement: Requirement };
+type Requirement = X402Offer['requirement'];
 
 /** The names of the networks in version 1 of x402, by their CAIP-2 ids. */
 const V1_NAMES: Readonly<Record<string, string>> = {

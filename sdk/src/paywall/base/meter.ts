@@ -60,7 +60,7 @@ export type Metering = {
   fault: (error: unknown) => void;
 };
 
-export type MeteringInput = {
+type MeteringInput = {
   authorization: { add: (amountMicro: bigint) => void };
   bill: MeteredBill;
   /** What this call can cost. */

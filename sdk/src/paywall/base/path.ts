@@ -9,7 +9,7 @@
 export const ESCAPED_SLASH = '\0';
 
 /** The two forms of a path in which `%2F` is `ESCAPED_SLASH`. */
-export type ReadPath = {
+type ReadPath = {
   /** As sent, with its escapes in capital letters (RFC 3986, 6.2.2.1). */
   sent: string;
   decoded: string;

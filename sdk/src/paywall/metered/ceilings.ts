@@ -14,7 +14,7 @@ const guardOf = (key: string): string => `${key}:fill`;
 const CLOSED = '-1';
 
 /** What the number of a tab is of. */
-export type Counted = { ceiling: bigint; raises: number };
+type Counted = { ceiling: bigint; raises: number };
 
 /** @param counterOf the key of the number of a tab */
 export const createCeilings = (store: PaywallStore, counterOf: (key: string) => string) => ({

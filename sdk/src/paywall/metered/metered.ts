@@ -259,4 +259,3 @@ export const createMetered = (deps: Deps) => {
     },
   };
 };
-export type Metered = ReturnType<typeof createMetered>;

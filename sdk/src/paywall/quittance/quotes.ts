@@ -30,7 +30,7 @@ const CACHED_MS = 1000;
 const CHILDREN = 8;
 const MAX_ENTRIES = 1000;
 
-export type QuotesDeps = {
+type QuotesDeps = {
   /** A name for the bill and everything else in its quote. */
   nameOf: (bill: Bill) => Promise<string>;
   /** @param isEarned true if it replaces a quote that is being paid */

@@ -108,7 +108,7 @@ const OF_TABS = {
   },
 } satisfies Record<string, Refusal>;
 
-/** Their callers answer these (../../approvals/request-approval.ts, ../hourly-caps.ts). */
+/** Their callers answer these (../../approvals/request-approval.ts, ../../core/hourly-caps.ts). */
 export const LAST = {
   /** The delegate needs an approval of its owner, and this payment does not have it. */
   approval_required: { when: lacksApproval, error: internal },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { skipPauses } from '../../../../test/support/base/skipped-pauses.ts';
-import { type Asked, refusal } from '../../../../test/support/stand-ins/scripted-server.ts';
+import { skipPauses } from '../../../test/support/base/skipped-pauses.ts';
+import { type Asked, refusal } from '../../../test/support/stand-ins/scripted-server.ts';
 import {
   bill,
   errorOf,
@@ -11,9 +11,9 @@ import {
   tokenFor,
   type Visit,
   type World,
-} from '../../../../test/support/stand-ins/scripted-vendors.ts';
-import { ApiError, PaidElsewhereError } from '../../main.ts';
-import { memoryStore, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from '../main.ts';
+} from '../../../test/support/stand-ins/scripted-vendors.ts';
+import { ApiError, PaidElsewhereError } from '../main.ts';
+import { memoryStore, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 
 /** Many buyers get one quote, and another buyer pays it first. */
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DELEGATE_KEY } from '../../../../test/support/base/keys.ts';
-import { refusal } from '../../../../test/support/stand-ins/scripted-server.ts';
+import { DELEGATE_KEY } from '../../../test/support/base/keys.ts';
+import { refusal } from '../../../test/support/stand-ins/scripted-server.ts';
 import {
   errorOf,
   honest,
@@ -9,8 +9,8 @@ import {
   startWorld,
   type Visit,
   type World,
-} from '../../../../test/support/stand-ins/scripted-vendors.ts';
-import { InsufficientFundsError, PaymentUndecidedError } from '../../main.ts';
+} from '../../../test/support/stand-ins/scripted-vendors.ts';
+import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
 import {
   BodyTooLargeError,
   memoryStore,
@@ -19,7 +19,7 @@ import {
   type PaymentStore,
   PriceAboveCapError,
   receiptOf,
-} from '../main.ts';
+} from './main.ts';
 
 let world: World;
 beforeEach(async () => {

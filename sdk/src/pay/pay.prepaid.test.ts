@@ -8,8 +8,8 @@ import {
   tokenFor,
   type Visit,
   type World,
-} from '../../../../test/support/stand-ins/scripted-vendors.ts';
-import { memoryStore, NotDeliveredError, type PaymentStore } from '../main.ts';
+} from '../../../test/support/stand-ins/scripted-vendors.ts';
+import { memoryStore, NotDeliveredError, type PaymentStore } from './main.ts';
 
 /**
  * One payment for many calls: the quote's scope has `units`, and the vendor consumes one per

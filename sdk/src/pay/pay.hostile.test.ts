@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DELEGATE_KEY } from '../../../../test/support/base/keys.ts';
-import { withoutPauses } from '../../../../test/support/base/skipped-pauses.ts';
-import { refusal } from '../../../../test/support/stand-ins/scripted-server.ts';
+import { DELEGATE_KEY } from '../../../test/support/base/keys.ts';
+import { withoutPauses } from '../../../test/support/base/skipped-pauses.ts';
+import { refusal } from '../../../test/support/stand-ins/scripted-server.ts';
 import {
   bill,
   errorOf,
@@ -12,8 +12,8 @@ import {
   startWorld,
   tokenFor,
   type World,
-} from '../../../../test/support/stand-ins/scripted-vendors.ts';
-import { NoAnswerError } from '../../errors.ts';
+} from '../../../test/support/stand-ins/scripted-vendors.ts';
+import { NoAnswerError } from '../errors.ts';
 import {
   BadTokenError,
   NotAllowedError,
@@ -23,7 +23,7 @@ import {
   PriceAboveCapError,
   QuoteLapsedError,
   ResourceMismatchError,
-} from '../main.ts';
+} from './main.ts';
 
 /**
  * Attempts of a vendor, or of an attacker on the way, to be paid too much, twice, or for the quote
@@ -192,7 +192,7 @@ describe('a quote that the options do not allow is not paid', () => {
         ? bill(tokenFor('http://vendor.internal/a'))
         : { status: 200, body: {} },
     );
-    const { payingFetch } = await import('../main.ts');
+    const { payingFetch } = await import('./main.ts');
     const payerOf = (allow: object) =>
       payingFetch(
         (url, init) =>
