@@ -4,7 +4,7 @@ import { type Client, type Credential, createClient, type Fetch } from '../../sd
 import { NotSignedInError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { configFolder, createSignIns, type Environment, type SignIns } from './sign-ins.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from './text/version.ts';
 
 /** The gateway of `npm start`. */
 export const DEFAULT_URL = 'http://127.0.0.1:3402';

@@ -13,8 +13,8 @@ import {
   PriceAboveCapError,
   WindowTooLongError,
 } from '../../sdk/src/pay/main.ts';
-import { exitCodeOf } from './exit-codes.ts';
 import { proxyVariable } from './proxies.ts';
+import { exitCodeOf } from './text/exit-codes.ts';
 
 /** What a person or a program is told about an error: what is wrong, and what to do next. */
 

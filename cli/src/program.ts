@@ -11,9 +11,9 @@ import { addReceipt } from './commands/receipt.ts';
 import { addTrigger } from './commands/trigger.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { DEFAULT_URL } from './context.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { VERSION } from './version.ts';
+import { EXIT_CODES } from './text/exit-codes.ts';
+import { VERSION } from './text/version.ts';
 
 /** Environment variables, with what each sets. */
 export const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [

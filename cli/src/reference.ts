@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { EXIT_CODES } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { createProgram, VARIABLES } from './program.ts';
+import { EXIT_CODES } from './text/exit-codes.ts';
 
 /** The reference of all commands in the README, from the commands themselves. */
 

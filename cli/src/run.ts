@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
-import { exitCodeOf } from './exit-codes.ts';
 import { failureLines, failureOf } from './failure.ts';
 import { type Io, styled } from './io.ts';
 import { createProgram, FIRST_MINUTE } from './program.ts';
-import { plain } from './text.ts';
+import { exitCodeOf } from './text/exit-codes.ts';
+import { plain } from './text/text.ts';
 
 const INTERRUPTED = 130;
 

@@ -11,8 +11,8 @@ import { startTrialRoute, TRIAL_PRICE } from '../dev/trial-route.ts';
 import { FailedError, NotSignedInError, UsageError } from '../errors.ts';
 import { following } from '../following.ts';
 import { type Io, styled } from '../io.ts';
-import { plain, shownTime } from '../text.ts';
-import { microOption } from '../usdc.ts';
+import { plain, shownTime } from '../text/text.ts';
+import { microOption } from '../text/usdc.ts';
 
 type Service = { serviceId: string; serviceKey: string; from: string };
 type Setup = Service & { isNew: boolean };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { contextOf } from '../context.ts';
 import type { Io } from '../io.ts';
-import { shownTime } from '../text.ts';
+import { shownTime } from '../text/text.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
 
 /** `quittance requests list`: the newest calls of the account, to find why one was refused. */

@@ -6,8 +6,8 @@ import { UsageError } from '../errors.ts';
 import { type AccountEvent, createEventFeed } from '../event-feed.ts';
 import { following } from '../following.ts';
 import { type Io, styled } from '../io.ts';
-import { countOption } from '../numbers.ts';
-import { plain } from '../text.ts';
+import { countOption } from '../text/numbers.ts';
+import { plain } from '../text/text.ts';
 import { newWebhookSecret, signedHeaders } from '../webhooks.ts';
 
 /** Of one event. The API itself retries for days. */

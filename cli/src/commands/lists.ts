@@ -5,9 +5,9 @@ import type { Client, Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
-import { paidTo } from '../paid-to.ts';
-import { plain, properties, shownTime } from '../text.ts';
-import { microOption } from '../usdc.ts';
+import { paidTo } from '../text/paid-to.ts';
+import { plain, properties, shownTime } from '../text/text.ts';
+import { microOption } from '../text/usdc.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
 
 /** A new key is shown once, and apart from what may be copied into a log. */

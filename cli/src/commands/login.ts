@@ -13,7 +13,7 @@ import { type Context, contextOf, print } from '../context.ts';
 import { NotSignedInError } from '../errors.ts';
 import { type Io, styled, withProgress } from '../io.ts';
 import type { SignIn } from '../sign-ins.ts';
-import { plain } from '../text.ts';
+import { plain } from '../text/text.ts';
 
 type Begun = Output<'identity.startDeviceSignIn'>;
 type Authorized = Extract<Output<'identity.pollDeviceSignIn'>, { status: 'authorized' }>;

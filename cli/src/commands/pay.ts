@@ -6,13 +6,13 @@ import { payingFetch, type Receipt, receiptOf, type Usage, usageOf } from '../..
 import { type Context, contextOf } from '../context.ts';
 import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
 import { type Io, styled, withProgress } from '../io.ts';
-import { countOption } from '../numbers.ts';
 import { createPaymentFiles } from '../payment-files.ts';
-import { receiptFields } from '../receipt-fields.ts';
 import { requestOf } from '../request.ts';
 import { configFolder } from '../sign-ins.ts';
-import { plain } from '../text.ts';
-import { microOption } from '../usdc.ts';
+import { countOption } from '../text/numbers.ts';
+import { receiptFields } from '../text/receipt-fields.ts';
+import { plain } from '../text/text.ts';
+import { microOption } from '../text/usdc.ts';
 import { watchPayments } from '../watching.ts';
 
 const DEFAULT_MAX = '1.00';

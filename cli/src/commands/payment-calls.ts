@@ -4,9 +4,9 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { contextOf, print } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, withProgress } from '../io.ts';
-import { countOption } from '../numbers.ts';
-import { plain, properties, shownTime } from '../text.ts';
-import { microOption } from '../usdc.ts';
+import { countOption } from '../text/numbers.ts';
+import { plain, properties, shownTime } from '../text/text.ts';
+import { microOption } from '../text/usdc.ts';
 
 /**
  * The three calls of a payment: a vendor's quote, the payer's settlement, the vendor's redemption.

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Context, print } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { table } from '../text.ts';
+import { table } from '../text/text.ts';
 
 const DEFAULT_COUNT = '20';
 

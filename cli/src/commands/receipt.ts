@@ -3,7 +3,7 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { type ReceiptClaims, verifyReceipt } from '../../../sdk/src/main.ts';
 import { contextOf, print } from '../context.ts';
 import type { Io } from '../io.ts';
-import { properties, shownTime } from '../text.ts';
+import { properties, shownTime } from '../text/text.ts';
 
 const receiptText = (claims: ReceiptClaims, receiptUrl: string): string => {
   const { amount, vendor, transaction } = claims;

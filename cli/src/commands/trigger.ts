@@ -5,7 +5,7 @@ import { ApiError, type Client, createClient, type Output } from '../../../sdk/s
 import { type Context, contextOf, print } from '../context.ts';
 import { FailedError, UsageError } from '../errors.ts';
 import { type Io, withProgress } from '../io.ts';
-import { properties, table } from '../text.ts';
+import { properties, table } from '../text/text.ts';
 
 /** Causes events by real calls of the account, so that they are what they will be in live. */
 

@@ -3,7 +3,7 @@ import { COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { type Context, contextOf, print } from '../context.ts';
 import type { Io } from '../io.ts';
-import { properties } from '../text.ts';
+import { properties } from '../text/text.ts';
 
 const limitText = (limit: string | null, remaining: string | null): string | null =>
   limit === null ? null : `${displayUsdc(limit)}, ${displayUsdc(remaining ?? '0')} left`;

@@ -29,7 +29,7 @@ export const consumerPages: readonly PageEntry[] = [
     guide: 'receipts',
     nav: 'Activity',
     icon: ArrowLeftRight,
-    load: () => import('./activity.tsx'),
+    load: () => import('./activity/activity.tsx'),
   },
   { path: '/payments/:settlement_id', guide: 'receipts', load: () => import('./receipt.tsx') },
   {

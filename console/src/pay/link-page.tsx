@@ -4,7 +4,6 @@ import { Button, LinkOut } from '../ui/button.tsx';
 import { Loading, Properties, Row, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Money } from '../ui/show.tsx';
-import { usePhone } from './by-phone.tsx';
 import { type LinkAddress, type LinkRead, type Opened, openLink, successAddress } from './link.ts';
 import { type Done, useLinkPayment } from './link-payment.ts';
 import type { Payable } from './payable.ts';
@@ -13,9 +12,10 @@ import { useRenewal } from './renewal.ts';
 import { secretOf } from './secret.ts';
 import { Sold, useExpired } from './sold.tsx';
 import { TEXTS } from './texts.ts';
+import { usePhone } from './wallets/by-phone.tsx';
 import { Ways } from './ways.tsx';
 
-const FollowAccount = lazy(() => import('./follow-account.tsx'));
+const FollowAccount = lazy(() => import('./account/follow-account.tsx'));
 
 const CHAINS = { test: 'solana:devnet', live: 'solana:mainnet' } as const;
 

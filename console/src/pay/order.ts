@@ -11,8 +11,8 @@ import {
 } from '../../../sdk/src/checks/tokens.ts';
 import { type PageOrder, readPageOrder } from '../../../sdk/src/payment-page.ts';
 import { loadPublishedKeys } from '../lib/published-keys.ts';
-import type { Terms } from './by-wallet.ts';
 import { TEXTS } from './texts.ts';
+import type { Terms } from './wallets/by-wallet.ts';
 
 /**
  * Reads the order in the page's address, which anyone can have written. What the page shows, and

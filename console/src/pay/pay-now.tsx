@@ -9,7 +9,7 @@ import { Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { AllowanceDialog } from '../wallet/allowance.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
-import { allowanceFor } from './account-step.ts';
+import { allowanceFor } from './account/account-step.ts';
 import type { Payable } from './payable.ts';
 import { Refused } from './refusal.tsx';
 import { ofAccount } from './refusals.ts';

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { QuoteClaims } from '../../../sdk/src/checks/tokens.ts';
 import type { Client } from '../../../sdk/src/main.ts';
-import type { Terms } from './by-wallet.ts';
-import type { Phone } from './phone.ts';
+import type { Terms } from './wallets/by-wallet.ts';
+import type { Phone } from './wallets/phone.ts';
 
 type Settled = Awaited<ReturnType<Client['settlement']['settle']>>;
 /**

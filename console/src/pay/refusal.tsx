@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { Button, LinkOut } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { Install } from './install.tsx';
 import type { Payable } from './payable.ts';
 import type { Refusal, Todo } from './refusals.ts';
 import { TODO } from './texts.ts';
+import { Install } from './wallets/install.tsx';
 
 type Props = {
   refusal: Refusal;

@@ -6,16 +6,16 @@ import { Button } from '../ui/button.tsx';
 import { Loading, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { type BrowserWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
-import { ByApp, ByPhone } from './by-phone.tsx';
-import { signPayment } from './by-wallet.ts';
-import { isPhone } from './device.ts';
-import { Install } from './install.tsx';
 import type { Payable } from './payable.ts';
 import { Refused } from './refusal.tsx';
 import type { Refusal } from './refusals.ts';
 import { TEXTS } from './texts.ts';
+import { ByApp, ByPhone } from './wallets/by-phone.tsx';
+import { signPayment } from './wallets/by-wallet.ts';
+import { isPhone } from './wallets/device.ts';
+import { Install } from './wallets/install.tsx';
 
-const ByAccount = lazy(() => import('./by-account.tsx'));
+const ByAccount = lazy(() => import('./account/by-account.tsx'));
 
 type Props = { payable: Payable };
 

@@ -7,7 +7,7 @@ import { RefundWord } from './payment-state.tsx';
 import { feeOf, isBelowFee, type Quote, type Settlement } from './sales-figures.ts';
 import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import { pathOf, type Side } from './side.ts';
-import '../selling/vendor.css';
+import './payments.css';
 
 const EVERY_MS = 5000;
 

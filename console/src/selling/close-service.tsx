@@ -4,7 +4,7 @@ import { ConflictError } from '../../../sdk/src/main.ts';
 import { useAction, useRead } from '../api/data.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Loading, Notice, Section, toast } from '../ui/index.ts';
 import type { Service } from './service-form.tsx';
-import './vendor.css';
+import '../payments/payments.css';
 
 /** Deletes a service at once if nothing is open, otherwise closes it. */
 export const ServiceEnd = ({ service }: { service: Service }) => {

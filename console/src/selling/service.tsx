@@ -22,7 +22,7 @@ import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
 import { ServiceState } from './services.tsx';
 import { AllowedIps } from './webhooks/allowed-ips.tsx';
-import './vendor.css';
+import '../payments/payments.css';
 
 /** One service: its settings, its key, its deletion. */
 const ServicePage = () => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { receiptFields } from '../../../cli/src/receipt-fields.ts';
+import { receiptFields } from '../../../cli/src/text/receipt-fields.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { type Price, type Receipt, receiptOf } from '../../../sdk/src/pay/main.ts';
 import { inBoth, maxFields, maxOf } from '../amounts.ts';

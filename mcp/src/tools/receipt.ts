@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { paidTo } from '../../../cli/src/paid-to.ts';
+import { paidTo } from '../../../cli/src/text/paid-to.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { ConflictError } from '../../../sdk/src/main.ts';
 import { answerWith } from '../answers.ts';

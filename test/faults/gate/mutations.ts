@@ -82,9 +82,9 @@ export const gateMutations: readonly Mutation[] = [
     traffic: 'gate',
     patches: [
       {
-        file: 'gate/src/calls/cost.ts',
-        from: 'if (answerPrice !== null) charge(',
-        to: "if (answerPrice !== null && ending !== 'left') charge(",
+        file: 'gate/src/calls/forward.ts',
+        from: "void cost.end('left')",
+        to: "void cost.end('failed')",
       },
     ],
     faults: ['kill-webhook'],

@@ -7,7 +7,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'bench/harness/seed.ts: paymentStatements': 95,
   'console/src/consumer/approval.tsx: Decision': 90,
   'console/src/consumer/approvals.tsx: ApprovalsPage': 86,
-  'console/src/consumer/export.tsx: ExportCsv': 72,
+  'console/src/consumer/activity/export.tsx: ExportCsv': 72,
   'console/src/consumer/withdrawals.tsx: NewWithdrawal': 88,
   'console/src/consumer/withdrawals.tsx: WithdrawalTable': 73,
   'console/src/home/checklist.tsx: Checklist': 72,

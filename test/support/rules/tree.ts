@@ -176,16 +176,16 @@ export const findFlatFiles = (files: readonly string[]): string[] =>
       !/\/(main|service|peers|terms|config)\.ts$/.test(file),
   );
 
-/** Folders with more sources than a person keeps in view. Tests and generated files do not count. */
-export const findCrowdedFolders = (files: readonly string[], most: number): string[] =>
+/** Folders with too many sources to keep in view. Tests and generated files do not count. */
+export const findFullFolders = (files: readonly string[], most: number): string[] =>
   [...Map.groupBy(files.filter(isRoomFile), (file) => posix.dirname(file))]
     .filter(([, own]) => own.length > most)
     .map(([folder, own]) => `${folder} (${own.length})`);
 
 /** Folders with more than `most` sources and without a README. */
 export const findUnexplainedFolders = (files: readonly string[], most: number): string[] =>
-  findCrowdedFolders(files, most).filter(
-    (crowded) => !files.includes(`${crowded.replace(/ \(.*/, '')}/README.md`),
+  findFullFolders(files, most).filter(
+    (folder) => !files.includes(`${folder.replace(/ \(.*/, '')}/README.md`),
   );
 
 /** Tests whose name does not begin with a file of their folder or with the folder's own name. */

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react';
 import { Properties } from '../../ui/index.ts';
-import '../vendor.css';
+import '../../payments/payments.css';
 
 /** Properties with numeric values, aligned to the right. */
 export const Ledger = ({ of }: ComponentProps<typeof Properties>) => (

@@ -31,7 +31,7 @@ import {
   signByKey,
   type Wallet,
 } from '../../wallet/signing.tsx';
-import '../vendor.css';
+import '../../payments/payments.css';
 
 type Prepared = Output<'funding.createRefund'>;
 type Submitted = Output<'funding.submitRefund'>;

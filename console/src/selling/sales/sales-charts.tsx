@@ -8,7 +8,7 @@ import {
 } from '../../payments/sales-figures.ts';
 import { Chart, LinkButton, Money, Section, Stack } from '../../ui/index.ts';
 import { Ledger } from './ledger.tsx';
-import '../vendor.css';
+import '../../payments/payments.css';
 
 /** How many quotes were paid, and how many of those were delivered. */
 export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {

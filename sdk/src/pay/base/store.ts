@@ -1,5 +1,5 @@
-import type { OutgoingOffer } from './outgoing-offer.ts';
 import type { Settlement } from './dialects.ts';
+import type { OutgoingOffer } from './outgoing-offer.ts';
 
 /** One logical request that is being paid, or is paid and not delivered yet. Plain JSON. */
 export type PaymentRecord = {

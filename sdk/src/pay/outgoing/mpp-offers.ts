@@ -18,7 +18,6 @@ import {
  * `Payment` in WWW-Authenticate, of method `solana` and intent `charge`.
  */
 
-
 const NAMES = new Set([
   'id',
   'realm',

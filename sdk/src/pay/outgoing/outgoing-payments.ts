@@ -5,6 +5,7 @@ import type { CallOptions, Input, Output } from '../../types.ts';
 import type { Ledger } from '../base/budget.ts';
 import { type Call, presentCall } from '../base/call.ts';
 import { NotAllowedError, NotDeliveredError, PaidRedirectError, PaymentOpenError } from '../base/errors.ts';
+import type { OutgoingOffer } from '../base/outgoing-offer.ts';
 import type { Approve, Price } from '../base/price.ts';
 import { problemIn, reasonOf } from '../base/problem.ts';
 import { type Receipt, receiptFrom, withReceipt } from '../base/receipt.ts';
@@ -16,7 +17,6 @@ import { discard, isFinal, isRedirect, REDELIVERY_MS } from '../payments/deliver
 import type { Network } from './offer-dialect.ts';
 import {
   askedOf,
-  type OutgoingOffer,
   offerHeaders,
   payableOffers,
   priceOf,

@@ -1,5 +1,5 @@
-import type { X402Offer } from '../base/outgoing-offer.ts';
 import { jsonOf } from '../base/dialects.ts';
+import type { X402Offer } from '../base/outgoing-offer.ts';
 import { AMOUNT, decoded, MAX_ASKED, type OfferDialect } from './offer-dialect.ts';
 
 /**

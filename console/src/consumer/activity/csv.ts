@@ -1,6 +1,6 @@
-import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
-import type { Output } from '../../../sdk/src/main.ts';
-import { csvRow } from '../lib/csv.ts';
+import { plainUsdc } from '../../../../sdk/src/generated/usdc.ts';
+import type { Output } from '../../../../sdk/src/main.ts';
+import { csvRow } from '../../lib/csv.ts';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
 type Names = { service: (id: string) => string | null; delegate: (id: string) => string | null };

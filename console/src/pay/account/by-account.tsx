@@ -1,9 +1,9 @@
-import { useSession } from '../api/use-session.tsx';
-import { SignInToPay } from '../session/sign-in.tsx';
-import { Toasts } from '../ui/toast.tsx';
+import { useSession } from '../../api/use-session.tsx';
+import { SignInToPay } from '../../session/sign-in.tsx';
+import { Toasts } from '../../ui/toast.tsx';
+import type { Payable } from '../payable.ts';
 import { AccountSteps } from './account-steps.tsx';
 import { OfAccount } from './of-account.tsx';
-import type { Payable } from './payable.ts';
 
 type Props = { payable: Payable };
 

@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect } from 'react';
-import { session } from '../api/store.ts';
-import { DataOfAccount, useSession } from '../api/use-session.tsx';
-import { StepUpDialog } from '../session/step-up.tsx';
-import { Loading } from '../ui/layout.tsx';
-import { TEXTS } from './texts.ts';
+import { session } from '../../api/store.ts';
+import { DataOfAccount, useSession } from '../../api/use-session.tsx';
+import { StepUpDialog } from '../../session/step-up.tsx';
+import { Loading } from '../../ui/layout.tsx';
+import { TEXTS } from '../texts.ts';
 
 type Props = { environment: 'test' | 'live'; children: ReactNode };
 

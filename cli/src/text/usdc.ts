@@ -1,5 +1,5 @@
-import { microOf, typedFault } from '../../sdk/src/amounts.ts';
-import { UsageError } from './errors.ts';
+import { microOf, typedFault } from '../../../sdk/src/amounts.ts';
+import { UsageError } from '../errors.ts';
 
 /**
  * An option in USDC, `0.10` or `$5`, as the micro-units of the API.

@@ -1,5 +1,5 @@
-import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
-import type { Output } from '../../sdk/src/types.ts';
+import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
+import type { Output } from '../../../sdk/src/types.ts';
 
 type Paid = Partial<Pick<Output<'settlement.getApproval'>, 'payees'>> & {
   service_id: string | null;

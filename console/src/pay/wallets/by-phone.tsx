@@ -1,18 +1,18 @@
 import { useEffect, useState } from 'react';
-import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { session } from '../api/store.ts';
-import { LinkOut } from '../ui/button.tsx';
-import { Loading, Row, Section, Stack } from '../ui/layout.tsx';
-import { Notice } from '../ui/notice.tsx';
-import { QrCode } from '../ui/qr.tsx';
-import { useAskedAgain } from './asked-again.ts';
+import { displayUsdc } from '../../../../sdk/src/generated/usdc.ts';
+import { session } from '../../api/store.ts';
+import { LinkOut } from '../../ui/button.tsx';
+import { Loading, Row, Section, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { QrCode } from '../../ui/qr.tsx';
+import { useAskedAgain } from '../asked-again.ts';
+import type { LinkAddress } from '../link.ts';
+import type { Confirmed } from '../link-payment.ts';
+import type { Payable } from '../payable.ts';
+import { secretOf } from '../secret.ts';
+import { TEXTS } from '../texts.ts';
 import { Install } from './install.tsx';
-import type { LinkAddress } from './link.ts';
-import type { Confirmed } from './link-payment.ts';
-import type { Payable } from './payable.ts';
 import { codeOf, type Phone, type PhoneState } from './phone.ts';
-import { secretOf } from './secret.ts';
-import { TEXTS } from './texts.ts';
 import { WALLET_APPS } from './wallet-apps.ts';
 
 /** Nothing has been asked for most of the time. A payment under way is followed more closely. */

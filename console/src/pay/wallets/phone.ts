@@ -1,5 +1,5 @@
-import type { LinkAddress } from './link.ts';
-import { handleOf } from './secret.ts';
+import type { LinkAddress } from '../link.ts';
+import { handleOf } from '../secret.ts';
 
 export type PhoneState = 'waiting' | 'pending' | 'failed';
 /** The code of a page, and what became of it. */

@@ -1,19 +1,19 @@
 import { Link } from 'wouter';
-import type { Output } from '../../../sdk/src/main.ts';
-import { useItems } from '../api/data.ts';
-import { shortId } from '../lib/short-id.ts';
-import { ChainMark, State } from '../payments/payment-state.tsx';
-import { transferWord } from '../payments/state-words.ts';
-import { Ago, type Column, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../ui/index.ts';
+import type { Output } from '../../../../sdk/src/main.ts';
+import { useItems } from '../../api/data.ts';
+import { shortId } from '../../lib/short-id.ts';
+import { ChainMark, State } from '../../payments/payment-state.tsx';
+import { transferWord } from '../../payments/state-words.ts';
+import { Ago, type Column, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../../ui/index.ts';
 import './activity.css';
-import { LatestDeclines } from '../payments/declines.tsx';
-import { ServiceName, useDelegateNames, useRecentNames } from '../payments/names.tsx';
-import { useSummary } from '../payments/summary.ts';
+import { LatestDeclines } from '../../payments/declines.tsx';
+import { ServiceName, useDelegateNames, useRecentNames } from '../../payments/names.tsx';
+import { useSummary } from '../../payments/summary.ts';
+import { OpenPayments } from '../open-payments.tsx';
+import { Spending } from '../spending.tsx';
 import { ActivityFilters, useFilters } from './activity-filters.tsx';
 import { queryOf } from './activity-query.ts';
 import { ExportCsv } from './export.tsx';
-import { OpenPayments } from './open-payments.tsx';
-import { Spending } from './spending.tsx';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
 

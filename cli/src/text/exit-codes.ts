@@ -1,12 +1,12 @@
 import { CommanderError } from 'commander';
-import { ApiError, NoAnswerError, PaymentUndecidedError, UnauthorizedError } from '../../sdk/src/main.ts';
+import { ApiError, NoAnswerError, PaymentUndecidedError, UnauthorizedError } from '../../../sdk/src/main.ts';
 import {
   BadTokenError,
   NotDeliveredError,
   PaymentDeclinedError,
   PaymentOpenError,
-} from '../../sdk/src/pay/main.ts';
-import { NotSignedInError, RefusedError, UsageError } from './errors.ts';
+} from '../../../sdk/src/pay/main.ts';
+import { NotSignedInError, RefusedError, UsageError } from '../errors.ts';
 
 /** What the exit code of every command says. */
 export const EXIT_CODES = {

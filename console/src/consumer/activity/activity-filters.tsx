@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter';
-import { shortId } from '../lib/short-id.ts';
-import { Button, Select, TextField } from '../ui/index.ts';
+import { shortId } from '../../lib/short-id.ts';
+import { Button, Select, TextField } from '../../ui/index.ts';
 import { DIRECTIONS, type Filters, NAMES, STATUSES, TYPES } from './activity-query.ts';
 
 /** A select needs a value for "no filter". The URL omits it. */

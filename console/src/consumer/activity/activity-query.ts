@@ -1,6 +1,6 @@
-import type { Input } from '../../../sdk/src/main.ts';
-import { beginOf } from '../lib/day.ts';
-import { SERVICE_ID } from './delegates/delegate-form.ts';
+import type { Input } from '../../../../sdk/src/main.ts';
+import { beginOf } from '../../lib/day.ts';
+import { SERVICE_ID } from '../delegates/delegate-form.ts';
 
 /**
  * The filters of the list. They are in the URL, so that a link or the back button shows the same

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { UsageError } from './errors.ts';
+import { UsageError } from '../errors.ts';
 import { microOption } from './usdc.ts';
 
 test.each([

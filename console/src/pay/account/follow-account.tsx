@@ -1,13 +1,13 @@
-import { session } from '../api/store.ts';
-import { useSession } from '../api/use-session.tsx';
-import { SignInToPay } from '../session/sign-in.tsx';
-import { Button } from '../ui/button.tsx';
-import { Loading, Section } from '../ui/layout.tsx';
-import { Notice } from '../ui/notice.tsx';
-import { useAskedAgain } from './asked-again.ts';
-import type { ByAccount } from './link-payment.ts';
+import { session } from '../../api/store.ts';
+import { useSession } from '../../api/use-session.tsx';
+import { SignInToPay } from '../../session/sign-in.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Loading, Section } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { useAskedAgain } from '../asked-again.ts';
+import type { ByAccount } from '../link-payment.ts';
+import { TEXTS } from '../texts.ts';
 import { OfAccount } from './of-account.tsx';
-import { TEXTS } from './texts.ts';
 
 type Props = { payment: ByAccount; settle: () => Promise<(() => void) | null> };
 

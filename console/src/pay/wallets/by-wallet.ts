@@ -1,8 +1,8 @@
-import type { QuoteClaims } from '../../../sdk/src/checks/tokens.ts';
-import { session } from '../api/store.ts';
-import { type BrowserWallet, connect, signByWallet } from '../wallet/browser-wallets.ts';
-import { changeOf } from '../wallet/returned-payment.ts';
-import { TEXTS } from './texts.ts';
+import type { QuoteClaims } from '../../../../sdk/src/checks/tokens.ts';
+import { session } from '../../api/store.ts';
+import { type BrowserWallet, connect, signByWallet } from '../../wallet/browser-wallets.ts';
+import { changeOf } from '../../wallet/returned-payment.ts';
+import { TEXTS } from '../texts.ts';
 
 /** Lets a wallet of the browser sign the payment of a quote. */
 
@@ -51,7 +51,7 @@ export const signPayment = async (
   const payer = accounts[0]?.address;
   if (payer === undefined) throw new Error(TEXTS.noAccount(wallet.name));
   const [{ buildPayment }, { blockhash, fee_payer }] = await Promise.all([
-    import('../wallet/payment-transaction.ts'),
+    import('../../wallet/payment-transaction.ts'),
     readBlockhash(env),
   ]);
   const feePayer = named ?? fee_payer;

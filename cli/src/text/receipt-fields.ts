@@ -1,4 +1,4 @@
-import type { Receipt } from '../../sdk/src/pay/main.ts';
+import type { Receipt } from '../../../sdk/src/pay/main.ts';
 
 /** A receipt in JSON that is printed, with the names of the API's fields. */
 export const receiptFields = (receipt: Receipt) => ({

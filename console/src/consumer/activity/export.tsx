@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
-import type { Client, Input, Output } from '../../../sdk/src/main.ts';
-import { session } from '../api/store.ts';
-import { download } from '../lib/csv.ts';
-import { serviceNameOf } from '../payments/names.tsx';
-import { Button, ErrorNotice, Row, toast } from '../ui/index.ts';
+import type { Client, Input, Output } from '../../../../sdk/src/main.ts';
+import { session } from '../../api/store.ts';
+import { download } from '../../lib/csv.ts';
+import { serviceNameOf } from '../../payments/names.tsx';
+import { Button, ErrorNotice, Row, toast } from '../../ui/index.ts';
 import { csvHead, csvLine } from './csv.ts';
 
 type Query = NonNullable<Input<'wallet.listTransactions'>>;

@@ -6,16 +6,16 @@ import {
   PaidElsewhereError,
   PaymentUndecidedError,
   UnauthorizedError,
-} from '../../sdk/src/main.ts';
+} from '../../../sdk/src/main.ts';
 import {
   NotDeliveredError,
   PriceAboveCapError,
   type QuoteClaims,
   WindowTooLongError,
-} from '../../sdk/src/pay/main.ts';
-import { FailedError, NotSignedInError, RefusedError, UsageError } from './errors.ts';
+} from '../../../sdk/src/pay/main.ts';
+import { FailedError, NotSignedInError, RefusedError, UsageError } from '../errors.ts';
+import { failureLines, failureOf } from '../failure.ts';
 import { EXIT_CODES, exitCodeOf } from './exit-codes.ts';
-import { failureLines, failureOf } from './failure.ts';
 
 const info = { status: 400, requestId: 'req_1', retryAfterMs: null };
 const refusal = (code: string, more: object = {}) =>
