@@ -70,11 +70,12 @@ const run = async (program: string, args: string[], env: Record<string, string>)
     const env = { HTTPS_PROXY: proxy.url, DELEGATE_KEY };
     const through = await run('cli/src/main.ts', args, env);
     expect([await through.ended, through.output()]).toEqual([0, expect.stringContaining('payment')]);
-    const connects = proxy.seen().length;
-    expect(proxy.seen()).toContain(`CONNECT ${new URL(api).host} HTTP/1.1`);
+    // Apache writes the line when the connection has ended.
+    const seen = await waitFor(proxy.seen, (lines) => lines.length > 0);
+    expect(seen).toContain(`CONNECT ${new URL(api).host} HTTP/1.1`);
     const direct = await run('cli/src/main.ts', args, { ...env, NO_PROXY: HOST });
     expect(await direct.ended).toBe(0);
-    expect(proxy.seen()).toHaveLength(connects);
+    expect(proxy.seen()).toHaveLength(seen.length);
     expect(asked).toHaveLength(2);
   });
 
@@ -127,7 +128,7 @@ const run = async (program: string, args: string[], env: Record<string, string>)
     const listed = createReach({ baseUrl, reach: [new URL(api).host] }, env);
     // It goes through, up to the certificate, which this process does not trust.
     await expect(listed.fetch(api, {})).rejects.toThrow();
-    expect(proxy.seen().length).toBeGreaterThan(before);
     await listed.close();
+    await waitFor(proxy.seen, (lines) => lines.length > before);
   });
 });

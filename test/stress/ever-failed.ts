@@ -24,7 +24,7 @@ export const everFailed: readonly string[] = [
   'services/identity/keys/keys.integration.test.ts',
   'services/quote/quotes/create.idempotency.integration.test.ts',
   'services/settlement/delivering/consume.integration.test.ts',
-  'services/settlement/settlements/events.integration.test.ts',
+  'services/settlement/settlements/settlements.events.integration.test.ts',
   'services/settlement/core/hourly-caps.integration.test.ts',
   'services/webhook/deliveries/deliveries.integration.test.ts',
   'services/webhook/sender/sender.integration.test.ts',

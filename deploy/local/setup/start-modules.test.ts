@@ -74,7 +74,7 @@ test('the packages of npm start are those that its programs, the commands beside
   ]);
   const forPages = developed([
     ...['console/build.ts', 'console/src/main.tsx', 'docs/site/build.ts'],
-    ...globSync('docs/site/src/**/*.ts', { cwd: root }),
+    ...globSync('docs/site/src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts')),
   ]);
   expect(new Set(SERVER_PACKAGES)).toEqual(new Set([...servers, ...PROGRAMS, ...TYPES]));
   const ofStyles = globSync('{console,docs/site}/src/**/*.css', { cwd: root }).flatMap((file) =>

@@ -283,7 +283,7 @@ describe('other methods of a path that is for sale', () => {
 
 test.each([
   ['/report', /^use methods and a path/],
-  ['get /report', /^use methods and a path/],
+  ['get /report', /^write methods in capital letters: 'GET \/report'/],
   ['GET report', /^use methods and a path/],
   ['GET  /report', /^use methods and a path/],
   ['GET /a?b', /'a\?b' is no part of a path/],

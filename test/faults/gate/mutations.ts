@@ -77,20 +77,6 @@ export const gateMutations: readonly Mutation[] = [
     breaks: 'delivered-is-charged',
   },
   {
-    name: 'gate-buyer-who-leaves-owes-nothing',
-    rule: 'docs/guides/metered.md: a buyer who leaves after the first byte owes what was delivered',
-    traffic: 'gate',
-    patches: [
-      {
-        file: 'gate/src/calls/forward.ts',
-        from: "void cost.end('left')",
-        to: "void cost.end('failed')",
-      },
-    ],
-    faults: ['kill-webhook'],
-    breaks: 'delivered-is-charged',
-  },
-  {
     name: 'gate-refused-reports-are-dropped',
     rule: 'docs/guides/metered.md: use is reported, however long the API takes to accept it',
     traffic: 'gate',
