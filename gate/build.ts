@@ -13,7 +13,7 @@ const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'
   peerDependencies: Record<string, string>;
 };
 const shared = {
-  entryPoints: { program: path.join(root, 'src/quittance-gate.ts') },
+  entryPoints: { program: path.join(root, 'src/program/quittance-gate.ts') },
   bundle: true,
   // The drivers of stores are loaded only by those who use them.
   splitting: true,

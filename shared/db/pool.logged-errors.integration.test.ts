@@ -20,7 +20,7 @@ const BOUND = `\${secret}`;
 const linesOf = async (statements: readonly string[]): Promise<{ err: Record<string, string> }[]> => {
   const runs = statements.map((text) => `() => sql.typeAlias('void')\`${text.replace('SECRET', BOUND)}\``);
   const script = `
-    const { createLogger } = await import(${shared('lib/logger.ts')});
+    const { createLogger } = await import(${shared('lib/telemetry/logger.ts')});
     const { connectPool, sql } = await import(${shared('db/pool.ts')});
     const secret = ${JSON.stringify(SECRET)};
     const logger = createLogger('test', 'info');

@@ -43,7 +43,7 @@ export const startService = async (
   env: Record<string, string>,
   { testBus, database, mutation }: { testBus: TestBus; database: TestDatabase; mutation?: string },
 ): Promise<ServiceProcess> => {
-  const failpoints = path.join(await testPrograms(), 'test/support/failpoints.js');
+  const failpoints = path.join(await testPrograms(), 'test/support/servers/failpoints.js');
   const imports = env.TEST_FAILPOINTS === undefined ? [] : ['--import', failpoints];
   const program = mutation === undefined ? [await programOf(service)] : mutated(service, mutation);
   const child = spawn(process.execPath, [...atSuiteClock, ...imports, ...program], {
