@@ -59,7 +59,7 @@ const VENDOR: readonly (readonly [name: string, texts: readonly (string | RegExp
     ],
   ],
   ['extension', ['It is a part of that payment', 'Ceiling extended: this authorization, by 0.30 USDC']],
-  ['voided', ['Nothing was paid, and everything was released.']],
+  ['voided', ['Nothing was used, so nothing was paid, and everything was released.']],
   [
     'risk',
     ['The wallet no longer covered it', 'The payment failed', 'What was used, 0.06 USDC, is not paid.'],

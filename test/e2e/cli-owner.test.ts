@@ -11,6 +11,8 @@ import { runningStack } from '../support/servers/stack.ts';
 
 /** The command `quittance` of an owner: events on this machine, services and delegates. */
 const stack = runningStack();
+/** Sign-ins and passkeys belong to this name of the machine. */
+const consoleUrl = `${stack.gateway_url.replace('127.0.0.1', 'localhost')}/console`;
 const api = createApi(stack.gateway_url);
 const line = createCommandLine(stack);
 const { quittance, json } = line;
@@ -151,7 +153,7 @@ describe('events', () => {
 describe('services and delegates', () => {
   test('a service is listed and shown without its key, and created in the console', async () => {
     const { out: create } = await quittance(['services', 'create']);
-    expect(create).toContain(`${stack.gateway_url}/console/services`);
+    expect(create).toContain(`${consoleUrl}/services`);
     const created = service;
     const { out } = await quittance(['services', 'list']);
     expect(out).toMatch(
@@ -184,7 +186,9 @@ describe('services and delegates', () => {
     expect((await fresh.quittance(['delegates', 'resume'])).out).toContain('/console/delegates');
     const token = consumer.token;
     await must(api(`PATCH /v1/delegates/${delegate_id}`, { token, body: { paused: false } }), 'resume');
-    const unlimited = await fresh.quittance(['delegates', 'create', '--name', 'Greedy']);
+    const unlimited = await fresh.quittance([
+      ...['delegates', 'create', '--name', 'Greedy', '--per-payment', '11.00', '--daily', '50.00'],
+    ]);
     expect([unlimited.code, unlimited.err]).toEqual([
       1,
       expect.stringMatching(/only with a limit per_payment of at most 10 USDC.*in the console/s),
@@ -225,7 +229,7 @@ describe('leaving', () => {
     expect((await leaver.quittance(['account', 'export', '--output', file])).code).toBe(1);
 
     const { out } = await leaver.quittance(['account', 'close']);
-    expect(out).toContain(`${stack.gateway_url}/console/account`);
+    expect(out).toContain(`${consoleUrl}/account`);
     leaver.remove();
   }, 60_000);
 });

@@ -57,7 +57,7 @@ test('the packed SDK, installed alone in the oldest available Node, makes a quot
   expect(readFileSync(path.join(sdk.installed, 'dist/main.js'), 'utf8')).not.toContain('.ts');
 
   for (const name of ['sdk-node.mjs', 'sdk-payment.mjs']) {
-    cpSync(path.join(import.meta.dirname, '../support', name), path.join(sdk.project, name));
+    cpSync(path.join(import.meta.dirname, '../support/actors', name), path.join(sdk.project, name));
   }
   const settings = {
     baseUrl: stack.gateway_url,
