@@ -38,7 +38,7 @@ const listen = async (answer: (request: IncomingMessage, response: ServerRespons
 beforeAll(async () => {
   world = await startWorld();
   const bundle = await build({
-    entryPoints: [path.join(import.meta.dirname, 'main.ts')],
+    entryPoints: [path.join(import.meta.dirname, '../main.ts')],
     bundle: true,
     format: 'esm',
     target: 'es2022',

@@ -16,7 +16,7 @@ const SAME = { compared: expect.any(Number), found: [] };
 const folder = mkdtempSync(path.join(tmpdir(), 'runtimes-'));
 const outfile = path.join(folder, 'pay.mjs');
 beforeAll(async () => {
-  const entryPoints = [path.join(import.meta.dirname, 'main.ts')];
+  const entryPoints = [path.join(import.meta.dirname, '../main.ts')];
   await build({ entryPoints, bundle: true, format: 'esm', target: 'es2022', outfile });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
