@@ -202,7 +202,10 @@ describe.each(ERAS)('over stdio, %s', (era) => {
       settlement_id,
     );
     const budget = await call(client, 'budget');
-    expect(budget.structuredContent).toMatchObject({ pays_x402_vendors: true, limits: { daily: '90000000' } });
+    expect(budget.structuredContent).toMatchObject({
+      pays_x402_vendors: true,
+      limits: { daily: '90000000' },
+    });
     expect(JSON.stringify([asked, bought, receipt, listed, budget])).not.toContain(delegate.api_key);
   });
 
