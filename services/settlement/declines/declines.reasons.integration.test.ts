@@ -203,6 +203,8 @@ describe('the reason of a decline', () => {
         decline_id: expect.stringMatching(/^dcl_/),
         quote_id: expect.any(String),
         service_id: vendor.service_id,
+        service_name: 'Weather',
+        item: null,
         amount: asked ?? '1000000',
         code,
         created_at: expect.any(String),
