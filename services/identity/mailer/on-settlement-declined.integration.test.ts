@@ -36,6 +36,8 @@ const declineOf = ({ account_id, delegate_id, service_id }: Owner, more: object 
   vendor_account_id: newId('acct'),
   quote_id: newId('q'),
   service_id,
+  service_name: 'Weather',
+  item: null,
   amount: '5000000',
   code: 'limit_exceeded',
   created_at: new Date(running.now()).toISOString(),
