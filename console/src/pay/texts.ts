@@ -78,7 +78,7 @@ export const STEPS = {
   },
   money: {
     title: 'Add money',
-    about: (missing: string) => `You need ${missing} more. This page goes on when it has arrived.`,
+    about: (missing: string) => `You need ${missing} more. This page continues when it has arrived.`,
     done: (balance: string) => `The wallet has ${balance}.`,
   },
   pay: {

@@ -1,7 +1,7 @@
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { wasSignedIn } from '../api/store.ts';
-import { whenGoneOn } from '../session/waiting-order.ts';
+import { whenContinued } from '../session/waiting-order.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading, Section, Stack } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -105,7 +105,7 @@ export const Ways = ({ payable, refusal }: Props & { refusal: Refusal | null }) 
   const [withAccount, setWithAccount] = useState(wasSignedIn());
   const [isElsewhere, setElsewhere] = useState(false);
   const account = useRef<HTMLDivElement>(null);
-  useEffect(() => whenGoneOn(() => setElsewhere(true)), []);
+  useEffect(() => whenContinued(() => setElsewhere(true)), []);
   const openAccount = () => {
     setWithAccount(true);
     account.current?.scrollIntoView();

@@ -9,7 +9,7 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Loading, Row } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { toast } from '../ui/toast.tsx';
-import { goOn, waitingOrder } from './waiting-order.ts';
+import { continueOrder, waitingOrder } from './waiting-order.ts';
 
 type Opened = Output<'identity.readMagicLink'>;
 
@@ -62,7 +62,7 @@ const LinkPage = () => {
     try {
       const answer = await client.identity.verifyMagicLink({ token, email, refresh_in: 'cookie' });
       session.signedIn(answer, environment);
-      if (order !== null) return goOn(order);
+      if (order !== null) return continueOrder(order);
       toast(`Signed in as ${answer.account.email}.`);
       navigate('/', { replace: true });
     } catch (failure) {

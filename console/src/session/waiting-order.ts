@@ -2,7 +2,7 @@ import { isOrder } from './order-address.ts';
 
 /**
  * The payment that a person was making when they asked for a sign-in link. The tab that the mail
- * opens goes on with it. It stays in this browser: the mail has nothing of it.
+ * opens continues it. It stays in this browser: the mail has nothing of it.
  */
 
 type Environment = 'test' | 'live';
@@ -11,7 +11,7 @@ type Waiting = { address: string; environment: Environment; until: number };
 const KEY = 'quittance.order';
 /** As long as a mailed link works. */
 const KEPT_MS = 15 * 60_000;
-/** Reports to the other tabs of an order that it goes on in this one. */
+/** Reports to the other tabs of an order that it continues in this one. */
 const channel = new BroadcastChannel('quittance-order');
 
 /** The address of this page as an order has it. */
@@ -36,18 +36,18 @@ export const waitingOrder = (environment: Environment, now = Date.now()): string
   }
 };
 
-/** Goes on with an order in this tab, and reports that to the tab that it was opened in. */
-export const goOn = (address: string): void => {
+/** Continues an order in this tab, and reports that to the tab that it was opened in. */
+export const continueOrder = (address: string): void => {
   localStorage.removeItem(KEY);
   channel.postMessage(address);
   location.replace(address);
 };
 
 /**
- * Calls back when another tab goes on with the order of this page.
+ * Calls back when another tab continues the order of this page.
  * @returns ends that
  */
-export const whenGoneOn = (callback: () => void): (() => void) => {
+export const whenContinued = (callback: () => void): (() => void) => {
   const listener = ({ data }: MessageEvent<unknown>) => {
     if (data === hereAddress()) callback();
   };

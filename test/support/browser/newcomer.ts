@@ -8,7 +8,7 @@ import { makeWallet } from './console-wallet.ts';
 
 /**
  * Signs in by the mailed link, in another tab of the same browser, as a mail program opens it.
- * @returns that tab, in which the payment goes on
+ * @returns that tab, in which the payment continues
  */
 export const signInByMail = async (
   { page, context }: ConsolePage,
