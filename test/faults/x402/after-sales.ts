@@ -26,6 +26,7 @@ const reissue = async (api: Api, payment: Payment, { settlementId, handOutId }: 
 const refund = async (api: Api, payment: Payment, { settlementId }: Success): Promise<void> => {
   const { offer, purchase } = payment;
   const { apiKey } = offer.service;
+  payment.refundAskedAt ??= Date.now();
   const { payTo } = offer.requirements;
   const payout = purchase.vendor.payouts.find(({ publicKey }) => publicKey.toBase58() === payTo)!;
   const created = await Promise.all(

@@ -83,6 +83,14 @@ const invariants: Record<string, (of: Case) => string[]> = {
       .filter((payment) => transfersOf(of, payment).length > 0)
       .map(shown),
 
+  /** A payment is called refunded only after its vendor has asked for the refund. */
+  'refunded-is-true': ({ log }) =>
+    log.payments
+      .filter(({ answers, refundAskedAt = Number.POSITIVE_INFINITY }) =>
+        answers.some(({ kind, at }) => kind === 'refunded' && at < refundAskedAt),
+      )
+      .map(shown),
+
   /** No answer says that no money moved while the message has a settlement that has not failed. */
   'refusals-are-true': ({ log, finalState: { settlements } }) =>
     untrueAboutMessages(

@@ -8,10 +8,10 @@ import type { Rng } from '../rng.ts';
 /**
  * What a stock vendor understands of an answer to settle. `failure`: the buyer gets a new 402, and
  * signs another payment. `other`: the vendor asked by other terms than the payment was made for,
- * and heard that it moved money or may. `unknown`: not of x402 or no answer, which becomes 502 at
- * the buyer.
+ * and heard that it moved money or may. `refunded`: the payment was made and given back, so its buyer
+ * has paid for nothing. `unknown`: not of x402 or no answer, which becomes 502 at the buyer.
  */
-type Kind = 'success' | 'pending' | 'duplicate' | 'failure' | 'other' | 'unknown';
+type Kind = 'success' | 'pending' | 'duplicate' | 'failure' | 'other' | 'refunded' | 'unknown';
 
 export type Success = { settlementId: string; handOutId: string };
 
@@ -42,6 +42,8 @@ export type Payment = {
   answers: Answer[];
   /** Hand-outs after which the vendor has asked for another success. */
   reissued: Set<string>;
+  /** When its vendor asked for a refund of the whole amount first; undefined: never. */
+  refundAskedAt?: number;
 };
 
 /** A service of a vendor. A new key replaces the one before. */
@@ -80,6 +82,7 @@ export const kindOf = (body: Body | null, asksOther: boolean): Kind => {
   if (body?.success === undefined) return 'unknown';
   if (body.success) return 'success';
   if (body.errorReason === 'settlement_pending') return 'pending';
+  if (body.errorReason === 'facilitator_payment_refunded') return 'refunded';
   // To another service the reason is the same.
   if (body.errorReason === 'duplicate_settlement') return asksOther ? 'other' : 'duplicate';
   return asksOther && refusalIn(body)?.moneyMoved !== 'no' ? 'other' : 'failure';
@@ -103,7 +106,7 @@ export const successesOf = ({ answers }: Payment): Answer[] =>
 
 /** Whether the vendor has an answer that decides about the payment. */
 export const isDecided = ({ answers }: Payment): boolean =>
-  answers.some(({ kind }) => kind === 'success' || kind === 'duplicate' || kind === 'failure');
+  answers.some(({ kind }) => ['success', 'duplicate', 'failure', 'refunded'].includes(kind));
 
 /** What a buyer has signed, and for what. */
 export type Signed = { payload: PaymentPayload; offer: Offer };
