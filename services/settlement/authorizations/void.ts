@@ -10,7 +10,13 @@ import { findAuthorization } from '../record/store/authorizations.ts';
 import type { EndAuthorization } from './end-authorization.ts';
 import type { RecordLostCapture } from './lost-capture.ts';
 
-/** POST /v1/settlements/:settlement_id/void: ends an authorization without a payment. */
+/** How long use that is reported meanwhile may make a void decide again. */
+const DECIDE_MS = 3000;
+
+/**
+ * POST /v1/settlements/:settlement_id/void: ends an authorization without a payment. Use that is
+ * reported meanwhile makes it decide again, as a capture does.
+ */
 export const voidAuthorization =
   ({
     pool,
@@ -21,26 +27,29 @@ export const voidAuthorization =
     recordLostCapture: RecordLostCapture;
   }): Handler<typeof settlement.operations.void> =>
   async ({ settlement_id, discard_usage = false }, { service_id }) => {
-    const row = await findAuthorization(pool, { settlement_id, service_id });
-    if (row === null) throw notFound('authorization');
     const answer = (voidedAt: number, used: bigint) => ({
       settlement_id,
       status: 'voided' as const,
       voided_at: isoTime(voidedAt),
       used: formatMicro(used),
     });
-    if (row.status === 'voided') {
-      count('quittance_idempotent_replays_total', 1, { operation: 'void' });
-      return answer(row.voided_at!, row.units_consumed);
+    const until = performance.now() + DECIDE_MS;
+    for (let decisions = 0; decisions === 0 || performance.now() < until; decisions += 1) {
+      const row = await findAuthorization(pool, { settlement_id, service_id });
+      if (row === null) throw notFound('authorization');
+      if (row.status === 'voided') {
+        if (decisions === 0) count('quittance_idempotent_replays_total', 1, { operation: 'void' });
+        return answer(row.voided_at!, row.units_consumed);
+      }
+      if (row.status === 'failed') throw conflict('its capture failed, and nothing was paid');
+      if (row.status !== 'authorized') throw conflict('it is captured, or being captured; refund it instead');
+      if (await recordLostCapture(row)) continue;
+      if (row.units_consumed > 0n && !discard_usage)
+        throw conflict(
+          `${row.units_consumed} were reported as used: capture them, or send discard_usage true to give them up`,
+        );
+      const voided = await endAuthorization.void(row);
+      if (voided !== null) return answer(voided.voided_at, voided.used);
     }
-    if (row.status === 'failed') throw conflict('its capture failed, and nothing was paid');
-    if (row.status !== 'authorized') throw conflict('it is captured, or being captured; refund it instead');
-    if (await recordLostCapture(row)) throw justChanged();
-    if (row.units_consumed > 0n && !discard_usage)
-      throw conflict(
-        `${row.units_consumed} were reported as used: capture them, or send discard_usage true to give them up`,
-      );
-    const voided = await endAuthorization.void(row);
-    if (voided === null) throw justChanged();
-    return answer(voided.voided_at, voided.used);
+    throw justChanged();
   };
