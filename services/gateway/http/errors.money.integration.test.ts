@@ -126,6 +126,29 @@ test.each<[what: string, body: unknown, moved: string]>([
   expect(error).toMatchObject({ code: 'validation_error', money_moved: moved, safe_action });
 });
 
+test.each<[what: string, body: unknown, moved: string]>([
+  ['no body', undefined, 'no'],
+  ['no attempt', { quote_token: 'a.b' }, 'no'],
+  ['a malformed quote', { quote_token: 'nonsense', payment_attempt_id: 'p1' }, 'no'],
+  ['a payment', { quote_token: 'a.b', payment_attempt_id: 'p1' }, 'unknown'],
+  ['a payment, twice', '{"quote_token": "a.b", "payment_attempt_id": 7, "payment_attempt_id": "p1"}', 'unknown'],
+  ['a payment beyond what is read', { quote_token: 'a'.repeat(70_000), payment_attempt_id: 7 }, 'unknown'],
+])('a settle that is refused by its credential and names %s: money_moved is exact', async (_, body, moved) => {
+  for (const [status, key] of [
+    [401, undefined],
+    [403, serviceKey()],
+  ] as const) {
+    const reply = await send('POST', '/v1/settle', { ...(key && { key }), body });
+    expect(reply).toMatchObject({ status, body: { error: { money_moved: moved } } });
+  }
+});
+
+test('a call whose address names no payment has moved none, whoever makes it', async () => {
+  const approve = (id: string) => send('POST', `/v1/withdrawals/${id}/approve`, { body: {} });
+  expect((await approve('nonsense')).body.error).toMatchObject({ code: 'unauthorized', money_moved: 'no' });
+  expect((await approve(newId('wd'))).body.error).toMatchObject({ money_moved: 'unknown' });
+});
+
 test('a refusal by the gateway never claims that no money moved by a call that may be a repeat', async () => {
   const unknown = { money_moved: 'unknown', safe_action: 'retry_same_attempt' };
   const body = { quote_token: 'a.b', payment_attempt_id: 'p1' };

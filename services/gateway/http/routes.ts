@@ -30,6 +30,7 @@ import {
   validateInput,
 } from './input.ts';
 import type { Origin } from './proxies.ts';
+import { fieldsOfRefused } from './refused-body.ts';
 import { inCallSpan } from './trace.ts';
 
 declare module 'fastify' {
@@ -265,6 +266,7 @@ export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
       },
       errorHandler: async (error, request, reply) => {
         await countCall({ route, request, reply }, {});
+        if (operation.money === 'moves') request.sent ??= await fieldsOfRefused(request);
         throw error;
       },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
