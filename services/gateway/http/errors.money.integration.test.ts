@@ -131,17 +131,24 @@ test.each<[what: string, body: unknown, moved: string]>([
   ['no attempt', { quote_token: 'a.b' }, 'no'],
   ['a malformed quote', { quote_token: 'nonsense', payment_attempt_id: 'p1' }, 'no'],
   ['a payment', { quote_token: 'a.b', payment_attempt_id: 'p1' }, 'unknown'],
-  ['a payment, twice', '{"quote_token": "a.b", "payment_attempt_id": 7, "payment_attempt_id": "p1"}', 'unknown'],
+  [
+    'a payment, twice',
+    '{"quote_token": "a.b", "payment_attempt_id": 7, "payment_attempt_id": "p1"}',
+    'unknown',
+  ],
   ['a payment beyond what is read', { quote_token: 'a'.repeat(70_000), payment_attempt_id: 7 }, 'unknown'],
-])('a settle that is refused by its credential and names %s: money_moved is exact', async (_, body, moved) => {
-  for (const [status, key] of [
-    [401, undefined],
-    [403, serviceKey()],
-  ] as const) {
-    const reply = await send('POST', '/v1/settle', { ...(key && { key }), body });
-    expect(reply).toMatchObject({ status, body: { error: { money_moved: moved } } });
-  }
-});
+])(
+  'a settle that is refused by its credential and names %s: money_moved is exact',
+  async (_, body, moved) => {
+    for (const [status, key] of [
+      [401, undefined],
+      [403, serviceKey()],
+    ] as const) {
+      const reply = await send('POST', '/v1/settle', { ...(key && { key }), body });
+      expect(reply).toMatchObject({ status, body: { error: { money_moved: moved } } });
+    }
+  },
+);
 
 test('a call whose address names no payment has moved none, whoever makes it', async () => {
   const approve = (id: string) => send('POST', `/v1/withdrawals/${id}/approve`, { body: {} });
