@@ -8,8 +8,8 @@ import type { Rng } from '../rng.ts';
 /**
  * What a stock vendor understands of an answer to settle. `failure`: the buyer gets a new 402, and
  * signs another payment. `other`: the vendor asked by other terms than the payment was made for,
- * and heard that it moved money or may. `refunded`: the payment was made and given back, so its buyer
- * has paid for nothing. `unknown`: not of x402 or no answer, which becomes 502 at the buyer.
+ * and heard that it moved money or may. `refunded`: the payment was made and given back, so its
+ * buyer has paid for nothing. `unknown`: not of x402 or no answer, which becomes 502 at the buyer.
  */
 type Kind = 'success' | 'pending' | 'duplicate' | 'failure' | 'other' | 'refunded' | 'unknown';
 
