@@ -3400,7 +3400,7 @@ export type Settlement = {
      * @example null
      */
     failure: Failure | null;
-    /** @description Address that signed. Only of a payment of another protocol */
+    /** @description Owner of the wallet that pays, once the payment is confirmed. Of a client of another protocol: the address that signed, at once */
     payer_address?: SolanaAddress;
     /**
      * @description What the client said it pays for. Only of a payment of another protocol

@@ -19,10 +19,23 @@ export const findPayer = (db: Db, accountId: string, walletId: string): Promise<
     select wallet_id, account_id, owner, authority from payers
     where wallet_id = ${walletId} and account_id = ${accountId}`);
 
-/** The owner of a wallet that has paid, or tried to. Null: no such wallet. */
-export const findOwner = (db: Db, walletId: string): Promise<string | null> =>
-  db.maybeOneFirst(sql.type(Payer.pick({ owner: true }))`
-    select owner from payers where wallet_id = ${walletId}`);
+/** Who pays a settlement: a wallet of ours, or the address that signed. */
+type PaidBy = { wallet_id: string | null; payer_address: string | null };
+
+/**
+ * The address of who pays each settlement, in their order: the owner of the wallet. A payment
+ * without a wallet of ours names the address that signed. Of an outgoing payment, `payer_address`
+ * is the platform's authority over the wallet.
+ */
+export const getPayerAddresses = async (db: Db, settlements: readonly PaidBy[]): Promise<string[]> => {
+  const walletIds = [...new Set(settlements.flatMap(({ wallet_id }) => wallet_id ?? []))];
+  const owners = await db.any(sql.type(Payer.pick({ wallet_id: true, owner: true }))`
+    select wallet_id, owner from payers where wallet_id = any(${sql.array(walletIds, 'text')})`);
+  const ownerOf = new Map(owners.map(({ wallet_id, owner }) => [wallet_id, owner]));
+  return settlements.map(({ wallet_id, payer_address }) =>
+    wallet_id === null ? payer_address! : ownerOf.get(wallet_id)!,
+  );
+};
 
 /**
  * The wallets of an account that have paid or tried to, once nothing is being accepted from them.

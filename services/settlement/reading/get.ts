@@ -2,6 +2,7 @@ import { notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { getPayerAddresses } from '../payers/store.ts';
 import { findSettlementInScope } from '../record/store/settlements.ts';
 import { scopeOf, showWithQuote } from '../record/view.ts';
 
@@ -11,5 +12,6 @@ export const get =
   async ({ settlement_id }, caller) => {
     const row = await findSettlementInScope(pool, scopeOf(caller), settlement_id);
     if (row === null) throw notFound('settlement');
-    return showWithQuote(row, caller);
+    const [payerAddress] = await getPayerAddresses(pool, [row]);
+    return showWithQuote(row, caller, payerAddress!);
   };

@@ -3,6 +3,7 @@ import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
+import { getPayerAddresses } from '../payers/store.ts';
 import { listSettlements } from '../record/store/settlements.ts';
 import { scopeOf, showSettlement } from '../record/view.ts';
 import type { ServiceTerms } from '../terms.ts';
@@ -22,5 +23,8 @@ export const list = (
     },
     rows: listSettlements,
     place: (row) => row.settlement_id,
-    show: (rows, caller) => rows.map((row) => showSettlement(row, caller)),
+    show: async (rows, caller) => {
+      const payers = await getPayerAddresses(deps.pool, rows);
+      return rows.map((row, at) => showSettlement(row, caller, payers[at]!));
+    },
   });

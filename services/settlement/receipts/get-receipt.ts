@@ -5,10 +5,10 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { SigningKey } from '../../../shared/lib/tokens/keys.ts';
 import { signReceipt } from '../../../shared/lib/tokens/receipt.ts';
-import { findOwner } from '../payers/store.ts';
+import { getPayerAddresses } from '../payers/store.ts';
 import { findSettlementInScope, type SettlementRow } from '../record/store/settlements.ts';
-import { scopeOf } from '../record/view.ts';
-import { type ConfirmedRow, claimsOf, type Issuer, type Refunds } from './view.ts';
+import { isConfirmed, scopeOf } from '../record/view.ts';
+import { claimsOf, type Issuer, type Refunds } from './view.ts';
 
 export type ReceiptDeps = {
   pool: Pool;
@@ -18,13 +18,6 @@ export type ReceiptDeps = {
   /** @throws ServiceError service_unavailable; a receipt without its refunds would be wrong */
   listConfirmedRefunds: (settlement: { settlement_id: string }) => Promise<Refunds>;
 };
-
-/**
- * Whether the payment is confirmed, or was before the chain reversed it for good. A payment that a
- * fork removed is neither until it is confirmed again.
- */
-const isConfirmed = (row: SettlementRow): row is ConfirmedRow =>
-  row.issued_at !== null && row.tx_hash !== null && row.chain_status !== 'pending';
 
 const withoutReceipt = (status: SettlementRow['status']): string => {
   if (status === 'merged')
@@ -43,10 +36,9 @@ export const makeReceipt = async (
   row: SettlementRow,
 ) => {
   if (!isConfirmed(row)) throw conflict(withoutReceipt(row.status));
-  // Of an outgoing payment, `payer_address` is the platform's authority over the wallet.
-  const owner = row.wallet_id === null ? row.payer_address! : (await findOwner(pool, row.wallet_id))!;
+  const [payer] = await getPayerAddresses(pool, [row]);
   const refunds = await listConfirmedRefunds({ settlement_id: row.settlement_id });
-  const claims = claimsOf(row, refunds, { owner, now: clock(), issuer: receiptIssuer });
+  const claims = claimsOf(row, refunds, { payer: payer!, now: clock(), issuer: receiptIssuer });
   const receipt = await signReceipt(claims, signingKey);
   return { receipt, receipt_url: `${receiptIssuer.iss}/receipt#${receipt}`, claims };
 };

@@ -5,11 +5,7 @@ import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { type Payee, payeesOf } from '../../../shared/lib/money/payees.ts';
 import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
 import { itemOf } from '../record/model/item.ts';
-import type { SettlementRow } from '../record/store/settlements.ts';
-import { statusNow } from '../record/view.ts';
-
-/** A settlement that was confirmed. */
-export type ConfirmedRow = SettlementRow & { issued_at: number; tx_hash: string };
+import { type ConfirmedRow, statusNow } from '../record/view.ts';
 
 export type Refunds = {
   refunds: ReceiptClaims['refunds'];
@@ -43,13 +39,13 @@ const linkOf = ({ scope }: ConfirmedRow): string | null =>
 
 /**
  * The content of a receipt.
- * @param owner owner of the wallet that paid
+ * @param payer owner of the wallet that paid, or the address that signed
  * @param now epoch milliseconds
  */
 export const claimsOf = (
   row: ConfirmedRow,
   { refunds, count, total }: Refunds,
-  { owner, now, issuer: { mint, ...issuer } }: { owner: string; now: number; issuer: Issuer },
+  { payer, now, issuer: { mint, ...issuer } }: { payer: string; now: number; issuer: Issuer },
 ): ReceiptClaims => {
   const { quote, service_name, payees } = termsOf(row);
   return {
@@ -63,7 +59,7 @@ export const claimsOf = (
     item: itemOf(row.scope) ?? row.resource,
     payment_link_id: linkOf(row),
     vendor: { service_id: row.service_id, service_name, payees },
-    payer_address: owner,
+    payer_address: payer,
     amount: {
       gross: formatMicro(row.quote_amount),
       fee: formatMicro(row.fee_amount),

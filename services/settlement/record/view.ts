@@ -25,6 +25,16 @@ export const scopeOf = (caller: Caller, role?: 'payer' | 'vendor'): Scope => {
 export const statusNow = (row: Pick<SettlementRow, 'status' | 'elapsed'>): SettlementRow['status'] =>
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
 
+/** A settlement that was confirmed. */
+export type ConfirmedRow = SettlementRow & { issued_at: number; tx_hash: string };
+
+/**
+ * Whether the payment is confirmed, or was before the chain reversed it for good. A payment that a
+ * fork removed is neither until it is confirmed again.
+ */
+export const isConfirmed = (row: SettlementRow): row is ConfirmedRow =>
+  row.issued_at !== null && row.tx_hash !== null && row.chain_status !== 'pending';
+
 /** The units of a prepaid settlement; nothing for another one. */
 export const unitsShown = ({
   units_total,
@@ -82,12 +92,18 @@ const isPayer = (row: SettlementRow, caller: Caller): boolean =>
   caller.kind !== 'service_key' && caller.account_id === row.account_id;
 const isVendor = (row: SettlementRow, caller: Caller): boolean => caller.account_id === row.vendor_account_id;
 
+/**
+ * Who pays. A payer of ours is shown once the payment is on the chain, where everybody can read it,
+ * and as the receipt shows it. Who signed a payment of another protocol has told the vendor so.
+ */
+const payerAddressShown = (row: SettlementRow, payerAddress: string) =>
+  isConfirmed(row) || row.rail !== 'quittance' ? { payer_address: payerAddress } : {};
+
 /** What only a payment of another protocol has. */
 const incomingShown = (row: SettlementRow, caller: Caller) =>
   row.rail === 'quittance'
     ? {}
     : {
-        payer_address: row.payer_address!,
         ...(row.resource !== null && { resource: row.resource }),
         ...(row.payees !== null && { payees: row.payees }),
         ...(isVendor(row, caller) && { redeem_id: row.redeem_id }),
@@ -103,8 +119,15 @@ const payerShown = (row: SettlementRow) => ({
     row.status !== 'voided' && { settlement_token: row.settlement_token }),
 });
 
-/** A settlement as the caller may see it: only the payer sees token and attempt. */
-export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
+/**
+ * A settlement as the caller may see it: only the payer sees token and attempt.
+ * @param payerAddress as `getPayerAddresses` returns it
+ */
+export const showSettlement = (
+  row: SettlementRow,
+  caller: Caller,
+  payerAddress: string,
+): z.infer<typeof Settlement> => ({
   settlement_id: row.settlement_id,
   status: statusNow(row),
   chain_status: row.chain_status,
@@ -126,6 +149,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
     row.failure_code === null
       ? null
       : { code: row.failure_code, message: row.failure_message ?? 'the payment failed' },
+  ...payerAddressShown(row, payerAddress),
   ...incomingShown(row, caller),
   ...(isPayer(row, caller) && payerShown(row)),
 });
@@ -134,8 +158,12 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
  * One settlement with its quote token. Lists leave the token out: with large scopes a page of them
  * would exceed the size of a message.
  */
-export const showWithQuote = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
-  ...showSettlement(row, caller),
+export const showWithQuote = (
+  row: SettlementRow,
+  caller: Caller,
+  payerAddress: string,
+): z.infer<typeof Settlement> => ({
+  ...showSettlement(row, caller, payerAddress),
   ...(isPayer(row, caller) && row.quote_token !== null && { quote_token: row.quote_token }),
 });
 

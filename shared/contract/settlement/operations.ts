@@ -108,7 +108,8 @@ export const Settlement = z
     ...redemption,
     failure: failureOrNull,
     payer_address: SolanaAddress.optional().meta({
-      description: 'Address that signed. Only of a payment of another protocol',
+      description:
+        'Owner of the wallet that pays, once the payment is confirmed. Of a client of another protocol: the address that signed, at once',
     }),
     resource: z
       .string()

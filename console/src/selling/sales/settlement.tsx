@@ -127,7 +127,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           areKnown={areKnown}
         />
         <Section title="Sold">
-          <Details settlement={settlement} refunded={refunded} paidBy={receipt?.claims.payer_address} />
+          <Details settlement={settlement} refunded={refunded} />
         </Section>
       </Columns>
       <Section
@@ -240,23 +240,13 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
   </>
 );
 
-const Details = ({
-  settlement,
-  refunded,
-  paidBy,
-}: {
-  settlement: Settlement;
-  refunded: bigint;
-  /** Of the receipt, once there is one. */
-  paidBy: string | undefined;
-}) => {
-  const { units_total, units_remaining, scope, tx_hash } = settlement;
+const Details = ({ settlement, refunded }: { settlement: Settlement; refunded: bigint }) => {
+  const { units_total, units_remaining, scope, tx_hash, payer_address } = settlement;
   const item = itemOf(settlement);
-  const payer = settlement.payer_address ?? paidBy;
   const [what, ids] = [
     [
       ['What', item !== null && <bdi className="whole">{item}</bdi>],
-      ['Payer', payer !== undefined && <Copyable text={payer} label="payer address" />],
+      ['Payer', payer_address !== undefined && <Copyable text={payer_address} label="payer address" />],
       ['Paid by', railName(settlement.rail)],
       [
         'State',
