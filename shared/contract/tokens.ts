@@ -43,7 +43,7 @@ export const QuoteClaims = z.strictObject({
    */
   capture: CaptureTerms.optional(),
   /**
-   * The quote of the authorization whose ceiling this one raises by `quote_amount`. `capture` has
+   * The quote of the authorization whose ceiling this one extends by `quote_amount`. `capture` has
    * the terms of that quote. `fee_amount` is the share of the addition: the smallest fee is part of
    * the first quote's.
    */

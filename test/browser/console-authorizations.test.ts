@@ -22,8 +22,8 @@ beforeAll(async () => {
   for (const name of ['authorized', 'captured', 'voided']) tabs[name] = await open();
   const quote = await calls.quote();
   const pay = async (of: TabQuote) => must(calls.authorize(world.buyer.token, of), 'authorize');
-  tabs.raised = await pay(quote);
-  await use(tabs.raised, '60000');
+  tabs.extended = await pay(quote);
+  await use(tabs.extended, '60000');
   const extension = await pay(await must(calls.extend(quote, '300000'), 'quote'));
   tabs.extension = { ...extension, settlement_id: extension.extension_id! };
   await use(tabs.authorized!, '60000');
@@ -49,7 +49,7 @@ const VENDOR: readonly (readonly [name: string, texts: readonly (string | RegExp
   ['authorized', ['Authorized, nothing is paid yet', 'Ceiling', '0.06 USDC used of 0.50 USDC']],
   ['captured', ['Ceiling', 'up to 0.50 USDC', /Gross\s*0\.12 USDC/, /Net\s*0\.11 USDC/]],
   [
-    'raised',
+    'extended',
     [
       /Ceiling\s*0\.80 USDC/,
       '0.06 USDC used of 0.80 USDC',
@@ -108,10 +108,10 @@ test('the buyer sees what is held, used and paid', async () => {
   await page.go(`/payments/${tabs.captured!.settlement_id}`);
   await shown(page, ['Paid to', /Amount 0\.12 USDC/]);
   await page.shoot('authorization-buyer-captured');
-  await page.go(`/payments/${tabs.raised!.settlement_id}`);
+  await page.go(`/payments/${tabs.extended!.settlement_id}`);
   await shown(page, ['Authorized for', /Ceiling 0\.80 USDC/, 'Ceiling extended']);
   expect(await page.page.locator('main').innerText()).not.toContain('the record says');
-  await page.shoot('authorization-buyer-raised');
+  await page.shoot('authorization-buyer-extended');
   await page.page.getByRole('link', { name: 'an extension' }).click();
   await page.page.getByText('An extension has no settlement token').waitFor();
   await shown(page, ['More authorized for', /Extended by 0\.30 USDC/]);

@@ -15,7 +15,7 @@ import { waitFor } from '../support/base/wait.ts';
 import { chainOf } from '../support/servers/chain.ts';
 import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
 
-/** The ceilings of authorizations are raised, through the public API and over the real chain. */
+/** The ceilings of authorizations are extended, through the public API and over the real chain. */
 const stack = runningStack();
 const environment = stack.environments.test!;
 const chain = chainOf(environment);
@@ -49,7 +49,7 @@ const quoteMore = ({ quote }: Pick<Opened, 'quote'>, more: object = {}, seller: 
 const extended = async (one: Opened, { token }: Pick<Consumer, 'token'> = buyer) =>
   calls.authorize(token, await must(quoteMore(one), 'quote'));
 
-test('a tab is raised, used beyond its first ceiling, and paid by one transfer', async () => {
+test('a tab is extended, used beyond its first ceiling, and paid by one transfer', async () => {
   const payer = await createConsumer(api, stack);
   const seller = await createVendor(api, stack);
   const own = tabCalls(api, seller);
@@ -66,12 +66,12 @@ test('a tab is raised, used beyond its first ceiling, and paid by one transfer',
     capture: quote.capture,
   });
   const attempt = crypto.randomUUID();
-  const raised = await calls.authorize(payer.token, more, attempt);
-  expect(raised).toMatchObject({
+  const extended = await calls.authorize(payer.token, more, attempt);
+  expect(extended).toMatchObject({
     status: 200,
     body: { ...tab, max_amount: String(CEILING + ADDED), extension_id: expect.any(String) },
   });
-  expect((await calls.authorize(payer.token, more, attempt)).body).toEqual(raised.body);
+  expect((await calls.authorize(payer.token, more, attempt)).body).toEqual(extended.body);
   await must(own.use(tab, { usage_id: 'one', amount: '850000' }), 'use');
   expect(await own.verify(tab)).toMatchObject({
     authorization: { max_amount: String(CEILING + ADDED), used: '850000', left: '50000' },
@@ -84,7 +84,7 @@ test('a tab is raised, used beyond its first ceiling, and paid by one transfer',
   expect(before - (await chain.balance(payer.wallet.publicKey))).toBe(850_000n);
   expect(await chain.balance(seller.payout.publicKey)).toBe(840_000n);
   // Both sides see one payment.
-  const { extension_id } = raised.body as unknown as { extension_id: string };
+  const { extension_id } = extended.body as unknown as { extension_id: string };
   for (const token of [payer.token, seller.apiKey]) {
     const { data } = await must(
       api<{ data: { settlement_id: string; status: string; extends?: string }[] }>('GET /v1/settlements', {
@@ -113,11 +113,11 @@ test('a tab is raised, used beyond its first ceiling, and paid by one transfer',
 
 test('both sides are told of it', async () => {
   const one = await opened();
-  const raised = await must(extended(one), 'extend');
+  const extension = await must(extended(one), 'extend');
   const events = await eventsOf(one.tab, 'settlement.extended');
   expect(events.get('settlement.extended')).toMatchObject({
     ...{ settlement_id: one.tab.settlement_id, added: String(ADDED), quote_amount: String(CEILING + ADDED) },
-    extension_id: (raised as unknown as { extension_id: string }).extension_id,
+    extension_id: (extension as unknown as { extension_id: string }).extension_id,
   });
 });
 
@@ -153,7 +153,7 @@ const quoteFixed = () =>
     'quote',
   );
 
-test('only the credential that authorized a tab raises it', async () => {
+test('only the credential that authorized a tab extends it', async () => {
   const limit = '100000000';
   const agent = await createDelegate(api, buyer, { per_payment: limit, daily: limit });
   const one = await opened({}, agent.api_key);
@@ -181,7 +181,7 @@ test('64 calls with one extension count it once, and 64 extensions count what fi
   expect((await calls.verify(own.tab)).quote_amount).toBe(String(CEILING + 5n * ADDED));
 });
 
-test('the tab of a buyer who empties the wallet after an extension fails, and is raised no more', async () => {
+test('the tab of a buyer who empties the wallet after an extension fails, and is extended no more', async () => {
   const payer = await createConsumer(api, stack);
   const one = await opened(MINUTE_LATE, payer.token);
   await must(extended(one, payer), 'extend');

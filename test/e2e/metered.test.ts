@@ -131,10 +131,10 @@ describe('a tab', () => {
     );
   }, 120_000);
 
-  test('with topUp two replicas serve on after each extension, and one transfer pays all', async () => {
-    const raised = { ...route, max: '$0.02', tab: { topUp: true } };
-    const first = await startReplica(raised, REPORT);
-    const second = await startReplica(raised, REPORT, first.origin);
+  test('with extend two replicas serve on after each extension, and one transfer pays all', async () => {
+    const extended = { ...route, max: '$0.02', tab: { extend: true } };
+    const first = await startReplica(extended, REPORT);
+    const second = await startReplica(extended, REPORT, first.origin);
     const pay = payer({}, balancedOver(first, second));
     const before = (await settlementsOf()).length;
     await spentBy(async () => {

@@ -111,7 +111,7 @@ describe.each(stores)('%s', (_, store) => {
     expect(await store.get(counter)).toBe('0');
   });
 
-  test('a raise of a tab counts once, however many replicas see it', async () => {
+  test('an extension of a tab counts once, however many replicas see it', async () => {
     const tab = key();
     const counterOf = (of: string) => `${of}:left`;
     const replicas = Array.from({ length: 8 }, () => createCeilings(store, counterOf));
@@ -122,14 +122,14 @@ describe.each(stores)('%s', (_, store) => {
       [1000n, 1500n],
       [1500n, 1600n],
     ] as const)
-      await atOnce(16, (i) => replicas[i % 8]!.raise(tab, from, to, 60_000));
+      await atOnce(16, (i) => replicas[i % 8]!.extend(tab, from, to, 60_000));
     // A replica that has read the last ceiling before another one counted it.
-    await replicas[0]!.raise(tab, 1000n, 1600n, 60_000);
-    expect(await replicas[7]!.read(tab)).toEqual({ ceiling: 1600n, raises: 2 });
+    await replicas[0]!.extend(tab, 1000n, 1600n, 60_000);
+    expect(await replicas[7]!.read(tab)).toEqual({ ceiling: 1600n, extensions: 2 });
     expect(await store.take!(counterOf(tab), 100n, [])).toBe(800n);
     // A tab that is closed stays closed.
     expect(await store.compareAndSet(counterOf(tab), '800', '-1', 60_000)).toBe(true);
-    await replicas[0]!.raise(tab, 1600n, 2000n, 60_000);
+    await replicas[0]!.extend(tab, 1600n, 2000n, 60_000);
     expect(await store.get(counterOf(tab))).toBe('-1');
   });
 });

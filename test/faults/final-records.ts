@@ -108,7 +108,7 @@ export type SettlementRow = {
   refund_reserved: string;
   /** The ceiling of an authorization, of which `quote_amount` was captured. */
   max_amount: string | null;
-  /** Of an extension: the authorization that it raised. */
+  /** Of an extension: the authorization that it extended. */
   extends: string | null;
   units_total: number | null;
   units_consumed: number;

@@ -236,13 +236,13 @@ export const addPayments = (program: Command, io: Io): void => {
         empty: 'No payment yet.',
         headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'AMOUNT', 'STATUS'],
         right: [3],
-        // An extension pays nothing itself: it is paid with the settlement that it raised.
-        row: ({ created_at, settlement_id, quote_amount, status, extends: raised, ...payment }) => [
+        // An extension pays nothing itself: it is paid with the settlement that it extended.
+        row: ({ created_at, settlement_id, quote_amount, status, extends: extended, ...payment }) => [
           shownTime(created_at),
           settlement_id,
           paidTo(payment),
-          raised === undefined ? displayUsdc(quote_amount) : `+${displayUsdc(quote_amount)}`,
-          raised === undefined ? status : `raised ${raised}`,
+          extended === undefined ? displayUsdc(quote_amount) : `+${displayUsdc(quote_amount)}`,
+          extended === undefined ? status : `extended ${extended}`,
         ],
       });
     });

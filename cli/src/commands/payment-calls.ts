@@ -109,7 +109,7 @@ const addSettle = (program: Command, io: Io): void => {
                 ['Authorized', displayUsdc(paid.max_amount)],
                 ...(paid.extension_id === undefined
                   ? []
-                  : ([['Raised by extension', paid.extension_id]] as const)),
+                  : ([['Extended by extension', paid.extension_id]] as const)),
                 ['Captured until', shownTime(paid.capture_ends_at)],
               ] as const)),
           ['Token', paid.settlement_token],

@@ -191,9 +191,9 @@ const captured = async (maker: Maker): Promise<Made> => {
 const extended = async (maker: Maker): Promise<Made> => {
   const { quote, paid, service } = await settled(maker, TO_CAPTURE);
   const more = { quote_amount: undefined, extends: quote.quote_id, max_amount: PRICE };
-  const raised = await settled(maker, more);
+  const extended = await settled(maker, more);
   await service.vendor.settlement.void({ settlement_id: paid.settlement_id });
-  return { object_id: raised.paid.settlement_id };
+  return { object_id: extended.paid.settlement_id };
 };
 
 const AUTHORIZES = 'authorizes a payment of your service, and voids it';
@@ -214,7 +214,7 @@ export const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) 
   ],
   'settlement.authorized': [AUTHORIZES, voided],
   'settlement.voided': [AUTHORIZES, voided],
-  'settlement.extended': ['raises the ceiling of an authorization, which is voided', extended],
+  'settlement.extended': ['extends the ceiling of an authorization, which is voided', extended],
   'settlement.captured': ['authorizes a payment of your service, and captures it', captured],
   'settlement.issued': [SETTLES, paidSettlement],
   'settlement.finalized': [SETTLES, paidSettlement],

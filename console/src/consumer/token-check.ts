@@ -47,7 +47,7 @@ const check = async <T extends keyof Claims>(
 
 /**
  * The amount, and the fee if the token has one. Those of an authorization are of its first ceiling,
- * which extensions raise, and of which a part is captured.
+ * which extensions extend, and of which a part is captured.
  */
 const amountsIn = (
   signed: Pick<QuoteClaims, 'quote_amount'> & Partial<Pick<QuoteClaims, 'fee_amount'>>,

@@ -29,17 +29,17 @@ export const AuthorizationNotice = ({
   );
 };
 
-/** An extension: what it raised, and that nothing is paid for it alone. */
+/** An extension: what it extended, and that nothing is paid for it alone. */
 export const ExtensionNotice = ({
-  settlement: { extends: raised, quote_amount },
+  settlement: { extends: extended, quote_amount },
   side,
 }: {
   settlement: Settlement;
   side: Side;
 }) =>
-  raised === undefined ? null : (
+  extended === undefined ? null : (
     <Notice title="An extension">
-      Ceiling extended: <Link href={pathOf(side, raised)}>this authorization</Link>, by{' '}
+      Ceiling extended: <Link href={pathOf(side, extended)}>this authorization</Link>, by{' '}
       <Money micro={quote_amount} />. It is a part of that payment.
     </Notice>
   );

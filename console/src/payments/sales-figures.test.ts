@@ -247,7 +247,7 @@ test('a payment moves what was captured, and nothing before, and has the name of
   expect(itemOf({ scope: { resource: 7 } })).toBe(null);
 });
 
-test('an extension is no sale of its own: the capture of what it raised is counted once', () => {
+test('an extension is no sale of its own: the capture of what it extended is counted once', () => {
   const tab = payment('tab', { status: 'redeemed', quote_amount: '700000', net_amount: '690000' });
   const merged = payment('more', { status: 'merged', chain_status: 'none', extends: 'stl_tab' });
   const quotes = [

@@ -9,7 +9,7 @@ export type Settlement = Output<'settlement.list'>['data'][number];
 
 /**
  * The stage of a sale. `authorized`: a ceiling is held, and what is used is paid later.
- * `extension`: it raised the ceiling of another one, whose capture pays it.
+ * `extension`: it extended the ceiling of another one, whose capture pays it.
  * `undelivered`: paid and not redeemed, within its window or, by x402 or MPP, which have none, up
  * to now; the money stays.
  */
@@ -166,7 +166,7 @@ type Funnel = {
 
 /**
  * How many sales with a quote of the vendor's server reached which stage. A reversed payment does
- * not count as paid. The quote of an extension is part of the sale whose ceiling it raises. The
+ * not count as paid. The quote of an extension is part of the sale whose ceiling it extends. The
  * console's own quotes are no sales.
  */
 export const funnelOf = (sales: readonly Sale[]): Funnel => {

@@ -132,14 +132,19 @@ test('each extension of an authorization is in its history once, and an extensio
     voided_at: null,
   } as const;
   const tab = settlement({ status: 'authorized', chain_status: 'none', authorization });
-  const raised = (id: string, minute: number): Event => ({
+  const extended = (id: string, minute: number): Event => ({
     ...event('settlement.extended', minute),
     data: { extension_id: id, added: '50000' },
   });
   // The account is vendor and buyer, so it has one of them twice.
-  const story = storyOf(tab, undefined, [raised('stl_b', 3), raised('stl_b', 3), raised('stl_c', 4)], []);
+  const story = storyOf(
+    tab,
+    undefined,
+    [extended('stl_b', 3), extended('stl_b', 3), extended('stl_c', 4)],
+    [],
+  );
   expect(kindsOf(story)).toEqual(['authorized 01', 'extended 03', 'extended 04']);
-  expect(story[1]).toMatchObject({ raised: { extensionId: 'stl_b', added: '50000' } });
+  expect(story[1]).toMatchObject({ extended: { extensionId: 'stl_b', added: '50000' } });
   const merged = settlement({ status: 'merged', chain_status: 'none', redeem_expires_at: null });
   expect(kindsOf(storyOf(merged, undefined, [], []))).toEqual(['merged 01']);
 });

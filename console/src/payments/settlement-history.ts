@@ -22,11 +22,11 @@ const KINDS = [
   'failed',
   'reversed',
 ] as const;
-export type Entry = { at: string; kind: (typeof KINDS)[number]; refund?: Refund; raised?: Raised };
+export type Entry = { at: string; kind: (typeof KINDS)[number]; refund?: Refund; extended?: Extended };
 /** What an extension has added to the ceiling. */
-type Raised = { extensionId: string; added: string };
+type Extended = { extensionId: string; added: string };
 
-const raisedOf = ({ created_at: at, data: { extension_id, added } }: Event) =>
+const extendedOf = ({ created_at: at, data: { extension_id, added } }: Event) =>
   [String(extension_id), { at, added: String(added) }] as const;
 
 /**
@@ -65,9 +65,9 @@ export const storyOf = (
   add('reversed', timeOf('settlement.reversed') ?? timeOf('settlement.failed') ?? created_at, isReversed);
   add('failed', timeOf('settlement.failed') ?? created_at, status === 'failed' && !isReversed);
   // An account that pays itself has each event twice.
-  const raised = new Map(events.filter(({ type }) => type === 'settlement.extended').map(raisedOf));
-  for (const [extensionId, { at, added }] of raised)
-    entries.push({ at, kind: 'extended', raised: { extensionId, added } });
+  const extended = new Map(events.filter(({ type }) => type === 'settlement.extended').map(extendedOf));
+  for (const [extensionId, { at, added }] of extended)
+    entries.push({ at, kind: 'extended', extended: { extensionId, added } });
   for (const refund of refunds) entries.push({ at: refund.created_at, kind: 'refunded', refund });
   return entries.sort(
     (a, b) => Date.parse(a.at) - Date.parse(b.at) || KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),

@@ -39,7 +39,7 @@ export const Timeline = ({
       <ol className="timeline">
         {entries.map((entry) => (
           <li
-            key={`${entry.kind} ${entry.refund?.refund_id ?? entry.raised?.extensionId ?? ''}`}
+            key={`${entry.kind} ${entry.refund?.refund_id ?? entry.extended?.extensionId ?? ''}`}
             data-tone={toneOf(entry)}
           >
             <div className="timeline-head">
@@ -115,9 +115,10 @@ const Voided = ({ authorization }: { authorization: NonNullable<Settlement['auth
   );
 };
 
-const RaisedBy = ({ raised, side }: { raised: NonNullable<Entry['raised']>; side: Side }) => (
+const ExtendedBy = ({ extended, side }: { extended: NonNullable<Entry['extended']>; side: Side }) => (
   <Line>
-    by <Money micro={raised.added} />, with <Link href={pathOf(side, raised.extensionId)}>an extension</Link>
+    by <Money micro={extended.added} />, with{' '}
+    <Link href={pathOf(side, extended.extensionId)}>an extension</Link>
   </Line>
 );
 
@@ -144,7 +145,7 @@ const Delivered = ({ settlement, events }: { settlement: Settlement; events: rea
 };
 
 const Detail = ({
-  entry: { kind, refund, raised },
+  entry: { kind, refund, extended },
   settlement,
   quote,
   events,
@@ -165,7 +166,7 @@ const Detail = ({
         <Money micro={quote?.max_amount ?? authorization?.max_amount ?? settlement.quote_amount} />
       </Line>
     );
-  if (raised !== undefined) return <RaisedBy raised={raised} side={side} />;
+  if (extended !== undefined) return <ExtendedBy extended={extended} side={side} />;
   if (kind === 'merged')
     return (
       <Line>

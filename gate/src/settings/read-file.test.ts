@@ -24,7 +24,7 @@ routes:
     units_header: X-Tokens
     tab: true
     per_call: 0.05
-    top_up: true
+    extend: true
     threshold: 5 USDC
     window: 2h
   - match: GET /health
@@ -44,7 +44,7 @@ test('a file is read without a float, and its schema accepts it as editors see i
       { match: 'GET /forecast/:city', price: '100000', prepaid: { units: 100, ahead: 20 } },
       {
         ...{ match: 'POST /chat', max: '1000000', unit_price: '10', units_header: 'x-tokens' },
-        ...{ tab: true, per_call: '50000', top_up: true, threshold: '5000000', window: 7_200_000 },
+        ...{ tab: true, per_call: '50000', extend: true, threshold: '5000000', window: 7_200_000 },
       },
       { match: 'GET /health', free: true },
     ],
@@ -94,7 +94,7 @@ test.each([
       ['max: $1\n    price_header: X-Cost\n    tab: true', 5, 'tab: name per_call'],
       ['max: $1\n    price_header: X-Cost\n    per_call: 0.1', 5, 'per_call: is for a tab'],
       ['max: $1\n    price: 0.1\n    tab: true\n    per_call: 0.05', 6, 'per_call: use at least price'],
-      ['max: $1\n    price: 0.1\n    top_up: true', 5, 'top_up: is for a tab'],
+      ['max: $1\n    price: 0.1\n    extend: true', 5, 'extend: is for a tab'],
       ['max: $1\n    price: 0.1\n    tab: true\n    threshold: $2', 6, 'threshold: use at most max'],
       ['max: $1\n    price: 0.1\n    window: 10s', 5, "window: use a time like '500ms', '30s' or '5m', from"],
     ] as const

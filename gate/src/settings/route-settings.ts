@@ -53,9 +53,9 @@ const fields = z.strictObject({
   tab: flag.optional().describe('true: one authorization serves many calls, and is captured once'),
   per_call: Price.optional().describe('The most that one call of a tab can cost'),
   threshold: Price.optional().describe(
-    'The use of a tab at which it is captured. Default max, and none with top_up',
+    'The use of a tab at which it is captured. Default max, and none with extend',
   ),
-  top_up: flag.optional().describe('true: the buyer of a tab that is used up may extend it by max'),
+  extend: flag.optional().describe('true: the buyer of a tab that is used up may extend it by max'),
   replay: flag.optional().describe('false: a call of a tab runs again when it is repeated'),
   window: Window.optional().describe('How long an authorization can be used. Default 1h for a tab, else 10m'),
 });
@@ -63,7 +63,7 @@ type Fields = z.output<typeof fields>;
 type Fault = { at: keyof Fields; message: string } | null;
 
 const ONLY_METERED = ['unit_price', 'units_header', 'price_header', 'tab', 'window'] as const;
-const ONLY_TAB = ['per_call', 'threshold', 'top_up', 'replay'] as const;
+const ONLY_TAB = ['per_call', 'threshold', 'extend', 'replay'] as const;
 
 const isMore = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && BigInt(one) > BigInt(other);
@@ -83,7 +83,7 @@ const unmeteredFault = (route: Fields): Fault => {
 };
 
 const tabFault = (route: Fields): Fault => {
-  const { tab, price, max, per_call, threshold, top_up } = route;
+  const { tab, price, max, per_call, threshold, extend } = route;
   const isByAnswer = route.units_header !== undefined || route.price_header !== undefined;
   const only = ONLY_TAB.find((name) => route[name] !== undefined);
   if (tab !== true) return only === undefined ? null : { at: only, message: 'is for a tab: name tab: true' };
@@ -91,7 +91,7 @@ const tabFault = (route: Fields): Fault => {
     return { at: 'tab', message: 'name per_call, the most that one call can cost: calls share the tab' };
   if (isMore(per_call, max)) return { at: 'per_call', message: 'use at most max' };
   if (isMore(price, per_call)) return { at: 'per_call', message: 'use at least price' };
-  return top_up !== true && isMore(threshold, max) ? { at: 'threshold', message: 'use at most max' } : null;
+  return extend !== true && isMore(threshold, max) ? { at: 'threshold', message: 'use at most max' } : null;
 };
 
 const meteredFault = (route: Fields): Fault => {
@@ -137,8 +137,8 @@ const answerPriceOf = ({ price, unit_price, units_header, price_header }: Route)
 });
 
 const meteredOf = (route: Route, price: AnswerPrice): NonNullable<RouteSettings['paid']> => {
-  const { max, window, tab, per_call, threshold, top_up, replay } = route;
-  const ofTab = defined({ perCall: per_call, threshold, topUp: top_up, replay });
+  const { max, window, tab, per_call, threshold, extend, replay } = route;
+  const ofTab = defined({ perCall: per_call, threshold, extend, replay });
   return defined({
     max: max!,
     price: price.header === null ? route.price : priceFunction(price),

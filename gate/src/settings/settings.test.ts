@@ -26,7 +26,7 @@ test('a command line and the environment are enough', () => {
 
 test('a metered route of the command line has the names of the file', () => {
   const chat =
-    'POST /chat max=$1 unit_price=$0.00001 units_header=X-Tokens tab=true per_call=$0.05 top_up=true';
+    'POST /chat max=$1 unit_price=$0.00001 units_header=X-Tokens tab=true per_call=$0.05 extend=true';
   const { routes } = settings([
     ...ARGS.slice(0, 2),
     '--metered',
@@ -37,7 +37,7 @@ test('a metered route of the command line has the names of the file', () => {
   expect(routes).toEqual([
     {
       match: 'POST /chat',
-      paid: { max: '1000000', price: expect.any(Function), tab: { perCall: '50000', topUp: true } },
+      paid: { max: '1000000', price: expect.any(Function), tab: { perCall: '50000', extend: true } },
       answerPrice: { base: 0n, header: 'x-tokens', unitPrice: 10n },
     },
     {

@@ -34,7 +34,7 @@ export type QuoteClaims = {
    */
   capture?: CaptureTerms | undefined;
   /**
-   * The quote of an authorization whose ceiling this one raises by its amount. Everything else is
+   * The quote of an authorization whose ceiling this one extends by its amount. Everything else is
    * as that quote has it.
    */
   extends?: string | undefined;

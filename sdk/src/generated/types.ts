@@ -4527,7 +4527,7 @@ export type WebhookEventSettlementExtended = {
     data: ({
         /** @description The record of the extension */
         extension_id: SettlementId;
-        /** @description The quote that raised it */
+        /** @description The quote that extended it */
         extension_quote_id: QuoteId;
         /**
          * @description By how much. `quote_amount` is the ceiling now. In USDC micro-units
@@ -4537,7 +4537,7 @@ export type WebhookEventSettlementExtended = {
     } & VendorPaymentChange) | ({
         /** @description The record of the extension */
         extension_id: SettlementId;
-        /** @description The quote that raised it */
+        /** @description The quote that extended it */
         extension_quote_id: QuoteId;
         /**
          * @description By how much. `quote_amount` is the ceiling now. In USDC micro-units

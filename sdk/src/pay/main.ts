@@ -80,7 +80,7 @@ const createBuyer = (
   const { environment, signIn } = payer;
   const client = createClient({ baseUrl, credential: signIn, fetch });
   const ledger = createLedger(budget);
-  const { checkQuote, checkRaise, checkPrice } = createRules(rest);
+  const { checkQuote, checkExtension, checkPrice } = createRules(rest);
   const { paid, refused } = createCallbacks(rest);
   const approve = rest.approve ?? (() => true);
   const report = client.settlement.reportExternal;
@@ -97,7 +97,7 @@ const createBuyer = (
       prepaid,
       tabs,
       check: checkQuote,
-      checkRaise,
+      checkExtension,
       ledger,
       approve,
       store,

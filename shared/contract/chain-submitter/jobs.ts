@@ -36,7 +36,7 @@ export const jobs = {
       quote_token: CompactToken,
       /** What is paid of a quote with `capture`, at most its amount. Other quotes have none. */
       capture_amount: MicroUsdc.optional(),
-      /** The quotes that have raised the ceiling, each once. */
+      /** The quotes that have extended the ceiling, each once. */
       extension_tokens: z.array(CompactToken).max(MAX_EXTENSIONS).optional(),
       payer: z.strictObject({ wallet_id: WalletId, owner: SolanaAddress, authority: SolanaAddress }),
     }),

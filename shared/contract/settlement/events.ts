@@ -68,7 +68,7 @@ export const events = {
   /** A ceiling is held, which is `quote_amount`. Nothing is paid yet. */
   authorized: z.strictObject({ ...aboutQuoted, capture_ends_at: Timestamp }),
   /**
-   * The ceiling of an authorization is raised by an extension. `quote_amount` is the ceiling now.
+   * The ceiling of an authorization is extended by an extension. `quote_amount` is the ceiling now.
    */
   extended: z.strictObject({
     ...aboutQuoted,

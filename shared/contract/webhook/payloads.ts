@@ -140,7 +140,7 @@ export const PAYLOADS = {
   }),
   'settlement.extended': paymentEvent({
     extension_id: SettlementId.describe('The record of the extension'),
-    extension_quote_id: QuoteId.describe('The quote that raised it'),
+    extension_quote_id: QuoteId.describe('The quote that extended it'),
     added: MicroUsdc.meta({
       description: 'By how much. `quote_amount` is the ceiling now',
       examples: ['500000'],

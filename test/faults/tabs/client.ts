@@ -43,12 +43,12 @@ export const createTabClient = ({ stack }: Access, log: TabLog) => {
       tab.isDecided ||= isFinal(answer);
       return tab.isDecided;
     },
-    /** A quote that raises the ceiling of a tab. Null: the tab has ended, or there is no answer. */
+    /** A quote that extends the ceiling of a tab. Null: it has ended, or there is no answer. */
     quoteMore: async (tab: Tab, added: number): Promise<TabQuote | null> => {
       const answer = await asked<TabQuote>('quote more', callsOf(tab).extend(tab.quote, String(added)));
       return answer.status === 201 ? answer.body : null;
     },
-    /** Raises a ceiling once. True when its buyer knows what became of it. */
+    /** Extends a ceiling once. True when its buyer knows what became of it. */
     extend: async (tab: Tab, extension: Extension): Promise<boolean> => {
       const call = callsOf(tab).authorize(tab.buyer.key, extension.quote, extension.attemptId);
       const answer = await asked<{ extension_id?: string; max_amount?: string }>('extend', call);

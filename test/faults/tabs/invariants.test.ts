@@ -26,7 +26,7 @@ const merged = (more: Partial<SettlementRow> = {}) =>
     extends: 'stl_tab',
     ...more,
   });
-/** A tab that was raised by 0.3 USDC, used by 0.7 USDC, and captured. */
+/** A tab that was extended by 0.3 USDC, used by 0.7 USDC, and captured. */
 const ended = ({
   asked = [extension()],
   records = [merged()],
@@ -59,9 +59,9 @@ const broken = (of: Ended) =>
   judgeTabs({ tabs: [of], moved: [], forks: 0 }).map(({ invariant }) => invariant);
 
 test.each<[string, Ended, string[]]>([
-  ['captured within its raised ceiling', ended(), []],
+  ['captured within its extended ceiling', ended(), []],
   [
-    'raised by an extension whose buyer was refused by a call that came late',
+    'extended by an extension whose buyer was refused by a call that came late',
     ended({ asked: [extension({ isCounted: false, ids: new Set(), ceilings: new Set() })] }),
     [],
   ],
@@ -80,14 +80,14 @@ test.each<[string, Ended, string[]]>([
     ended({ records: [merged({ holding: true })] }),
     ['counted-extension-is-recorded'],
   ],
-  ['raised by more than its quotes', ended({ max: '1100000' }), ['ceiling-is-the-sum-of-the-quotes']],
+  ['extended by more than its quotes', ended({ max: '1100000' }), ['ceiling-is-the-sum-of-the-quotes']],
   [
-    'that was not raised',
+    'that was not extended',
     ended({ max: CEILING }),
     ['used-is-the-sum-within-the-ceiling', 'ceiling-is-the-sum-of-the-quotes'],
   ],
   [
-    'raised by an extension that nobody asked for',
+    'extended by an extension that nobody asked for',
     ended({ asked: [] }),
     ['ceiling-is-the-sum-of-the-quotes'],
   ],

@@ -43,12 +43,12 @@ const repeated = async (call: () => Promise<boolean>, own: Rng): Promise<void> =
 /** Both replicas of a vendor report use, some of it twice. */
 const useTab = (
   tab: Tab,
-  { client, uses, isRaised }: Pick<Load, 'client' | 'uses'> & { isRaised: boolean },
+  { client, uses, isExtended }: Pick<Load, 'client' | 'uses'> & { isExtended: boolean },
   own: Rng,
 ): Promise<unknown> => {
   const perReport = Math.min(100, Math.max(1, Math.ceil(uses / own.int(4, 12))));
-  // The sum exceeds the ceiling now and then, and mostly the first one of a tab that is raised.
-  const share = isRaised ? own.int(180, 400) : own.int(20, 230);
+  // The sum exceeds the ceiling now and then, and mostly the first one of a tab that is extended.
+  const share = isExtended ? own.int(180, 400) : own.int(20, 230);
   const most = Math.max(2, Math.floor((Number(CEILING) * share) / 100 / uses));
   for (let left = uses; left > 0; left -= perReport) {
     const amounts = Array.from({ length: Math.min(perReport, left) }, () => own.int(1, most));
@@ -78,7 +78,7 @@ const quoteExtension = async (tab: Tab, client: TabClient, own: Rng): Promise<Ex
 };
 
 /**
- * A buyer raises the ceiling once or twice while its tab is used or ends, some of it by two calls
+ * A buyer extends the ceiling once or twice while its tab is used or ends, some of it by two calls
  * at once.
  */
 const extendTab = async (tab: Tab, { client }: Pick<Load, 'client'>, own: Rng): Promise<void> => {
@@ -174,9 +174,9 @@ const startTab = async (buyer: Buyer, load: Load, own: Rng): Promise<void> => {
   );
   if (tab.settlement !== null) {
     const cheating = buyer.cheats ? cheat(buyer, load, own.fork(30)) : null;
-    const isRaised = own.chance(0.4);
-    const extending = isRaised ? extendTab(tab, load, own.fork(35)) : null;
-    const use = useTab(tab, { ...load, isRaised }, own.fork(40));
+    const isExtended = own.chance(0.4);
+    const extending = isExtended ? extendTab(tab, load, own.fork(35)) : null;
+    const use = useTab(tab, { ...load, isExtended }, own.fork(40));
     // Some vendors end a tab while their other calls are under way.
     if (own.chance(0.3)) await sleep(own.int(0, 600)).then(() => endTab(tab, load, own.fork(50)));
     await use;

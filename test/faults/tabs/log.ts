@@ -16,7 +16,7 @@ export type Buyer = {
 /** Uses that a vendor reported together, in micro-units. Use `i` has the id `number/i`. */
 export type Report = { number: number; amounts: readonly number[]; isCounted: boolean };
 
-/** A quote by which the buyer of a tab raises its ceiling, and what it was told of it. */
+/** A quote by which the buyer of a tab extends its ceiling, and what it was told of it. */
 export type Extension = {
   attemptId: string;
   quote: TabQuote;

@@ -40,7 +40,7 @@ export const tabMutations: readonly Mutation[] = [
   },
   {
     name: 'capture-names-its-extensions',
-    rule: '26: the job of a capture names every quote that has raised the ceiling',
+    rule: '26: the job of a capture names every quote that has extended the ceiling',
     traffic: 'tabs',
     patches: [{ file: stalled, from: 'case when extensions is not null then', to: 'case when false then' }],
     faults: ['kill-webhook'],

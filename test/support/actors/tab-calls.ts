@@ -52,7 +52,7 @@ export const tabCalls = (api: Api, vendor: Pick<Vendor, 'apiKey' | 'serviceId'>)
         }),
         'quote',
       ),
-    /** A quote that raises the ceiling of the quote's authorization. */
+    /** A quote that extends the ceiling of the quote's authorization. */
     extend: ({ quote_id }: Pick<Quote, 'quote_id'>, max_amount: string) =>
       api<TabQuote & Refused>('POST /v1/quote', {
         token: vendor.apiKey,

@@ -10,7 +10,7 @@ import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
 import { SERVICE_KEY } from '../base/keys.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
-import { type Held, onAuthorization, raise } from './vendor-authorizations.ts';
+import { extend, type Held, onAuthorization } from './vendor-authorizations.ts';
 
 /**
  * The part of the API that a vendor uses, over HTTP and with real signatures. A test can replace or
@@ -95,7 +95,7 @@ export const startVendorApi = async () => {
   /** The authorization that has paid a quote. */
   const heldBy = (quoteId: string): [string, Held] | undefined =>
     [...authorizations].find(([, { quote_id }]) => quote_id === quoteId);
-  /** The body of a quote that raises an authorization, with what it takes over from its first. */
+  /** The body of a quote that extends an authorization, with what it takes over from its first. */
   const extended = (body: QuoteBody, { scope, mode }: Held): QuoteBody => ({
     ...body,
     ...{ scope, capture: mode, capture_window_seconds: 3600 },
@@ -245,7 +245,7 @@ export const startVendorApi = async () => {
       status: 'authorized',
       isAtRisk: false,
     } as const;
-    const ids = { service_id: serviceId, quote_id, raises: new Map() };
+    const ids = { service_id: serviceId, quote_id, extensions: new Map() };
     const held: Held = { ...ids, scope, mode: 'usage', max, endsAt: Date.now() + 3_600_000, ...fresh };
     authorizations.set(id, held);
     tokens.set(id, headers['x-settlement-token']!);
@@ -259,15 +259,15 @@ export const startVendorApi = async () => {
       ...{ max_amount: String(max), capture_ends_at: new Date(endsAt).toISOString(), ...more },
     },
   });
-  /** Settles a quote with `extends`: the ceiling of that authorization is raised. */
-  const extend = (
+  /** Settles a quote with `extends`: the ceiling of that authorization is extended. */
+  const extendOpen = (
     claims: { quote_id: string; extends: string; quote_amount: string },
     attempt: string,
   ): Scripted => {
     const [id, held] = heldBy(claims.extends)!;
-    if (quotes.get(claims.quote_id) !== 'pending' && !held.raises.has(attempt))
+    if (quotes.get(claims.quote_id) !== 'pending' && !held.extensions.has(attempt))
       return refusal(409, 'quote_already_settled', { money_moved: 'no', safe_action: 'new_quote' });
-    if (raise(held, attempt, BigInt(claims.quote_amount)) === 'closed')
+    if (extend(held, attempt, BigInt(claims.quote_amount)) === 'closed')
       return refusal(409, 'authorization_closed', { money_moved: 'no', safe_action: 'new_quote' });
     quotes.set(claims.quote_id, 'settled');
     return authorized(id, held, { extension_id: newId('stl') });
@@ -276,7 +276,7 @@ export const startVendorApi = async () => {
   /** Settles a quote with `capture`: its ceiling is authorized. */
   const settle = ({ quote_token, payment_attempt_id }: SettleBody): Scripted => {
     const claims = JSON.parse(Buffer.from(quote_token.split('.')[0]!, 'base64url').toString());
-    if (claims.extends !== undefined) return extend(claims, payment_attempt_id);
+    if (claims.extends !== undefined) return extendOpen(claims, payment_attempt_id);
     if (quotes.get(claims.quote_id) !== 'pending') return refusal(409, 'quote_already_settled');
     quotes.set(claims.quote_id, 'settled');
     const { headers, held } = authorize(claims.scope, BigInt(claims.quote_amount), claims.quote_id);

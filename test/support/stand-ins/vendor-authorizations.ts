@@ -18,10 +18,10 @@ export type Held = {
   /** The quote that it has paid. */
   quote_id: string;
   /** What was added to its ceiling, by the attempt that added it. */
-  raises: Map<string, bigint>;
+  extensions: Map<string, bigint>;
 };
 
-const MOST_RAISES = 20;
+const MOST_EXTENSIONS = 20;
 
 const FEE = 10_000n;
 
@@ -76,13 +76,14 @@ const voided = (held: Held, discard: unknown): Scripted => {
   return { status: 200, body: { status: 'voided', used: String(held.used) } };
 };
 
-/** Settles a quote that raises the ceiling: once for each attempt. */
-export const raise = (held: Held, attempt: string, added: bigint): 'raised' | 'closed' => {
-  if (held.raises.has(attempt)) return 'raised';
-  if (held.status !== 'authorized' || held.isAtRisk || held.raises.size >= MOST_RAISES) return 'closed';
-  held.raises.set(attempt, added);
+/** Settles a quote that extends the ceiling: once for each attempt. */
+export const extend = (held: Held, attempt: string, added: bigint): 'extended' | 'closed' => {
+  if (held.extensions.has(attempt)) return 'extended';
+  if (held.status !== 'authorized' || held.isAtRisk || held.extensions.size >= MOST_EXTENSIONS)
+    return 'closed';
+  held.extensions.set(attempt, added);
   held.max += added;
-  return 'raised';
+  return 'extended';
 };
 
 /** The answer of an action on an authorization. */

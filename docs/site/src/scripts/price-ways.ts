@@ -89,7 +89,7 @@ export const waysOf = ({ priceMicro, calls, buyers }: Sales, fees: Fees): Way[] 
     },
     {
       name: 'Tab',
-      code: `paid(paywall, { max: '$${plainUsdc(ceiling)}', price: '${price}', tab: { topUp: true } })`,
+      code: `paid(paywall, { max: '$${plainUsdc(ceiling)}', price: '${price}', tab: { extend: true } })`,
       payments: tabs,
       feeMicro: tabFee,
       netMicro: tabs > 0n ? gross - tabFee - lost : null,

@@ -137,8 +137,8 @@ export const createRules = ({
     const most = ofCall < maxAmount ? ofCall : maxAmount;
     if (BigInt(quote.quote_amount) > most) throw new PriceAboveCapError('maxAmount', quote, most);
   };
-  /** A quote that raises the ceiling of a tab. `refuseOtherTab` checks which one it is. */
-  const checkRaise = (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
+  /** A quote that extends the ceiling of a tab. `refuseOtherTab` checks which one it is. */
+  const checkExtension = (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
     if (!isResourceOf(quote.scope?.resource, url))
       throw new ResourceMismatchError(mismatchOf(quote.scope?.resource, url), quote);
     if (quote.capture !== undefined && quote.capture.window_seconds > maxWindowSeconds)
@@ -147,16 +147,16 @@ export const createRules = ({
   };
   return {
     checkPrice,
-    checkRaise,
+    checkExtension,
     checkQuote: (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
       if (quote.extends !== undefined)
         throw new NotAllowedError('The quote extends a tab, and the request presented none.', quote);
-      checkRaise(quote, url, ofCall);
+      checkExtension(quote, url, ofCall);
     },
   };
 };
 
-/** What a quote that raises a tab must have as the quote of that tab has it. */
+/** What a quote that extends a tab must have as the quote of that tab has it. */
 const OF_TAB = [
   'env',
   'vendor_account_id',
@@ -169,7 +169,7 @@ const OF_TAB = [
 ] as const satisfies readonly (keyof QuoteClaims)[];
 const termsOf = (quote: QuoteClaims): string => sortedJson(OF_TAB.map((name) => quote[name]));
 
-/** @throws NotAllowedError if a quote raises another tab, or has other terms than it */
+/** @throws NotAllowedError if a quote extends another tab, or has other terms than it */
 export const refuseOtherTab = (quote: QuoteClaims, tab: QuoteClaims): void => {
   if (quote.extends !== tab.quote_id)
     throw new NotAllowedError('The quote extends another tab than the one that was presented.', quote);

@@ -30,12 +30,12 @@ export type PaymentRecord = {
   repeatable?: true;
   /** Set while such a request is sent. Its record is stored if it fails. */
   unsaved?: true;
-  /** The quote with which this request has raised the ceiling of its tab. */
+  /** The quote with which this request has extended the ceiling of its tab. */
   extended?: string;
-  /** Of a tab whose ceiling was raised: what it is now, in micro-units. */
+  /** Of a tab whose ceiling was extended: what it is now, in micro-units. */
   ceiling?: string;
-  /** Of a tab whose ceiling is being raised: the attempt, whose amount `ceiling` has already. */
-  raising?: { id: string; quoteToken: string };
+  /** Of a tab whose ceiling is being extended: the attempt, whose amount `ceiling` has already. */
+  extending?: { id: string; quoteToken: string };
   /** The transaction that paid, if it is known. */
   txHash?: string;
   /**

@@ -147,10 +147,10 @@ const createDropUsedUp =
   };
 
 /**
- * Raises the tab that a request has presented, and sends the request again. Of many concurrent
- * calls one raises it, and is served first.
+ * Extends the tab that a request has presented, and sends the request again. Of many concurrent
+ * calls one extends it, and is served first.
  */
-const createRaiseTab =
+const createExtendTab =
   (
     { payments, verify }: Pick<RequestsDeps, 'payments' | 'verify'>,
     inTurn: ReturnType<typeof createLocks>,
@@ -158,23 +158,28 @@ const createRaiseTab =
   ) =>
   /** @returns null if its vendor offers no extension */
   async (
-    { name, record, call, raises }: { name: string; record: PaymentRecord; call: Call; raises: number },
+    {
+      name,
+      record,
+      call,
+      extensions,
+    }: { name: string; record: PaymentRecord; call: Call; extensions: number },
     { quoteToken }: AskedPayment,
     send: (name: string, record: PaymentRecord, call: Call) => Promise<Response | PaymentRecord>,
   ): Promise<Response | PaymentRecord | null> => {
     const quote = record.tab === true ? await verify('quote', quoteToken).catch(() => null) : null;
     if (quote?.extends === undefined) return null;
     return inTurn(resourceOf(record.url), call.signal, async () => {
-      // Another call has raised it since this one was sent.
-      if (payments.raisesOf(record) !== raises) return record;
-      const raised = await payments.raise(record, repeatable(call), { quote, quoteToken });
-      if (raised === null) {
+      // Another call has extended it since this one was sent.
+      if (payments.extensionsOf(record) !== extensions) return record;
+      const next = await payments.extend(record, repeatable(call), { quote, quoteToken });
+      if (next === null) {
         await payments.endTab(record);
         await dropUsedUp(name, record);
         return unpaidOf(record);
       }
-      // One that has paid nothing itself may raise the tab in its next turn.
-      return raised.extended === undefined ? raised : send(name, raised, call);
+      // One that has paid nothing itself may extend the tab in its next turn.
+      return next.extended === undefined ? next : send(name, next, call);
     });
   };
 
@@ -206,7 +211,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
   const [buyOffered, buyCheaper] = [createBuyOffered(outgoing), createBuyCheaper(outgoing)];
   const [withPrepaid, sendKept] = [createWithPrepaid(payments), createSendKept(fetch, payments)];
   const dropUsedUp = createDropUsedUp({ payments, delivery });
-  const raiseTab = createRaiseTab({ payments, verify }, inTurn, dropUsedUp);
+  const extendTab = createExtendTab({ payments, verify }, inTurn, dropUsedUp);
   const pay = createPay({ purchases }, inTurn, withPrepaid);
 
   /**
@@ -214,7 +219,7 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
    * @returns the answer, or the record to send next
    */
   const send = async (name: string, record: PaymentRecord, call: Call): Promise<Response | PaymentRecord> => {
-    const raises = payments.raisesOf(record);
+    const extensions = payments.extensionsOf(record);
     const response = await sendKept(name, record, call);
     const isPrepaying = record.settlement !== null;
     if (response.status !== 402)
@@ -232,8 +237,8 @@ export const createRequests = ({ fetch, verify, payments, delivery, purchases, o
     }
     if (!isPayable)
       return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
-    const raised = await raiseTab({ name, record, call, raises }, asked, send);
-    if (raised !== null) return raised;
+    const extended = await extendTab({ name, record, call, extensions }, asked, send);
+    if (extended !== null) return extended;
     if (isPrepaying) await dropUsedUp(name, record);
     const quote = await verify('quote', asked.quoteToken);
     const elsewhere = isPrepaying ? null : await buyCheaper(name, record, call, response, quote);

@@ -11,8 +11,8 @@ import type { Receipt } from '../base/receipt.ts';
 import { isAuthorization, isForMany } from '../base/rules.ts';
 import type { PaymentRecord, PaymentStore } from '../base/store.ts';
 import { createAttempts, isRefusedForGood, TAKEN } from './attempts.ts';
+import { createExtensions } from './extensions.ts';
 import type { Prepaid } from './prepaid.ts';
-import { createRaises } from './raises.ts';
 import { createSettlementReader, type SettlementReader } from './settlement-reader.ts';
 import type { Tabs } from './tabs.ts';
 
@@ -21,8 +21,8 @@ type PaymentsDeps = {
   read: ReadSettlement;
   /** Throws if this quote must not be paid for this address. */
   check: (quote: QuoteClaims, url: string, maxAmount: bigint | undefined) => void;
-  /** As `check`, for a quote that raises the ceiling of a tab. */
-  checkRaise: (quote: QuoteClaims, url: string, maxAmount: bigint | undefined) => void;
+  /** As `check`, for a quote that extends the ceiling of a tab. */
+  checkExtension: (quote: QuoteClaims, url: string, maxAmount: bigint | undefined) => void;
   ledger: Ledger;
   approve: Approve;
   store: PaymentStore;
@@ -202,7 +202,7 @@ export const createPayments = (deps: PaymentsDeps) => {
       await giveUp(name, record, storedClaims(quoteToken));
       return true;
     },
-    ...createRaises(deps),
+    ...createExtensions(deps),
     ...ofTabs(tabs),
     prepaid: prepaid.find,
     dropPrepaid: prepaid.drop,

@@ -129,14 +129,14 @@ const createRoom =
     return room;
   };
 
-/** Raises the ceilings of open tabs. */
-const createRaising = (
+/** Extends the ceilings of open tabs. */
+const createExtending = (
   { store }: TabsDeps,
   { ceilings, isLeaving }: ReturnType<typeof createEnds>,
   roomOf: ReturnType<typeof createRoom>,
 ) => {
   const ofRecord = (record: PaymentRecord): bigint => ceilings.get(record.id) ?? ceilingOf(record);
-  const write = async ({ raising: _, ...open }: PaymentRecord, ceiling: bigint): Promise<void> => {
+  const write = async ({ extending: _, ...open }: PaymentRecord, ceiling: bigint): Promise<void> => {
     const isOpen = (await store.load(NAME)).some(({ id }) => id === open.id);
     if (!isOpen) {
       // It has ended meanwhile, and counts no longer.
@@ -162,15 +162,15 @@ const createRaising = (
     /** Stores an attempt whose addition was counted, before it is sent. */
     begin: async (
       record: PaymentRecord,
-      raising: NonNullable<PaymentRecord['raising']>,
+      extending: NonNullable<PaymentRecord['extending']>,
     ): Promise<PaymentRecord> => {
-      const begun = { ...record, ceiling: String(ofRecord(record)), raising };
+      const begun = { ...record, ceiling: String(ofRecord(record)), extending };
       await store.save(NAME, begun);
       return begun;
     },
-    raised: write,
+    extended: write,
     /** The addition was not made. */
-    notRaised: (record: PaymentRecord, added: bigint): Promise<void> =>
+    notExtended: (record: PaymentRecord, added: bigint): Promise<void> =>
       write(record, ofRecord(record) - added),
   };
 };
@@ -187,7 +187,7 @@ export const createTabs = (deps: TabsDeps) => {
   const { endLeaving, endOne } = createMaking(ends);
   const roomOf = createRoom(mostOfAll, ceilings);
   return {
-    ...createRaising(deps, ends, roomOf),
+    ...createExtending(deps, ends, roomOf),
     /**
      * Counts the ceiling of an authorization before it is opened. Tabs that are in the way are
      * ended.
@@ -212,7 +212,7 @@ export const createTabs = (deps: TabsDeps) => {
     },
     /** It is open. */
     opened: async (record: PaymentRecord): Promise<void> => store.save(NAME, record),
-    /** Ends the tab of a record, which its buyer does not raise. */
+    /** Ends the tab of a record, which its buyer does not extend. */
     end: async ({ settlement }: PaymentRecord): Promise<void> => {
       const { settlement_id } = settlement!;
       const open = (await store.load(NAME)).find((each) => each.settlement?.settlement_id === settlement_id);

@@ -18,18 +18,18 @@ export type Refusal = {
     | 'service_unavailable';
   reason: string;
   retryAfterSeconds?: number;
-  /** The tab that is used up, if its ceiling can be raised. The answer offers that. */
-  raisable?: RaisableTab;
+  /** The tab that is used up, if its ceiling can be extended. The answer offers that. */
+  extendable?: ExtendableTab;
   /** The error behind it, for the log. The buyer does not get it. */
   cause?: unknown;
 };
 
-/** A tab whose buyer may raise its ceiling. */
-export type RaisableTab = {
+/** A tab whose buyer may extend its ceiling. */
+export type ExtendableTab = {
   /** The quote of its authorization. */
   quoteId: string;
   ceiling: bigint;
-  /** Captures it, because it cannot be raised. */
+  /** Captures it, because it cannot be extended. */
   end: () => void;
 };
 

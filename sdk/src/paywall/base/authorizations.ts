@@ -28,16 +28,16 @@ const CLOSING_MS = 10_000;
 
 const marginOf = (windowMs: number): number => Math.min(MARGIN_MS, windowMs / 10);
 
-/** What is left of an authorization in micro-units, and its ceiling, which its buyer may raise. */
+/** What is left of an authorization in micro-units, and its ceiling, which its buyer may extend. */
 export type Left = { left: string; ceiling: bigint };
 
-/** Why an authorization serves no request, or null. @param topUp what is used up can be raised */
-const refusalOf = ({ authorization, status }: Verified, topUp: boolean): Refusal | null => {
+/** Why an authorization serves no request, or null. @param extend it can be extended when full */
+const refusalOf = ({ authorization, status }: Verified, extend: boolean): Refusal | null => {
   if (authorization === undefined) return failed('other_resource');
   if (authorization.at_risk_at !== null) return usedUp('authorization_at_risk');
   if (status !== 'authorized') return usedUp('authorization_closed');
   const { left, used, max_amount } = authorization;
-  return left === '0' && !(topUp && used === max_amount) ? usedUp('authorization_used_up') : null;
+  return left === '0' && !(extend && used === max_amount) ? usedUp('authorization_used_up') : null;
 };
 
 const leftOf = ({ left, max_amount }: NonNullable<Verified['authorization']>): Left => ({
@@ -206,8 +206,8 @@ const createFigures = (
       const { authorization } = await api.verify(id);
       if (authorization !== undefined) reported(authorization);
     },
-    /** Its buyer has raised it. */
-    raisedTo: (now: bigint): void => {
+    /** Its buyer has extended it. */
+    extendedTo: (now: bigint): void => {
       ceiling = now;
     },
   };
@@ -300,9 +300,9 @@ export const createAuthorizations = ({ client, onError, onEnd }: Deps) => {
     return found;
   };
 
-  const open = async (ids: Ids, topUp: boolean): Promise<Authorization | Refusal> => {
+  const open = async (ids: Ids, extend: boolean): Promise<Authorization | Refusal> => {
     const verified = await api.verify(ids.settlement_id);
-    const refusal = refusalOf(verified, topUp);
+    const refusal = refusalOf(verified, extend);
     if (refusal !== null) return refusal;
     const authorization = createAuthorization(ids, verified.authorization!, {
       api,
@@ -318,10 +318,10 @@ export const createAuthorizations = ({ client, onError, onEnd }: Deps) => {
     /** One that this process serves, or has served. */
     known: (settlementId: string): Authorization | undefined => known.get(settlementId),
     /** Reads an authorization of the API. Concurrent requests share the call. */
-    open: (ids: Ids, topUp: boolean): Promise<Authorization | Refusal> => {
+    open: (ids: Ids, extend: boolean): Promise<Authorization | Refusal> => {
       const under = opening.get(ids.settlement_id);
       if (under !== undefined) return under;
-      const opened = open(ids, topUp).finally(() => opening.delete(ids.settlement_id));
+      const opened = open(ids, extend).finally(() => opening.delete(ids.settlement_id));
       opening.set(ids.settlement_id, opened);
       return opened;
     },
@@ -334,9 +334,9 @@ export const createAuthorizations = ({ client, onError, onEnd }: Deps) => {
       await Promise.all([...unreported.values()].map(report));
     },
     /** Reads what the API says is left of it now. */
-    read: async ({ settlement_id }: Ids, topUp: boolean): Promise<Left | Refusal> => {
+    read: async ({ settlement_id }: Ids, extend: boolean): Promise<Left | Refusal> => {
       const verified = await readsOf(settlement_id)();
-      return refusalOf(verified, topUp) ?? leftOf(verified.authorization!);
+      return refusalOf(verified, extend) ?? leftOf(verified.authorization!);
     },
   };
 };

@@ -1,5 +1,5 @@
 import type { PaymentKind } from '../../accept-payment.ts';
-import type { RaisableTab, Refusal } from './answers.ts';
+import type { ExtendableTab, Refusal } from './answers.ts';
 import type { Authorization, Left } from './authorizations.ts';
 import type { Opening, Order, Taking } from './deliveries.ts';
 import type { Incoming } from './incoming.ts';
@@ -25,8 +25,8 @@ export type Bill = {
   route: object;
   /** The network of who asks. Null: unknown. */
   network?: string | null;
-  /** The tab whose ceiling it raises by its amount. Otherwise it is for a new payment. */
-  raises?: Pick<RaisableTab, 'quoteId' | 'ceiling'>;
+  /** The tab whose ceiling it extends by its amount. Otherwise it is for a new payment. */
+  extends?: Pick<ExtendableTab, 'quoteId' | 'ceiling'>;
 };
 
 /** What a quote of a bill is for. */

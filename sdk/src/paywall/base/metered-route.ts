@@ -46,14 +46,14 @@ export type MeteredRoute<R> = {
         perCall?: string;
         /**
          * The use of a tab at which it is captured, and the buyer opens the next one. Default:
-         * `max`, and none with `topUp`.
+         * `max`, and none with `extend`.
          */
         threshold?: string;
         /**
-         * True: a buyer whose tab is used up is offered to raise its ceiling by `max`, so that one
+         * True: a buyer whose tab is used up is offered to extend its ceiling by `max`, so that one
          * capture pays for more calls. Otherwise the tab is captured, and the next one is offered.
          */
-        topUp?: boolean;
+        extend?: boolean;
         /**
          * False: the handler may run again for the same request, so no answer is stored, and a
          * repeat is another call (see `prepaid.replay`).
@@ -69,8 +69,8 @@ export type MeteredBill = {
   perCall: bigint;
   /** The use at which a tab is captured. Null: none. */
   threshold: bigint | null;
-  /** The ceiling of a tab that is used up is raised, if its buyer wants that. */
-  topUp: boolean;
+  /** The ceiling of a tab that is used up is extended, if its buyer wants that. */
+  extend: boolean;
   unitPrice: bigint | null;
   windowSeconds: number;
   /** The price of a call of a tab, if its handler charges nothing. Null: it is known at the end. */
@@ -88,7 +88,7 @@ const OPTIONS = {
   windowSeconds: true,
   tab: true,
 } satisfies OptionNames<MeteredRoute<never>>;
-const TAB = { perCall: true, threshold: true, topUp: true, replay: true } satisfies OptionNames<
+const TAB = { perCall: true, threshold: true, extend: true, replay: true } satisfies OptionNames<
   Exclude<NonNullable<MeteredRoute<never>['tab']>, true>
 >;
 /** The API's limits. */
@@ -114,7 +114,7 @@ const checkTab = <R>(
       'tab: the store of the paywall counts what is left of a tab, so it must have take, as memoryStore() and the stores of the examples have',
     );
   const ceiling = microOf(max);
-  const { perCall, threshold, topUp, replay } = tab === true ? {} : tab;
+  const { perCall, threshold, extend, replay } = tab === true ? {} : tab;
   if (tab !== true) checkNames('tab', tab, TAB);
   if (perCall === undefined && typeof price !== 'string')
     throw new TypeError(
@@ -124,9 +124,9 @@ const checkTab = <R>(
     throw new TypeError('tab.perCall: use at most max');
   if (perCall !== undefined && typeof price === 'string' && microOf(price) > microOf(perCall))
     throw new TypeError('tab.perCall: use at least price');
-  if (!['undefined', 'boolean'].includes(typeof topUp))
-    throw new TypeError('tab.topUp: use true if the buyer may raise the ceiling of a tab, otherwise false');
-  if (threshold !== undefined && microIn('tab.threshold', threshold) > ceiling && topUp !== true)
+  if (!['undefined', 'boolean'].includes(typeof extend))
+    throw new TypeError('tab.extend: use true if the buyer may extend the ceiling of a tab, otherwise false');
+  if (threshold !== undefined && microIn('tab.threshold', threshold) > ceiling && extend !== true)
     throw new TypeError('tab.threshold: use at most max');
   if (!['undefined', 'boolean'].includes(typeof replay))
     throw new TypeError('tab.replay: use false for a handler that may run again, otherwise true');
@@ -153,14 +153,14 @@ export const checkMeteredRoute = <R>(route: MeteredRoute<R>, paywall: { countsUn
 /** How a request of a checked route is paid. */
 export const meteredBillOf = <R>(route: MeteredRoute<R>, request: R): MeteredBill => {
   const { max, price, unitPrice, windowSeconds, tab } = route;
-  const { perCall, threshold, topUp = false } = tab === undefined || tab === true ? {} : tab;
+  const { perCall, threshold, extend = false } = tab === undefined || tab === true ? {} : tab;
   const named = typeof price === 'string' ? microOf(price) : null;
   const isTab = tab !== undefined;
   return {
     isTab,
     perCall: !isTab ? microOf(max) : perCall === undefined ? named! : microOf(perCall),
-    threshold: threshold === undefined && topUp ? null : microOf(threshold ?? max),
-    topUp,
+    threshold: threshold === undefined && extend ? null : microOf(threshold ?? max),
+    extend,
     unitPrice: unitPrice === undefined ? null : microOf(unitPrice),
     windowSeconds: windowSeconds ?? (isTab ? TAB_SECONDS : CALL_SECONDS),
     fixed: isTab && perCall === undefined ? named : null,

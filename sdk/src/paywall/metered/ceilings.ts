@@ -3,18 +3,18 @@ import type { PaywallStore } from '../base/store.ts';
 
 /**
  * How much of the ceiling of a tab is in its number, in the store of the replicas. A number is of
- * the ceiling that it was filled with. Each raise is a record at the ceiling before it, written in
- * the same step in which the number grows. So it counts once, whoever sees it and however often.
+ * the ceiling that it was filled with. Each extension is a record at the ceiling before it, written
+ * in the same step in which the number grows. So it counts once, whoever sees it and however often.
  */
 const rootOf = (key: string): string => `${key}:ceiling`;
-const raiseOf = (key: string, ceiling: bigint): string => `${key}:ceiling:${ceiling}`;
+const extensionOf = (key: string, ceiling: bigint): string => `${key}:ceiling:${ceiling}`;
 const guardOf = (key: string): string => `${key}:fill`;
 
 /** Of which nothing can be taken, and to which nothing is given back. */
 const CLOSED = '-1';
 
 /** What the number of a tab is of. */
-type Counted = { ceiling: bigint; raises: number };
+type Counted = { ceiling: bigint; extensions: number };
 
 /** @param counterOf the key of the number of a tab */
 export const createCeilings = (store: PaywallStore, counterOf: (key: string) => string) => ({
@@ -32,15 +32,15 @@ export const createCeilings = (store: PaywallStore, counterOf: (key: string) => 
   read: async (key: string): Promise<Counted | null> => {
     let text = await store.get(rootOf(key));
     if (text === null) return null;
-    for (let raises = 0; ; raises += 1) {
-      const next = await store.get(raiseOf(key, BigInt(text)));
-      if (next === null) return { ceiling: BigInt(text), raises };
+    for (let extensions = 0; ; extensions += 1) {
+      const next = await store.get(extensionOf(key, BigInt(text)));
+      if (next === null) return { ceiling: BigInt(text), extensions };
       text = next;
     }
   },
-  /** Adds a raise to the number, unless that was done. */
-  raise: async (key: string, from: bigint, to: bigint, ttlMs: number): Promise<void> => {
-    await store.take!(counterOf(key), from - to, [{ key: raiseOf(key, from), value: String(to), ttlMs }]);
+  /** Adds an extension to the number, unless that was done. */
+  extend: async (key: string, from: bigint, to: bigint, ttlMs: number): Promise<void> => {
+    await store.take!(counterOf(key), from - to, [{ key: extensionOf(key, from), value: String(to), ttlMs }]);
   },
 });
 export type Ceilings = ReturnType<typeof createCeilings>;

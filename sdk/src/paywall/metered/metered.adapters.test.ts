@@ -9,7 +9,7 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import { waitUntil } from '../../../../test/support/base/wait.ts';
 import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../../../test/support/stand-ins/vendor-api.ts';
-import { raise } from '../../../../test/support/stand-ins/vendor-authorizations.ts';
+import { extend } from '../../../../test/support/stand-ins/vendor-authorizations.ts';
 import * as forExpress from '../adapters/express.ts';
 import * as forFastify from '../adapters/fastify.ts';
 import * as forHono from '../adapters/hono.ts';
@@ -34,8 +34,8 @@ const STREAM = { max: '$0.50' } satisfies MeteredRoute<never>;
 /** A fixed price for each call, to which its handler adds what it charges. */
 const PRICED = { max: '$0.50', price: '$0.02' } satisfies MeteredRoute<never>;
 const PRICED_TAB = { ...PRICED, tab: { perCall: '$0.10' } } satisfies MeteredRoute<never>;
-/** Two calls, after which its buyer may raise it. */
-const RAISED = { max: '$0.50', price: '$0.25', tab: { topUp: true } } satisfies MeteredRoute<never>;
+/** Two calls, after which its buyer may extend it. */
+const EXTENDED = { max: '$0.50', price: '$0.25', tab: { extend: true } } satisfies MeteredRoute<never>;
 const LEFT = { '/priced': PRICED, '/priced-tab': PRICED_TAB };
 
 /** Chunks of a stream, each of which is charged before it is sent. `hold` ends it after three. */
@@ -79,7 +79,7 @@ const FRAMEWORKS: Record<string, Start> = {
     app.get('/price', forExpress.paid(paywall, ROUTE), (_request, response) => {
       response.json({ tokens: 500 });
     });
-    app.get('/raised', forExpress.paid(paywall, RAISED), (_request, response) => {
+    app.get('/extended', forExpress.paid(paywall, EXTENDED), (_request, response) => {
       response.json({});
     });
     app.get('/fails', forExpress.paid(paywall, ROUTE), (request, response) => {
@@ -109,7 +109,7 @@ const FRAMEWORKS: Record<string, Start> = {
   fastify: async (paywall) => {
     const app = fastify();
     app.get('/price', { preHandler: forFastify.paid(paywall, ROUTE) }, async () => ({ tokens: 500 }));
-    app.get('/raised', { preHandler: forFastify.paid(paywall, RAISED) }, async () => ({}));
+    app.get('/extended', { preHandler: forFastify.paid(paywall, EXTENDED) }, async () => ({}));
     app.get('/fails', { preHandler: forFastify.paid(paywall, ROUTE) }, async (request) => {
       meterOf(request).charge('$0.10');
       throw new Error('no model');
@@ -139,7 +139,7 @@ const FRAMEWORKS: Record<string, Start> = {
   hono: (paywall) => {
     const app = new Hono();
     app.get('/price', forHono.paid(paywall, ROUTE), (c) => c.json({ tokens: 500 }));
-    app.get('/raised', forHono.paid(paywall, RAISED), (c) => c.json({}));
+    app.get('/extended', forHono.paid(paywall, EXTENDED), (c) => c.json({}));
     app.get('/fails', forHono.paid(paywall, ROUTE), (c) => {
       meterOf(c).charge('$0.10');
       return c.json({}, 500);
@@ -185,16 +185,16 @@ describe.each(Object.entries(FRAMEWORKS))('%s', (_, start) => {
   test('a tab that is used up is offered an extension, and serves on after it', async () => {
     const paywall = api.paywall();
     const port = await start(paywall);
-    const scope = { resource: `${PUBLIC_URL}/raised`, tab: true as const };
+    const scope = { resource: `${PUBLIC_URL}/extended`, tab: true as const };
     const { headers, held } = api.authorize(scope, 500_000n);
     const get = (call: number) =>
-      fetch(`http://127.0.0.1:${port}/raised`, {
+      fetch(`http://127.0.0.1:${port}/extended`, {
         headers: { ...headers, 'x-payment-request-id': `${call}` },
       });
     expect([(await get(1)).status, (await get(2)).status]).toEqual([200, 200]);
     const asked = await get(3);
     expect([asked.status, await asked.json()]).toMatchObject([402, { extends: held.quote_id }]);
-    raise(held, 'attempt', 500_000n);
+    extend(held, 'attempt', 500_000n);
     const answer = await get(3);
     expect([answer.status, answer.headers.get('quittance-usage')]).toEqual([
       200,

@@ -5,8 +5,8 @@ import type { Bill, Presented } from '../base/dialect.ts';
 import { createMetering, type Metering } from '../base/meter.ts';
 import type { MeteredBill } from '../base/metered-route.ts';
 import type { PaywallStore } from '../base/store.ts';
+import { createExtend } from './extend.ts';
 import { createTabs, type Tabs } from './tabs.ts';
-import { createTopUp } from './top-up.ts';
 
 /**
  * Deliveries that are paid by their use: the buyer has authorized a ceiling, the handler reports
@@ -108,7 +108,7 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
     return true;
   };
 
-  const topUp = createTopUp(tabs);
+  const extend = createExtend(tabs);
   /** What follows when less is left of a tab than a call can cost. Null: there may be more now */
   const usedUpBy = async (
     { key, authorization }: Payment,
@@ -116,8 +116,8 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
     found: Authorization,
   ): Promise<Refusal | null> => {
     if (await awaitOthers(found, terms)) return null;
-    const raised = terms.topUp ? await topUp(key, authorization!, found, terms) : undefined;
-    if (raised !== undefined) return raised;
+    const extended = terms.extend ? await extend(key, authorization!, found, terms) : undefined;
+    if (extended !== undefined) return extended;
     void tabs.end(key, found, 'used_up');
     return usedUp('authorization_used_up');
   };
@@ -150,7 +150,7 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
       if (left === null) {
         const state = found.leftAtOpening() ?? (await read());
         if (isRefusal(state)) return refused(state);
-        await tabs.fill(key, state, found, terms.topUp);
+        await tabs.fill(key, state, found, terms.extend);
       } else if (left < 0n) {
         found.retire();
       } else if (left < terms.perCall) {
@@ -162,9 +162,9 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
   };
 };
 
-/** True for a tab that is captured now. One that can be raised waits for its buyer's next call. */
-const isFull = ({ perCall, threshold, topUp }: MeteredBill, ceiling: bigint, left: bigint): boolean =>
-  (left < perCall && !topUp) || (threshold !== null && ceiling - left >= threshold);
+/** True for a tab that is captured now. One to be extended waits for the buyer's next call. */
+const isFull = ({ perCall, threshold, extend }: MeteredBill, ceiling: bigint, left: bigint): boolean =>
+  (left < perCall && !extend) || (threshold !== null && ceiling - left >= threshold);
 
 /** One of many deliveries of a tab. */
 const createOfTab = (deps: Deps, tabs: Tabs) => {

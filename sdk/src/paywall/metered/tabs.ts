@@ -116,16 +116,16 @@ export const createTabs = (store: PaywallStore, onError: (error: unknown) => voi
       const text = await store.get(counterOf(key));
       return text === null ? null : BigInt(text);
     },
-    /** Writes the number of a tab that the store does not have. @param topUp it can grow later */
-    fill: async (key: string, state: Left, authorization: Authorization, topUp: boolean): Promise<void> => {
-      if (topUp) await ceilings.fill(key, state, untilOf(authorization));
+    /** Writes the number of a tab that the store does not have. @param extend it can grow later */
+    fill: async (key: string, state: Left, authorization: Authorization, extend: boolean): Promise<void> => {
+      if (extend) await ceilings.fill(key, state, untilOf(authorization));
       else await store.compareAndSet(counterOf(key), null, state.left, untilOf(authorization));
     },
-    /** What the number is of. Null: of a ceiling that is not raised. */
+    /** What the number is of. Null: of a ceiling that is not extended. */
     counted: ceilings.read,
     /** Adds to the number what the buyer has added to the ceiling. */
-    raise: (key: string, from: bigint, to: bigint, authorization: Authorization): Promise<void> =>
-      ceilings.raise(key, from, to, untilOf(authorization)),
+    extend: (key: string, from: bigint, to: bigint, authorization: Authorization): Promise<void> =>
+      ceilings.extend(key, from, to, untilOf(authorization)),
     /** Gives back what a call has not used. @returns what is left, or null if the tab is closed */
     giveBack: async (key: string, amountMicro: bigint): Promise<bigint | null> => {
       const left = await store.take!(counterOf(key), -amountMicro, []);

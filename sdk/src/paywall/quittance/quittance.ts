@@ -6,7 +6,7 @@ import { RateLimitedError } from '../../generated/errors.ts';
 import { displayUsdc } from '../../generated/usdc.ts';
 import { REFUSED_HEADER } from '../../pay/base/dialects.ts';
 import type { Input } from '../../types.ts';
-import { failed, type RaisableTab, type Refusal, unavailable } from '../base/answers.ts';
+import { type ExtendableTab, failed, type Refusal, unavailable } from '../base/answers.ts';
 import { type Authorizations, createAuthorizations } from '../base/authorizations.ts';
 import { ConfigurationError, faultOfQuote } from '../base/configuration.ts';
 import { type Bill, type Dialect, isFixedPrice, type Presented, scopeOf } from '../base/dialect.ts';
@@ -60,8 +60,8 @@ type QuittanceSettings = {
 
 /** The price of a quote, or the ceiling and the terms of what is captured of it. */
 const amountsOf = (bill: Bill): Omit<Input<'quote.create'>, 'service_id'> => {
-  const { amount, metered, raises } = bill;
-  if (raises !== undefined) return { extends: raises.quoteId, max_amount: amount };
+  const { amount, metered, extends: tab } = bill;
+  if (tab !== undefined) return { extends: tab.quoteId, max_amount: amount };
   const scope = scopeOf(bill);
   if (metered === null) return { quote_amount: amount, scope };
   const { unitPrice, windowSeconds } = metered;
@@ -75,11 +75,11 @@ const amountsOf = (bill: Bill): Omit<Input<'quote.create'>, 'service_id'> => {
 };
 
 /** What distinguishes the quotes of a bill from others. */
-const termsOf = ({ resource, amount, units, metered, raises }: Bill): unknown[] => {
+const termsOf = ({ resource, amount, units, metered, extends: tab }: Bill): unknown[] => {
   if (metered === null) return [resource, amount, units];
   const terms = [resource, amount, metered.isTab, String(metered.unitPrice), metered.windowSeconds];
-  // Each raise is another quote, because the last one is paid.
-  return raises === undefined ? terms : [...terms, raises.quoteId, String(raises.ceiling)];
+  // Each extension is another quote, because the last one is paid.
+  return tab === undefined ? terms : [...terms, tab.quoteId, String(tab.ceiling)];
 };
 
 /** Reports once for each route that it can pay nothing. Its first quote has the fee. */
@@ -119,7 +119,7 @@ const createQuoteMaker = ({ client, verify, serviceId, shares, onError }: Quitta
       claims.service_id !== serviceId ||
       claims.quote_amount !== amount ||
       claims.scope?.resource !== resource ||
-      claims.extends !== bill.raises?.quoteId ||
+      claims.extends !== bill.extends?.quoteId ||
       (claims.capture !== undefined) !== (bill.metered !== null)
     )
       throw new BadTokenError('The API returned a quote for something else.');
@@ -127,12 +127,15 @@ const createQuoteMaker = ({ client, verify, serviceId, shares, onError }: Quitta
   };
 };
 
-/** The quotes of 402 answers: for a new payment, or one that raises the ceiling of a tab. */
+/** The quotes of 402 answers: for a new payment, or one that extends the ceiling of a tab. */
 const createOffered = (quotes: Quotes, onError: (error: unknown) => void) => {
-  /** Null: the tab cannot be raised, so it is ended. */
-  const raising = async (bill: Bill, { quoteId, ceiling, end }: RaisableTab): Promise<SharedQuote | null> => {
+  /** Null: the tab cannot be extended, so it is ended. */
+  const extending = async (
+    bill: Bill,
+    { quoteId, ceiling, end }: ExtendableTab,
+  ): Promise<SharedQuote | null> => {
     try {
-      return await quotes.offer({ ...bill, raises: { quoteId, ceiling } }, null);
+      return await quotes.offer({ ...bill, extends: { quoteId, ceiling } }, null);
     } catch (error) {
       // The buyer may repeat the call, so its tab is not captured for that, which costs a fee.
       const { status, reason } = refusalOf(error);
@@ -143,8 +146,8 @@ const createOffered = (quotes: Quotes, onError: (error: unknown) => void) => {
     }
   };
   return async (bill: Bill, incoming: Incoming, refused: Refusal | null): Promise<SharedQuote | null> => {
-    const raise = refused?.raisable === undefined ? null : await raising(bill, refused.raisable);
-    if (raise !== null) return raise;
+    const extend = refused?.extendable === undefined ? null : await extending(bill, refused.extendable);
+    if (extend !== null) return extend;
     const named = incoming.header(REFUSED_HEADER);
     return quotes.offer(bill, named !== null && QUOTE_ID.test(named) ? named : null);
   };
@@ -169,19 +172,19 @@ const createReader =
     }
   };
 
-/** The authorization that a request presents. @param topUp one that is used up can be raised */
+/** The authorization that a request presents. @param extend one that is used up can be extended */
 const authorizationOf = (
   authorizations: Authorizations,
   { claims, token: settlement_token }: { claims: SettlementClaims; token: string },
-  topUp: boolean,
+  extend: boolean,
 ): NonNullable<Presented['authorization']> => {
   const ids = { settlement_id: claims.settlement_id, settlement_token };
   return {
     quoteId: claims.quote_id,
     madeAt: Date.parse(claims.issued_at),
     known: () => authorizations.known(claims.settlement_id),
-    open: () => authorizations.open(ids, topUp).catch(refusalOf),
-    read: () => authorizations.read(ids, topUp).catch(refusalOf),
+    open: () => authorizations.open(ids, extend).catch(refusalOf),
+    read: () => authorizations.read(ids, extend).catch(refusalOf),
   };
 };
 
@@ -253,7 +256,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           refusal,
           consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf),
         },
-        authorization: authorizationOf(authorizations, found, bill.metered?.topUp === true),
+        authorization: authorizationOf(authorizations, found, bill.metered?.extend === true),
       };
     },
   };

@@ -5,18 +5,18 @@ import type { Presented } from '../base/dialect.ts';
 import type { MeteredBill } from '../base/metered-route.ts';
 import type { Tabs } from './tabs.ts';
 
-/** The API counts an authorization in the limits of one day, so it is raised on that day only. */
+/** The API counts an authorization in the limits of one day, so it is extended on that day only. */
 const isOfToday = (madeAt: number): boolean =>
   new Date(madeAt).toISOString().slice(0, 10) === new Date().toISOString().slice(0, 10);
 
 type Held = NonNullable<Presented['authorization']>;
 
 /**
- * What becomes of a tab that is used up and can be raised.
+ * What becomes of a tab that is used up and can be extended.
  * @returns the refusal, with which an extension is offered; null if the tab has more now; undefined
- *   if it cannot be raised
+ *   if it cannot be extended
  */
-export const createTopUp =
+export const createExtend =
   (tabs: Tabs) =>
   async (
     key: string,
@@ -29,16 +29,16 @@ export const createTopUp =
     const state = await read();
     if ('error' in state) return state;
     const { ceiling } = state;
-    found.raisedTo(ceiling);
+    found.extendedTo(ceiling);
     if (ceiling > counted.ceiling) {
-      await tabs.raise(key, counted.ceiling, ceiling, found);
+      await tabs.extend(key, counted.ceiling, ceiling, found);
       return null;
     }
-    if (counted.raises >= MAX_EXTENSIONS || !isOfToday(madeAt)) return undefined;
-    // Another replica may have counted a raise before the ceiling was read here.
+    if (counted.extensions >= MAX_EXTENSIONS || !isOfToday(madeAt)) return undefined;
+    // Another replica may have counted an extension before the ceiling was read here.
     const left = await tabs.read(key);
     if (left === null || left < 0n || left >= perCall) return null;
     if (threshold !== null && ceiling - left >= threshold) return undefined;
     const end = (): void => void tabs.end(key, found, 'used_up');
-    return { ...usedUp('authorization_used_up'), raisable: { quoteId, ceiling, end } };
+    return { ...usedUp('authorization_used_up'), extendable: { quoteId, ceiling, end } };
   };

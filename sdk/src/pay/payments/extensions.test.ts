@@ -19,7 +19,7 @@ import {
   usageOf,
 } from '../main.ts';
 
-/** The paying fetch raises the ceilings of its tabs. */
+/** The paying fetch extends the ceilings of its tabs. */
 let api: VendorApi;
 let stops: (() => void)[] = [];
 beforeEach(async () => {
@@ -31,7 +31,7 @@ afterEach(async () => {
   await api.stop();
 });
 
-const TAB: MeteredRoute<ExpressRequest> = { max: '$0.02', price: '$0.0005', tab: { topUp: true } };
+const TAB: MeteredRoute<ExpressRequest> = { max: '$0.02', price: '$0.0005', tab: { extend: true } };
 const MAX = 20_000n;
 /** How many calls a ceiling pays for. */
 const CALLS = 40;
@@ -63,10 +63,10 @@ test('one authorization, several extensions, one capture', async () => {
   const receipts: Receipt[] = [];
   const pay = payer({ onPaid: (receipt) => receipts.push(receipt) });
   await use(pay, `${origin}/one`, CALLS);
-  const raised = await pay(`${origin}/one?raised`);
+  const extended = await pay(`${origin}/one?extended`);
   const [[id]] = [...api.authorizations] as [[string, unknown]];
-  expect(receiptOf(raised)).toMatchObject({ settlementId: id, amountMicro: '20000', authorized: true });
-  expect(usageOf(raised)).toMatchObject({ settlementId: id, leftMicro: '19500' });
+  expect(receiptOf(extended)).toMatchObject({ settlementId: id, amountMicro: '20000', authorized: true });
+  expect(usageOf(extended)).toMatchObject({ settlementId: id, leftMicro: '19500' });
   expect(receiptOf(await pay(`${origin}/one?next`))).toBeNull();
   await use(pay, `${origin}/one`, 2 * CALLS);
   await pay.closeTabs();
@@ -77,7 +77,7 @@ test('one authorization, several extensions, one capture', async () => {
   expect(new Set(receipts.map(({ quoteId }) => quoteId)).size).toBe(4);
 });
 
-test('of many concurrent calls one raises the tab, and all are served', async () => {
+test('of many concurrent calls one extends the tab, and all are served', async () => {
   const origin = await start();
   const pay = payer();
   await use(pay, `${origin}/one`, CALLS);
@@ -98,7 +98,7 @@ test('above maxAmount it ends the tab and opens the next one', async () => {
   expect(helds().map(({ used, status }) => [used, status])).toEqual(Array(2).fill([2n * MAX, 'captured']));
 });
 
-test('the ceilings of all tabs count, raised ones with their additions', async () => {
+test('the ceilings of all tabs count, extended ones with their additions', async () => {
   const origin = await start();
   const pay = payer({ maxAmount: '$0.05' });
   await use(pay, `${origin}/one`, CALLS + 1);

@@ -7,10 +7,10 @@ import {
   startVendorApi,
   type VendorApi,
 } from '../../../../test/support/stand-ins/vendor-api.ts';
-import { type Held, raise } from '../../../../test/support/stand-ins/vendor-authorizations.ts';
+import { extend, type Held } from '../../../../test/support/stand-ins/vendor-authorizations.ts';
 import { type MeteredRoute, memoryStore, type PaywallStore } from '../main.ts';
 
-/** Tabs whose ceiling their buyers raise. */
+/** Tabs whose ceiling their buyers extend. */
 const RESOURCE = `${PUBLIC_URL}/chat`;
 let api: VendorApi;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.stop());
 
-const ROUTE: MeteredRoute<Request> = { max: '$0.02', price: '$0.0005', tab: { topUp: true } };
+const ROUTE: MeteredRoute<Request> = { max: '$0.02', price: '$0.0005', tab: { extend: true } };
 const MAX = 20_000n;
 /** How many calls a ceiling pays for. */
 const CALLS = 40;
@@ -41,7 +41,7 @@ const sell = (route = ROUTE, store: PaywallStore = memoryStore()) => {
   return { ask, useUp, paywall, runs: () => runs };
 };
 const open = () => api.authorize({ resource: RESOURCE, tab: true }, MAX);
-const pay = (held: Held, added = MAX) => raise(held, crypto.randomUUID(), added);
+const pay = (held: Held, added = MAX) => extend(held, crypto.randomUUID(), added);
 const quotesFor = ({ quote_id }: Held) =>
   api.asked.filter(({ call, body }) => call === 'POST /v1/quote' && body?.extends === quote_id);
 /** A store that replicas share. */
@@ -74,7 +74,7 @@ test('a tab that is used up is offered an extension, and serves on with its toke
   expect([held.status, held.used, runs()]).toEqual(['authorized', 20_500n, CALLS + 1]);
 });
 
-test('without topUp a tab that is used up is captured, and the next one is offered', async () => {
+test('without extend a tab that is used up is captured, and the next one is offered', async () => {
   const { ask, useUp } = sell({ ...ROUTE, tab: true });
   const { headers, held } = open();
   await useUp(headers);
@@ -94,7 +94,7 @@ test('concurrent calls share one extension, which is counted once by all replica
   expect(offers.map(({ status, body }) => [status, body.extends])).toEqual(
     Array(8).fill([402, held.quote_id]),
   );
-  for (let raised = 1; raised <= 3; raised += 1) {
+  for (let extended = 1; extended <= 3; extended += 1) {
     pay(held);
     const answers = await all(CALLS + 20);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(CALLS);
@@ -125,7 +125,7 @@ test('an addition that was not counted before its process ended is counted by th
   expect(await first.ask(headers)).toMatchObject({ status: 200, usage: 'charged=500, left=19000' });
 });
 
-test('a store that has lost its data begins with what is left of the raised ceiling', async () => {
+test('a store that has lost its data begins with what is left of the extended ceiling', async () => {
   const first = sell();
   const { headers, held } = open();
   await first.useUp(headers);
@@ -138,7 +138,7 @@ test('a store that has lost its data begins with what is left of the raised ceil
   for (let call = 0; call < 38; call += 1) expect((await next.ask(headers)).status).toBe(200);
   expect((await next.ask(headers)).body).toMatchObject({ extends: held.quote_id });
   await next.paywall.close();
-  // Another process finds a tab of which nothing is left, and it can still be raised.
+  // Another process finds a tab of which nothing is left, and it can still be extended.
   const last = sell();
   expect((await last.ask(headers)).body).toMatchObject({ extends: held.quote_id });
   pay(held);
@@ -217,7 +217,7 @@ test.each<[string, Scripted]>([
 test('after twenty extensions the tab is captured, and the next one is offered', async () => {
   const { ask, useUp } = sell();
   const { headers, held } = open();
-  for (let raised = 0; raised < 20; raised += 1) {
+  for (let extended = 0; extended < 20; extended += 1) {
     await useUp(headers);
     expect((await ask(headers)).body.extends).toBe(held.quote_id);
     pay(held);
@@ -237,8 +237,8 @@ test('a tab of an earlier day is captured, and the next one is offered', async (
   await waitUntil(() => held.status === 'captured');
 });
 
-test('a tab that can be raised is captured at its threshold, which may be above its first ceiling', async () => {
-  const { ask, useUp } = sell({ ...ROUTE, tab: { topUp: true, threshold: '$0.03' } });
+test('a tab that can be extended is captured at its threshold, which may be above its first ceiling', async () => {
+  const { ask, useUp } = sell({ ...ROUTE, tab: { extend: true, threshold: '$0.03' } });
   const { headers, held } = open();
   await useUp(headers);
   await ask(headers);
@@ -249,8 +249,8 @@ test('a tab that can be raised is captured at its threshold, which may be above 
 });
 
 test('the options are checked where the route is declared', () => {
-  const tab = (options: object) => () => sell({ ...ROUTE, tab: options as { topUp: true } });
-  expect(tab({ topUp: 'yes' })).toThrow('tab.topUp: use true');
+  const tab = (options: object) => () => sell({ ...ROUTE, tab: options as { extend: true } });
+  expect(tab({ extend: 'yes' })).toThrow('tab.extend: use true');
   expect(tab({ threshold: '$0.03' })).toThrow('tab.threshold: use at most max');
-  expect(tab({ topup: true })).toThrow(/topup/);
+  expect(tab({ Extend: true })).toThrow(/Extend/);
 });
