@@ -188,8 +188,11 @@ const consoleOf = (url: string): string => {
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}${pathname.replace(/\/$/, '')}/console`;
 };
 
+/** The address of a page of the console. */
+export const pageOf = ({ url }: Pick<Context, 'url'>, path: string): string => `${consoleOf(url)}${path}`;
+
 /** Prints the page of the console where a person does what the sign-in of a device may not. */
 export const printPage = (context: Context, path: string, does: string): void => {
-  const page = `${consoleOf(context.url)}${path}`;
+  const page = pageOf(context, path);
   print(context, { page }, () => `${does} on this page:\n\n  ${page}`);
 };

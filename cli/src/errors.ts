@@ -1,3 +1,5 @@
+import type { MoneyMoved } from '../../sdk/src/main.ts';
+
 /** The errors of the command itself. Each says what is wrong, and `next` what to do. */
 class CommandError extends Error {
   readonly next: string | null;
@@ -16,3 +18,12 @@ export class NotSignedInError extends CommandError {}
 export class RefusedError extends CommandError {}
 /** Any other failure. */
 export class FailedError extends CommandError {}
+
+/** Ctrl-C, with what holds then. */
+export class InterruptedError extends CommandError {
+  readonly moneyMoved: MoneyMoved;
+  constructor(message: string, next: string | null, moneyMoved: MoneyMoved) {
+    super(message, next);
+    this.moneyMoved = moneyMoved;
+  }
+}

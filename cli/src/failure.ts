@@ -18,7 +18,8 @@ import { exitCodeOf } from './text/exit-codes.ts';
 
 /** What a person or a program is told about an error: what is wrong, and what to do next. */
 
-const AGAIN = 'Repeat the same command. It continues the same payment and cannot pay twice.';
+/** After an outcome that is unknown. */
+export const AGAIN = 'Repeat the same command. It continues the same payment and cannot pay twice.';
 const STEPS: Record<NextStep, string> = {
   correct: 'Change what the message names. The same command is refused again.',
   other_credential: 'Use the credential, or do it at the place, that the message names.',

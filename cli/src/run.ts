@@ -1,11 +1,10 @@
 import { CommanderError } from 'commander';
+import { InterruptedError } from './errors.ts';
 import { failureLines, failureOf } from './failure.ts';
 import { type Io, styled } from './io.ts';
 import { createProgram, FIRST_MINUTE } from './program.ts';
-import { exitCodeOf } from './text/exit-codes.ts';
+import { EXIT_CODES, exitCodeOf } from './text/exit-codes.ts';
 import { plain } from './text/text.ts';
-
-const INTERRUPTED = 130;
 
 /**
  * The error of commander in one line and without its own prefix, as the other errors are shown: a
@@ -40,7 +39,7 @@ export const run = async (args: readonly string[], io: Io): Promise<number> => {
     await createProgram(io).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    if (io.signal.aborted) return INTERRUPTED;
+    if (io.signal.aborted && !(error instanceof InterruptedError)) return EXIT_CODES.interrupted[0];
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     // `quittance services` without a subcommand has printed its help.
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodeOf(error);

@@ -10,8 +10,10 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { approveWith, registerPasskey } from '../support/actors/owner.ts';
 import { createShopProject, type Shop } from '../support/actors/shops.ts';
 import { DELEGATE_KEY, SERVICE_KEY } from '../support/base/keys.ts';
+import { waitFor } from '../support/base/wait.ts';
 import { createCommandLine } from '../support/packages/command-line.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
@@ -222,6 +224,50 @@ describe('pay', () => {
     expect((await quittance(['approvals', 'approve', error.approval_id])).out).toContain(
       `${stack.gateway_url.replace('127.0.0.1', 'localhost')}/console/approvals/${error.approval_id}`,
     );
+  });
+
+  describe('--wait', () => {
+    let key: string;
+    beforeAll(async () => {
+      const limits = { daily: '90000000' };
+      key = (await createDelegate(api, consumer, limits, { approval_above: '1' })).api_key;
+    });
+    const waiting = async (city: string) => {
+      const started = line.start(['pay', `${shop.url}/report?city=${city}`, '--wait'], { key });
+      const approval = await waitFor(
+        () => /console\/approvals\/(apr_\w+)/.exec(started.said.err)?.[1] ?? null,
+        (found) => found !== null,
+      );
+      return { ...started, approval: approval! };
+    };
+
+    test('pays when the owner has approved', async () => {
+      const { token } = consumer;
+      const passkey = await registerPasskey(api, stack, token);
+      const { approval, ended, said } = await waiting('Worms');
+      expect(said.err).toContain('The owner must approve 0.05 USDC to ');
+      await must(approveWith(api, { ...passkey, token }, approval), 'approve');
+      expect(await ended).toMatchObject({ code: 0, out: expect.stringContaining('All is well in Worms.') });
+      const { body } = await api<{ settlement_id: string }>(`GET /v1/approvals/${approval}`, { token });
+      expect(said.err).toContain(`Settlement ${body.settlement_id}`);
+    });
+
+    test('ends as a payment that was refused when the owner denies', async () => {
+      const { approval, ended } = await waiting('Speyer');
+      expect((await quittance(['approvals', 'deny', approval])).code).toBe(0);
+      const { code, err } = await ended;
+      expect([code, err]).toEqual([4, expect.stringContaining('Money moved: no')]);
+    });
+
+    test('Ctrl-C says what holds, and the repeat of the command goes on with the same approval', async () => {
+      const first = await waiting('Mainz');
+      first.child.kill('SIGINT');
+      const { code, err } = await first.ended;
+      expect([code, err]).toEqual([130, expect.stringContaining(`approval ${first.approval} stays open`)]);
+      expect(err).toContain('Money moved: no');
+      const second = await waiting('Mainz');
+      expect(second.approval).toBe(first.approval);
+    });
   });
 });
 

@@ -4,7 +4,8 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { MOST_WINDOW_SECONDS } from '../../../sdk/src/pay/base/rules.ts';
 import { payingFetch, type Receipt, receiptOf, type Usage, usageOf } from '../../../sdk/src/pay/main.ts';
 import { type Context, contextOf } from '../context.ts';
-import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
+import { FailedError, InterruptedError, NotSignedInError, RefusedError } from '../errors.ts';
+import { AGAIN } from '../failure.ts';
 import { type Io, styled, withProgress } from '../io.ts';
 import { createPaymentFiles } from '../payment-files.ts';
 import { requestOf } from '../request.ts';
@@ -13,7 +14,8 @@ import { countOption } from '../text/numbers.ts';
 import { receiptFields } from '../text/receipt-fields.ts';
 import { plain } from '../text/text.ts';
 import { microOption } from '../text/usdc.ts';
-import { watchPayments } from '../watching.ts';
+import { type Watching, watchPayments } from '../watching.ts';
+import { untilPaid } from './pay-waiting.ts';
 
 const DEFAULT_MAX = '1.00';
 
@@ -26,6 +28,7 @@ type Options = {
   max: string;
   maxWindow: string;
   key?: string;
+  wait?: true;
 };
 
 /** The credential that pays, and the part of it that names its payments. */
@@ -110,6 +113,12 @@ const refuseStatus = (response: Response): void => {
   if (response.status >= 400) throw new FailedError(`the server answered ${response.status}`);
 };
 
+/** What holds after Ctrl-C. */
+const interrupted = ({ isPaying }: Pick<Watching, 'isPaying'>): InterruptedError =>
+  isPaying()
+    ? new InterruptedError('interrupted; the payment may have been made', AGAIN, 'unknown')
+    : new InterruptedError('interrupted; nothing was paid', null, 'no');
+
 const pay = async (context: Context, address: string, options: Options): Promise<void> => {
   const { io, url, environment } = context;
   const maxAmount = BigInt(microOption(options.max, '--max'));
@@ -125,16 +134,20 @@ const pay = async (context: Context, address: string, options: Options): Promise
     maxWindowSeconds,
     store: files.store,
   });
-  try {
-    const response = await withProgress(io, `Calling ${new URL(target).host} …`, () =>
+  const call = () =>
+    withProgress(io, `Calling ${new URL(target).host} …`, () =>
       fetching(target, {
         ...init,
+        signal: io.signal,
         ...(options.key === undefined ? {} : { paymentKey: options.key }),
       }),
     );
+  try {
+    const response = await (options.wait === true ? untilPaid(context, call) : call());
     await show(context, response, options);
     refuseStatus(response);
   } catch (error) {
+    if (io.signal.aborted) throw error instanceof InterruptedError ? error : interrupted(watching);
     // Of an error of fetch. The errors of a payment say themselves what became of it.
     if (error instanceof TypeError)
       Object.assign(error, { moneyMoved: watching.isPaying() ? 'unknown' : 'no' });
@@ -167,6 +180,7 @@ export const addPay = (program: Command, io: Io): void => {
       'let a vendor that is paid for what was used hold the money at most this long',
       String(MOST_WINDOW_SECONDS),
     )
+    .option('--wait', 'wait until the owner has approved the payment, and until its outcome is known')
     .option('--key <id>', 'your id of this purchase: all calls with it pay once until it is delivered')
     .action((url: string, _options, command: Command) =>
       pay(contextOf(io, command), url, command.opts<Options>()),

@@ -13,7 +13,7 @@ import {
   type QuoteClaims,
   WindowTooLongError,
 } from '../../../sdk/src/pay/main.ts';
-import { FailedError, NotSignedInError, RefusedError, UsageError } from '../errors.ts';
+import { FailedError, InterruptedError, NotSignedInError, RefusedError, UsageError } from '../errors.ts';
 import { failureLines, failureOf } from '../failure.ts';
 import { EXIT_CODES, exitCodeOf } from './exit-codes.ts';
 
@@ -39,6 +39,7 @@ test.each([
   ['no answer to a payment', new NoAnswerError('x'), 5],
   ['no answer to a read', new NoAnswerError('x', { moves: false }), 1],
   ['an unknown id', refusal('not_found'), 1],
+  ['Ctrl-C', new InterruptedError('x', null, 'no'), 130],
   ['any other failure', new FailedError('x'), 1],
   ['an error of the program', new TypeError('x'), 1],
 ])('%s ends with its code', (_name, error, code) => {

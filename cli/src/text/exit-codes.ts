@@ -6,7 +6,7 @@ import {
   PaymentDeclinedError,
   PaymentOpenError,
 } from '../../../sdk/src/pay/main.ts';
-import { NotSignedInError, RefusedError, UsageError } from '../errors.ts';
+import { InterruptedError, NotSignedInError, RefusedError, UsageError } from '../errors.ts';
 
 /** What the exit code of every command says. */
 export const EXIT_CODES = {
@@ -18,6 +18,7 @@ export const EXIT_CODES = {
   unknown: [5, 'the outcome of the payment is unknown; repeat the same command, which cannot pay twice'],
   not_delivered: [6, 'the payment was made, and the vendor has not delivered'],
   approval: [7, 'the owner must approve the payment first; then repeat the same command'],
+  interrupted: [130, 'interrupted by Ctrl-C; `pay` says what holds'],
 } as const satisfies Record<string, readonly [number, string]>;
 
 type Name = keyof typeof EXIT_CODES;
@@ -33,6 +34,7 @@ const ofApiError = (error: ApiError): Name => {
 const nameOf = (error: unknown): Name => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 'ok' : 'usage';
   if (error instanceof UsageError) return 'usage';
+  if (error instanceof InterruptedError) return 'interrupted';
   if (error instanceof NotSignedInError) return 'not_signed_in';
   if (error instanceof PaymentUndecidedError || error instanceof PaymentOpenError) return 'unknown';
   if (error instanceof NotDeliveredError) return 'not_delivered';
