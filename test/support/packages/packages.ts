@@ -69,8 +69,13 @@ const make = async (folder: string): Promise<void> => {
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(sources, 'node_modules'));
   for (const name of NAMES) await npm(['pack', path.join(sources, name), '--pack-destination', folder]);
   rmSync(sources, { recursive: true });
-  // The command's only package, from this tree: it is installed without a network.
-  await npm(['pack', path.join(ROOT, 'node_modules/commander'), '--ignore-scripts']);
+  // What the command depends on, from this tree: it is installed without a network.
+  const ofCommand = Object.keys(
+    (JSON.parse(readFileSync(path.join(ROOT, 'cli/package.json'), 'utf8')) as { dependencies: object })
+      .dependencies,
+  );
+  for (const name of ofCommand)
+    await npm(['pack', path.join(ROOT, 'node_modules', name), '--ignore-scripts']);
 
   const tarballs = globSync('*.tgz', { cwd: folder });
   const install = async (name: Name, more: string[], how: string) => {
@@ -83,7 +88,11 @@ const make = async (folder: string): Promise<void> => {
     await npm(['install', how, ...own.map((file) => `../${file}`)], project);
   };
   await install('sdk', [], '--offline');
-  await install('cli', ['commander-'], '--offline');
+  await install(
+    'cli',
+    ofCommand.map((name) => `${name}-`),
+    '--offline',
+  );
   await Promise.all((['mcp', 'gate'] as const).map((name) => install(name, [], '--prefer-offline')));
 };
 
