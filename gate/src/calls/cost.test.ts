@@ -55,6 +55,29 @@ describe('a buyer who does not read', () => {
   });
 });
 
+test('the upstream of a stream of events learns at once that its buyer has left, who may ask once more', async () => {
+  const heard: PromiseWithResolvers<void>[] = [];
+  const { url, gate, lines, pay } = await start((_request, response) => {
+    const gone = Promise.withResolvers<void>();
+    heard.push(gone);
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    response.once('close', () => gone.resolve());
+  });
+  const headers = pay();
+  const sent = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  for (const run of [0, 1]) {
+    const socket = connect(gate.port, '127.0.0.1');
+    socket.write(`GET /report HTTP/1.1\r\nhost: a\r\n${sent.join('')}\r\n`);
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.destroy();
+    // Within the 5 s of a test. An answer that has an end is read on for 30 s.
+    await heard[run]!.promise;
+    await waitUntil(() => lines.filter(({ reason }) => reason === 'client_disconnected').length === run + 1);
+  }
+  expect((await get(`${url}/report`, headers)).text).toContain('"reason":"spent"');
+  expect(heard).toHaveLength(2);
+});
+
 test('a call that may run again costs a unit unless its upstream fails, also if its buyer leaves', async () => {
   const prepaid = { units: 3, ahead: 3, replay: false };
   const { url, gate, api, upstream, lines } = await start(

@@ -3,7 +3,7 @@ import { createFirstPart } from '../ground/metered.ts';
 import type { Cost, Priced } from './cost.ts';
 import { answerTrailers } from './headers.ts';
 
-/** How long a paid answer is read on for a buyer who has disconnected. */
+/** How long a paid answer that has an end is read on for a buyer who has disconnected. */
 const GRACE_MS = 30_000;
 /** A reader who has held an answer up for longer in all may have caused its upstream to give up. */
 const HELD_UP_MS = 1000;
@@ -23,6 +23,10 @@ const createReader = (response: ServerResponse) => {
     hasHeldUp: (): boolean => response.writableNeedDrain || heldMs > HELD_UP_MS,
   };
 };
+
+/** An answer without an end of its own, so its upstream must learn at once that nobody reads it. */
+const isEvents = ({ headers }: IncomingMessage): boolean =>
+  /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 
 type Passing = Priced & { response: ServerResponse };
 /** `whole`: the answer has reached its end. `gone`: its client has left. `broken`: its upstream. */
@@ -59,9 +63,10 @@ const createSending = (
   let isGone = false;
   let grace: NodeJS.Timeout | undefined;
   const leave = () => {
-    if (isKept && bytes <= storedBytes) return answer.resume();
+    const isShort = bytes <= storedBytes;
+    if (isKept && isShort && !isEvents(answer)) return answer.resume();
     // Of any other one its end has decided.
-    if (isKept) void cost.end('delivered');
+    if (isKept) void cost.end(isShort ? 'gone' : 'delivered');
     return answer.destroy();
   };
   response.on('drain', () => answer.resume());
