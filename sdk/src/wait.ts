@@ -23,11 +23,18 @@ export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener('abort', abort, { once: true });
   });
 
-/** Runs something later. In Node the timer does not keep the process alive. */
-export const later = (ms: number, run: () => void): void => {
+/**
+ * Runs something later. In Node the timer does not keep the process alive.
+ * @returns cancels it
+ */
+export const later = (ms: number, run: () => void): (() => void) => {
   const timer: unknown = setTimeout(run, ms);
   (timer as { unref?: () => void }).unref?.();
+  return () => clearTimeout(timer as number);
 };
 
 /** A pause in the background, which does not keep the process alive. */
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => later(ms, resolve));
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    later(ms, resolve);
+  });

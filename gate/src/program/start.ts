@@ -19,11 +19,16 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { NO_TRACING } from '../telemetry/tracing.ts';
 import { createListener, startOperations } from './server.ts';
 
-/** Errors of calls and of the configuration. What became of a call is in its own line. */
+/**
+ * Errors of calls and of the configuration, and how authorizations have ended. What became of a
+ * call is in its own line.
+ */
 const logEvents =
   (log: GateLog) =>
   ({ event, ...fields }: PaywallEvent): void => {
     if (event === 'error') log.error(fields, 'the paywall reports an error');
+    else if (event === 'captured' || event === 'released')
+      log.info({ event, ...fields }, 'an authorization has ended');
     else if (event === 'refused' && fields.reason === 'vendor_configuration')
       log.error(fields, 'the settings are wrong, and buyers cannot pay');
   };

@@ -244,6 +244,7 @@ export const startVendorApi = async () => {
       usages: new Map(),
       status: 'authorized',
       isAtRisk: false,
+      endedAt: null,
     } as const;
     const ids = { service_id: serviceId, quote_id, extensions: new Map() };
     const held: Held = { ...ids, scope, mode: 'usage', max, endsAt: Date.now() + 3_600_000, ...fresh };

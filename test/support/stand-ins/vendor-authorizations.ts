@@ -15,6 +15,7 @@ export type Held = {
   /** The wallet no longer covers it. */
   isAtRisk: boolean;
   endsAt: number;
+  endedAt: string | null;
   /** The quote that it has paid. */
   quote_id: string;
   /** What was added to its ceiling, by the attempt that added it. */
@@ -25,7 +26,7 @@ const MOST_EXTENSIONS = 20;
 
 const FEE = 10_000n;
 
-const shown = ({ mode, max, used, status, isAtRisk, endsAt }: Held) => ({
+const shown = ({ mode, max, used, status, isAtRisk, endsAt, endedAt }: Held) => ({
   mode,
   max_amount: String(max),
   used: String(used),
@@ -34,7 +35,7 @@ const shown = ({ mode, max, used, status, isAtRisk, endsAt }: Held) => ({
   least_capture: String(FEE + 1n),
   capture_ends_at: new Date(endsAt).toISOString(),
   at_risk_at: isAtRisk ? new Date().toISOString() : null,
-  voided_at: null,
+  voided_at: status === 'voided' ? endedAt : null,
 });
 
 type Use = { usage_id: string; amount: string };
@@ -63,6 +64,7 @@ const capture = (held: Held, asked: unknown): Scripted => {
     return refusal(409, 'usage_exceeds_authorization');
   if (amount <= FEE) return refusal(409, 'capture_below_fee');
   held.status = 'captured';
+  held.endedAt ??= new Date().toISOString();
   held.captured ??= amount;
   return {
     status: 200,
@@ -73,6 +75,7 @@ const capture = (held: Held, asked: unknown): Scripted => {
 const voided = (held: Held, discard: unknown): Scripted => {
   if (held.status === 'captured' || (held.used > 0n && discard !== true)) return refusal(409, 'conflict');
   held.status = 'voided';
+  held.endedAt ??= new Date().toISOString();
   return { status: 200, body: { status: 'voided', used: String(held.used) } };
 };
 
@@ -97,6 +100,8 @@ export const onAuthorization = (held: Held, action: string, body: Record<string,
             service_id: held.service_id,
             scope: held.scope,
             quote_amount: String(held.captured ?? held.max),
+            fee_amount: String(FEE),
+            redeemed_at: held.endedAt,
           },
           status: held.status === 'captured' ? 'redeemed' : held.status,
           chain_status: 'none',

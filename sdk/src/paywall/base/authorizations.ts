@@ -5,6 +5,7 @@ import type { Output } from '../../types.ts';
 import { pause } from '../../wait.ts';
 import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
 import { type Ended, eventOf } from './ended.ts';
+import { createEndWatch } from './ended-by-api.ts';
 import { freshReads } from './fresh-reads.ts';
 import type { PaywallEvent } from './log.ts';
 import type { StopReason } from './meter.ts';
@@ -78,7 +79,13 @@ const createCalls = () => {
   };
 };
 
-type Deps = { client: Client; onError: (error: unknown) => void; onEnd: (event: PaywallEvent) => void };
+type Deps = {
+  client: Client;
+  /** Whether no other process serves the same authorizations. */
+  isAlone: boolean;
+  onError: (error: unknown) => void;
+  onEnd: (event: PaywallEvent) => void;
+};
 
 /** Calls of the API about authorizations, within its limits. */
 const createApi = ({ client }: Pick<Deps, 'client'>) => {
@@ -114,11 +121,18 @@ type Use = Pick<Required<Ending>, 'isAllReported'> & {
   refresh: () => Promise<void>;
 };
 
+/** Something else has ended it: the API, another process, or its window. */
+type EndedElsewhere = 'elsewhere';
+
 /**
  * Captures what was reported, or releases what is held if that is nothing or below the fee.
  * Nothing is released while another process may have use to report: the window's end decides then.
  */
-const endOnce = async (api: Api, id: string, { used, refresh, isAllReported }: Use): Promise<Ended> => {
+const endOnce = async (
+  api: Api,
+  id: string,
+  { used, refresh, isAllReported }: Use,
+): Promise<Ended | EndedElsewhere> => {
   if (used() === 0n && (await isAllReported())) {
     try {
       await api.void(id, false);
@@ -132,17 +146,16 @@ const endOnce = async (api: Api, id: string, { used, refresh, isAllReported }: U
     const { captured_amount, fee_amount } = await api.capture(id);
     return { paid: captured_amount, fee: fee_amount };
   } catch (error) {
-    // Another process has ended it, or its window.
-    if (codeOf(error) === 'authorization_closed') return null;
+    if (codeOf(error) === 'authorization_closed') return 'elsewhere';
     // Nobody gets what does not exceed the fee, so the buyer's money need not wait for the window.
     if (codeOf(error) !== 'capture_below_fee') throw error;
     if (!(await isAllReported())) await refresh();
-    return (await isAllReported()) ? { unpaid: (await api.void(id, true)).used } : null;
+    return (await isAllReported()) ? { unpaid: (await api.void(id, true)).used } : 'elsewhere';
   }
 };
 
 /** Repeats `endOnce` until the API has decided, or its own job ends the authorization. */
-const end = async (api: Api, id: string, use: Use, endsAt: number): Promise<Ended> => {
+const end = async (api: Api, id: string, use: Use, endsAt: number): Promise<Ended | EndedElsewhere> => {
   for (let tries = 0; ; tries += 1) {
     try {
       return await endOnce(api, id, use);
@@ -178,9 +191,7 @@ type Context = {
   api: Api;
   /** The flushes of those with use that is not reported yet. */
   unreported: Map<string, () => Promise<boolean>>;
-  onError: (error: unknown) => void;
-  onEnd: (event: PaywallEvent) => void;
-};
+} & Pick<Deps, 'isAlone' | 'onError' | 'onEnd'>;
 
 const isAtRisk = async (api: Api, id: string): Promise<boolean> => {
   const found = await api.verify(id).catch(() => null);
@@ -216,11 +227,16 @@ const createFigures = (
 const createAuthorization = (
   { settlement_id, settlement_token }: Ids,
   authorization: NonNullable<Verified['authorization']>,
-  { api, unreported, onError, onEnd }: Context,
+  { api, unreported, isAlone, onError, onEnd }: Context,
 ) => {
   const endsAt = Date.parse(authorization.capture_ends_at);
   const [servesUntil, calls] = [endsAt - marginOf(endsAt - Date.now()), createCalls()];
   const { reported, ...figures } = createFigures(api, settlement_id, authorization);
+  const watch = createEndWatch(settlement_id, endsAt, {
+    read: () => api.verify(settlement_id),
+    isAlone,
+    onEnd,
+  });
   let stopped: StopReason | null = null;
   let ending: Promise<void> | null = null;
   const retire = (): void => {
@@ -232,8 +248,8 @@ const createAuthorization = (
     while (!(await reports.flush())) await pause(PAUSE_MS);
     if (others !== undefined) await until(endsAt, others, onError);
     const ended = await end(api, settlement_id, { ...figures, isAllReported }, endsAt);
-    const event = eventOf(ended, settlement_id, authorization.least_capture);
-    if (event !== null) onEnd(event);
+    if (ended === 'elsewhere') watch.tellByApi(false);
+    else watch.ended(eventOf(ended, settlement_id, authorization.least_capture));
   };
 
   /** Stops its calls, with the reason that only a read of it shows. */
@@ -241,6 +257,7 @@ const createAuthorization = (
     retire();
     unreported.delete(settlement_id);
     if (error.code !== 'authorization_closed') onError(error);
+    else watch.tellByApi(true);
     if (await isAtRisk(api, settlement_id)) stopped = 'at_risk';
     calls.stopAll(stopped ?? 'closed');
   };
@@ -263,6 +280,7 @@ const createAuthorization = (
     add: (amountMicro: bigint): void => {
       unreported.set(settlement_id, reports.flush);
       reports.add(amountMicro);
+      watch.used();
     },
     calls,
     /** True while a call runs, or has use that is not reported yet. */
@@ -286,7 +304,7 @@ const createAuthorization = (
 export type Authorization = ReturnType<typeof createAuthorization>;
 
 /** The authorizations that this process serves. */
-export const createAuthorizations = ({ client, onError, onEnd }: Deps) => {
+export const createAuthorizations = ({ client, ...told }: Deps) => {
   const api = createApi({ client });
   const known = boundedMap<Authorization>(MAX_KNOWN);
   const unreported: Context['unreported'] = new Map();
@@ -304,12 +322,7 @@ export const createAuthorizations = ({ client, onError, onEnd }: Deps) => {
     const verified = await api.verify(ids.settlement_id);
     const refusal = refusalOf(verified, extend);
     if (refusal !== null) return refusal;
-    const authorization = createAuthorization(ids, verified.authorization!, {
-      api,
-      unreported,
-      onError,
-      onEnd,
-    });
+    const authorization = createAuthorization(ids, verified.authorization!, { api, unreported, ...told });
     known.set(ids.settlement_id, authorization);
     return authorization;
   };

@@ -5,7 +5,7 @@ import { BELOW_FEE, HIGH_FEE, type PaywallEvent } from './log.ts';
 
 /**
  * How an authorization has ended, in micro-units: what was captured of it and the fee of that, or
- * what was used and nobody pays. Null: unused, or ended by another process.
+ * what was used and nobody pays. Null: unused.
  */
 export type Ended = { paid: string; fee: string } | { unpaid: string } | null;
 

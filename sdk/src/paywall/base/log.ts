@@ -86,8 +86,11 @@ export const CONFIGURATION = 'vendor_configuration';
 /** The reasons of ends of authorizations that pay little or nothing: the fee takes it. */
 export const [BELOW_FEE, HIGH_FEE] = ['below_fee', 'high_fee'] as const;
 
+/** The reason of an end that its vendor has not asked for. */
+export const ENDED_BY_API = 'ended_by_api';
+
 /** What the console prints, because its vendor has to know or to change it. */
-const PRINTED = new Set<string | undefined>([CONFIGURATION, BELOW_FEE, HIGH_FEE]);
+const PRINTED = new Set<string | undefined>([CONFIGURATION, BELOW_FEE, HIGH_FEE, ENDED_BY_API]);
 
 /** The same line is printed once in this time, because every request may cause it. */
 const REPEAT_MS = 60_000;
@@ -96,7 +99,7 @@ const MAX_LINES = 100;
 /**
  * The log of a paywall without one of its own. It prints what the vendor has to change, because a
  * buyer gets only a code: errors of calls and of the store, faults of the configuration, and
- * authorizations of which the fee takes all or much.
+ * authorizations that the API has ended, or of which the fee takes all or much.
  */
 export const consoleLog = (): Log => {
   const printed = boundedMap<number>(MAX_LINES);

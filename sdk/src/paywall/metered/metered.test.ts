@@ -6,7 +6,7 @@ import {
   startVendorApi,
   type VendorApi,
 } from '../../../../test/support/stand-ins/vendor-api.ts';
-import { type MeteredRoute, memoryStore, meterOf, type PaywallOptions } from '../main.ts';
+import { type MeteredRoute, memoryStore, meterOf, type PaywallEvent, type PaywallOptions } from '../main.ts';
 
 const RESOURCE = `${PUBLIC_URL}/chat`;
 let api: VendorApi;
@@ -247,6 +247,28 @@ describe('a tab', () => {
       return status === 402 && JSON.parse(text).details.reason === 'authorization_at_risk';
     });
     expect(held.used).toBe(500n);
+  });
+
+  test('a tab that the API has ended is one line of the log, with what was captured', async () => {
+    const lines: PaywallEvent[] = [];
+    const { ask, paywall } = sell(route, undefined, { log: (event) => lines.push(event) });
+    const { headers, held } = open();
+    for (const call of ['a', 'b']) await ask(headers, call);
+    await paywall.close();
+    Object.assign(held, {
+      status: 'captured',
+      captured: held.used + 99_000n,
+      endedAt: new Date().toISOString(),
+    });
+    await ask(headers, 'c');
+    await paywall.close();
+    const about = () => lines.filter(({ payment_id }) => payment_id === headers['x-settlement-id']);
+    const ended = () => about().filter(({ reason }) => reason === 'ended_by_api');
+    await waitUntil(() => ended().length > 0);
+    await ask(headers, 'd');
+    expect(ended()).toMatchObject([
+      { event: 'captured', message: expect.stringContaining('0.10 USDC captured') },
+    ]);
   });
 
   test('replicas share what is left, and one of them captures it', async () => {

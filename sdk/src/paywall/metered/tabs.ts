@@ -36,7 +36,7 @@ const createMarks = (store: PaywallStore, onError: (error: unknown) => void) => 
     const found = await store.get(markOf(key));
     await store.compareAndSet(markOf(key), found, String(Date.now()), MARKED_MS);
   };
-  const beat = (key: string, authorization: Authorization): void =>
+  const beat = (key: string, authorization: Authorization): void => {
     later(BEAT_MS, () => {
       if (!authorization.isBusy() || Date.now() > authorization.endsAt) {
         beating.delete(key);
@@ -45,6 +45,7 @@ const createMarks = (store: PaywallStore, onError: (error: unknown) => void) => 
       mark(key).catch(onError);
       beat(key, authorization);
     });
+  };
   return {
     begin: (key: string, authorization: Authorization): void => {
       if (beating.has(key)) return;

@@ -14,7 +14,7 @@ import { hintOf } from '../base/hint.ts';
 import type { Incoming } from '../base/incoming.ts';
 import { CONFIGURATION, type Log } from '../base/log.ts';
 import { unpayingOf } from '../base/metered-route.ts';
-import type { PaywallStore } from '../base/store.ts';
+import { isInMemory, type PaywallStore } from '../base/store.ts';
 import { createThrottle, WaitingError } from '../base/throttle.ts';
 import { createQuotes, type Quotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
@@ -197,7 +197,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
   const readSettlement = createReader(settings);
   const statusReads = createThrottle();
   const settlementOf = createSettlements(client, serviceId);
-  const authorizations = createAuthorizations({ client, onError, onEnd: log });
+  const authorizations = createAuthorizations({ client, isAlone: isInMemory(store), onError, onEnd: log });
   const quotes = createQuotes({
     // A hash, because an address can be longer than a store's key.
     nameOf: (bill) => hexHash(utf8(JSON.stringify([serviceId, ...termsOf(bill)]))),
