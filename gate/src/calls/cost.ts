@@ -25,10 +25,10 @@ export type Priced = {
  * `whole`: the answer was passed whole, and the paywall has ended its delivery by the status.
  * `delivered`: the buyer has what was paid for without a whole answer: a switched connection, more
  * than can be stored before the buyer left, or an answer that broke after its reader had held it
- * up. `left`: the buyer of a metered answer has left, and owes what was delivered. `gone`: the buyer
- * of a stream of events at a fixed price has left, and may ask for it once more, as with the SDK.
- * Any other answer is read on for a repeat. `failed`: no answer came, or the upstream or the gate
- * has broken it off.
+ * up. `left`: the buyer of a metered answer has left, and owes what was delivered. `gone`: the
+ * buyer of a stream of events at a fixed price has left, and may ask for it once more, as with the
+ * SDK. Any other answer is read on for a repeat. `failed`: no answer came, or the upstream or the
+ * gate has broken it off.
  */
 type Ending = 'whole' | 'delivered' | 'left' | 'gone' | 'failed';
 

@@ -4,8 +4,7 @@ import { ApiError, NoAnswerError } from '../../errors.ts';
 import type { Output } from '../../types.ts';
 import { pause } from '../../wait.ts';
 import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
-import { type Ended, eventOf } from './ended.ts';
-import { createEndWatch } from './ended-by-api.ts';
+import { createEndWatch, type Ended, type EndWatch, eventOf } from './ended.ts';
 import { freshReads } from './fresh-reads.ts';
 import type { PaywallEvent } from './log.ts';
 import type { StopReason } from './meter.ts';
@@ -224,6 +223,31 @@ const createFigures = (
   };
 };
 
+type Finishing = {
+  id: string;
+  endsAt: number;
+  calls: ReturnType<typeof createCalls>;
+  reports: Pick<ReturnType<typeof createUsageReports>, 'flush'>;
+  figures: Omit<Use, 'isAllReported'>;
+  leastCapture: string;
+  watch: EndWatch;
+};
+
+/** Ends an authorization once its calls have ended, here and in other processes. */
+const finish = async (
+  { api, onError }: Pick<Context, 'api' | 'onError'>,
+  { id, endsAt, calls, reports, figures, leastCapture, watch }: Finishing,
+  { before, others, isAllReported = async () => true }: Ending,
+): Promise<void> => {
+  if (before !== undefined) await until(endsAt, before, onError);
+  while (calls.count() > 0) await calls.next();
+  while (!(await reports.flush())) await pause(PAUSE_MS);
+  if (others !== undefined) await until(endsAt, others, onError);
+  const ended = await end(api, id, { ...figures, isAllReported }, endsAt);
+  if (ended === 'elsewhere') watch.logByApi(false);
+  else watch.ended(eventOf(ended, id, leastCapture));
+};
+
 const createAuthorization = (
   { settlement_id, settlement_token }: Ids,
   authorization: NonNullable<Verified['authorization']>,
@@ -242,22 +266,12 @@ const createAuthorization = (
   const retire = (): void => {
     stopped ??= 'closed';
   };
-  const finish = async ({ before, others, isAllReported = async () => true }: Ending): Promise<void> => {
-    if (before !== undefined) await until(endsAt, before, onError);
-    while (calls.count() > 0) await calls.next();
-    while (!(await reports.flush())) await pause(PAUSE_MS);
-    if (others !== undefined) await until(endsAt, others, onError);
-    const ended = await end(api, settlement_id, { ...figures, isAllReported }, endsAt);
-    if (ended === 'elsewhere') watch.tellByApi(false);
-    else watch.ended(eventOf(ended, settlement_id, authorization.least_capture));
-  };
-
   /** Stops its calls, with the reason that only a read of it shows. */
   const stopAfter = async (error: ApiError): Promise<void> => {
     retire();
     unreported.delete(settlement_id);
     if (error.code !== 'authorization_closed') onError(error);
-    else watch.tellByApi(true);
+    else watch.logByApi(true);
     if (await isAtRisk(api, settlement_id)) stopped = 'at_risk';
     calls.stopAll(stopped ?? 'closed');
   };
@@ -269,6 +283,8 @@ const createAuthorization = (
     onRefused: (error) => void stopAfter(error),
     onError,
   });
+  const leastCapture = authorization.least_capture;
+  const finishing = { id: settlement_id, endsAt, calls, reports, figures, leastCapture, watch };
 
   return {
     id: settlement_id,
@@ -296,7 +312,7 @@ const createAuthorization = (
     /** Ends it once its calls have ended: captures what was used. */
     end: (reason: StopReason, steps: Ending = {}): Promise<void> => {
       stopped ??= reason;
-      ending ??= finish(steps).catch(onError);
+      ending ??= finish({ api, onError }, finishing, steps).catch(onError);
       return ending;
     },
   };
@@ -304,7 +320,7 @@ const createAuthorization = (
 export type Authorization = ReturnType<typeof createAuthorization>;
 
 /** The authorizations that this process serves. */
-export const createAuthorizations = ({ client, ...told }: Deps) => {
+export const createAuthorizations = ({ client, ...deps }: Deps) => {
   const api = createApi({ client });
   const known = boundedMap<Authorization>(MAX_KNOWN);
   const unreported: Context['unreported'] = new Map();
@@ -322,7 +338,7 @@ export const createAuthorizations = ({ client, ...told }: Deps) => {
     const verified = await api.verify(ids.settlement_id);
     const refusal = refusalOf(verified, extend);
     if (refusal !== null) return refusal;
-    const authorization = createAuthorization(ids, verified.authorization!, { api, unreported, ...told });
+    const authorization = createAuthorization(ids, verified.authorization!, { api, unreported, ...deps });
     known.set(ids.settlement_id, authorization);
     return authorization;
   };
