@@ -221,7 +221,7 @@ test('a payment of another protocol is known, and one without a record is an err
 
 test('an outgoing payment is open until its transaction is recorded, and known then', async () => {
   const [payer, vendor] = [await fixture.payer(5_000_000n), await fixture.payer(1n)];
-  const { keys, outside, land, admin } = fixture;
+  const { keys, outside, include, admin } = fixture;
   const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
   const [from, to] = [payer, vendor].map(({ owner }) => outside.tokenAccount(owner.publicKey));
   const settlementId = newId('stl');
@@ -240,7 +240,7 @@ test('an outgoing payment is open until its transaction is recorded, and known t
     `insert into settlement.outgoing_payees (settlement_id, ord, account_id, address, amount) values ($1, 1, $2, $3, $4)`,
     [settlementId, payer.account_id, vendor.owner.publicKey.toBase58(), `${GROSS}`],
   );
-  const tx_hash = await land(
+  const tx_hash = await include(
     [createTransferCheckedInstruction(from!, outside.mint, to!, authority.publicKey, GROSS, 6)],
     [keypairOf(keys.feePayer.secretKey), authority],
   );
@@ -266,7 +266,7 @@ test('a transfer by the owner is foreign and explains the drift', async () => {
   const { mint, tokenAccount } = fixture.outside;
   const [from, to] = [tokenAccount(payer.owner.publicKey), tokenAccount(other.publicKey)];
   const minter = keypairOf(fixture.keys.mintAuthority.secretKey);
-  const signature = await fixture.land(
+  const signature = await fixture.include(
     [
       createAssociatedTokenAccountIdempotentInstruction(minter.publicKey, to, other.publicKey, mint),
       createTransferCheckedInstruction(from, mint, to, payer.owner.publicKey, 300_000n, 6),
@@ -305,7 +305,7 @@ test('a recorded payment that is not on the chain is reported as missing, by nam
 test('a second transaction of one record is reported as doubled, by name, even if no table has it', async () => {
   const payer = await fixture.payer(5_000_000n);
   const { quote, settlement_id, tx_hash } = await paid(payer);
-  const { keys, outside, land } = fixture;
+  const { keys, outside, include } = fixture;
   const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
   const [from, to] = [outside.tokenAccount(payer.owner.publicKey), outside.tokenAccount(quote.payout)];
   const transfer = createTransferCheckedInstruction(
@@ -321,7 +321,7 @@ test('a second transaction of one record is reported as doubled, by name, even i
     isSigner: false,
     isWritable: false,
   });
-  const second = await land([transfer], [keypairOf(keys.feePayer.secretKey), authority]);
+  const second = await include([transfer], [keypairOf(keys.feePayer.secretKey), authority]);
   const { found, broken, reports } = await run();
   const doubled = found.filter(({ kind }) => kind === 'doubled');
   expect(doubled.map(({ account, amount }) => [account, amount])).toEqual(
@@ -339,10 +339,10 @@ test('a second transaction of one record is reported as doubled, by name, even i
 test('a transfer by our keys without a record is never reported as foreign', async () => {
   const payer = await fixture.payer(5_000_000n);
   const { quote } = await paid(payer);
-  const { keys, outside, land } = fixture;
+  const { keys, outside, include } = fixture;
   const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
   const [from, to] = [outside.tokenAccount(payer.owner.publicKey), outside.tokenAccount(quote.payout)];
-  await land(
+  await include(
     [createTransferCheckedInstruction(from, outside.mint, to, authority.publicKey, 5n, 6)],
     [keypairOf(keys.feePayer.secretKey), authority],
   );
@@ -355,13 +355,13 @@ test('a transfer by our keys without a record is never reported as foreign', asy
 test('a payment by the quote of an extension is reported, because an extension pays nothing', async () => {
   const payer = await fixture.payer(5_000_000n);
   const { extension, extensionId } = await capturedWithExtension(payer);
-  const { keys, outside, land } = fixture;
+  const { keys, outside, include } = fixture;
   const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
   const [from, to] = [outside.tokenAccount(payer.owner.publicKey), outside.tokenAccount(extension.payout)];
   const transfer = createTransferCheckedInstruction(from, outside.mint, to, authority.publicKey, 7n, 6);
   const reference = new PublicKey(referenceOf('test', extension.quote_id));
   transfer.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
-  await land([transfer], [keypairOf(keys.feePayer.secretKey), authority]);
+  await include([transfer], [keypairOf(keys.feePayer.secretKey), authority]);
   const [finding, ...others] = findingsOf(await run(), payer);
   expect(others).toEqual([]);
   expect(finding).toMatchObject({ kind: 'unrecorded', amount: -7n });

@@ -50,7 +50,7 @@ const redeem = ({ settlement_id, settlement_token }: Paid) =>
     body: { settlement_token },
   });
 /** A transaction that a user sends without the service. */
-const land = async (by: Keypair, ...instructions: TransactionInstruction[]) => {
+const include = async (by: Keypair, ...instructions: TransactionInstruction[]) => {
   const { connection } = chain;
   await connection.confirmTransaction(await connection.requestAirdrop(by.publicKey, LAMPORTS_PER_SOL));
   const { blockhash } = await connection.getLatestBlockhash();
@@ -107,7 +107,7 @@ test('a transfer that the owner broadcasts before the approval is paid once', as
   const order = { amount: 1_000_000n, to: payee.wallet.publicKey.toBase58() };
   const created = (await createWithdrawal(api, consumer.token, consumer.walletId, order)).body;
   const copy = Transaction.from(Buffer.from(signPrepared(created.transaction!, consumer.wallet), 'base64'));
-  await land(consumer.wallet, ...copy.instructions);
+  await include(consumer.wallet, ...copy.instructions);
   const approved = await approveWithdrawal(api, consumer.token, created, consumer.wallet);
   expect(approved.status).toBe(200);
   expect(await chain.balance(payee.wallet.publicKey)).toBe(1_000_000n);
@@ -155,7 +155,7 @@ test('the payer’s closed token account is created again by a refund, within th
   // Its owner has paid for this account, so the platform has not paid yet.
   const wallet = Keypair.generate();
   const own = chain.tokenAccount(wallet.publicKey);
-  await land(
+  await include(
     wallet,
     createAssociatedTokenAccountInstruction(wallet.publicKey, own, wallet.publicKey, chain.mint),
   );
@@ -165,7 +165,7 @@ test('the payer’s closed token account is created again by a refund, within th
   const { publicKey } = buyer.wallet;
   const account = chain.tokenAccount(publicKey);
   const left = await chain.balance(publicKey);
-  await land(
+  await include(
     buyer.wallet,
     ...(left > 0n
       ? [createTransferInstruction(account, chain.tokenAccount(vendors.payout.publicKey), publicKey, left)]

@@ -56,7 +56,7 @@ const exists = async ({ outside }: SubmitterFixture, owner: PublicKey): Promise<
 
 /** Empties and closes a token account. Its rent goes to the attacker. */
 const close = async (
-  { outside, keys, land }: SubmitterFixture,
+  { outside, keys, include }: SubmitterFixture,
   attacker: Attacker,
   owner: Keypair,
 ): Promise<void> => {
@@ -64,7 +64,7 @@ const close = async (
   const account = outside.tokenAccount(owner.publicKey);
   const balance = await outside.balance(owner.publicKey);
   const tokenAccount = keypairOf(keys.mintAuthority.secretKey);
-  await land(
+  await include(
     [
       ...(balance > 0n
         ? [createBurnCheckedInstruction(account, outside.mint, owner.publicKey, balance, 6)]

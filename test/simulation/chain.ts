@@ -119,7 +119,7 @@ export const createChain = (harness: Harness) => {
     return at !== undefined && blocks.length - 1 <= at + BLOCKHASH_BLOCKS;
   };
 
-  const land = (payment: Payment, block: Block) => {
+  const include = (payment: Payment, block: Block) => {
     if (includedBySignature.has(payment.signature) || !isAlive(payment)) return;
     const before = new Map<string, TokenAccount>();
     const copy = new Map<string, TokenAccount>();
@@ -164,7 +164,7 @@ export const createChain = (harness: Harness) => {
       if (pending.length === 0) continue;
       const due = pending.filter((one) => one.slot <= block.slot);
       pending = pending.filter((one) => one.slot > block.slot);
-      for (const { payment } of due) land(payment, block);
+      for (const { payment } of due) include(payment, block);
     }
   };
 

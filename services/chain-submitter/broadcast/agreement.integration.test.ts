@@ -104,7 +104,7 @@ test('rule 14: an error that every provider reports as final fails the payment',
   await chain.call('chain_fault');
   const account = outside.tokenAccount(payer.owner.publicKey);
   const feePayer = keypairOf(fixture.keys.mintAuthority.secretKey);
-  await fixture.land([createRevokeInstruction(account, payer.owner.publicKey)], [feePayer, payer.owner]);
+  await fixture.include([createRevokeInstruction(account, payer.owner.publicKey)], [feePayer, payer.owner]);
   await start();
   const { failure, slot } = await events.wait(job.settlement_id, 'failed');
   expect(failure?.code).toBe('delegation_inactive');

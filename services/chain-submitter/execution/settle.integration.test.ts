@@ -191,7 +191,7 @@ test('rule 15: another delegate on the wallet makes the delegation inactive', as
   const { outside } = fixture;
   const other = Keypair.generate().publicKey;
   const account = outside.tokenAccount(payer.owner.publicKey);
-  await fixture.land(
+  await fixture.include(
     [createApproveCheckedInstruction(account, outside.mint, other, payer.owner.publicKey, 9n, 6)],
     [keypairOf(fixture.keys.mintAuthority.secretKey), payer.owner],
   );

@@ -114,7 +114,7 @@ test('a fee payer that was replaced signs the payments that name it', async () =
   const from = keypairOf(keys.feePayer.secretKey);
   const lamports = 1_000_000_000;
   const funding = { fromPubkey: from.publicKey, toPubkey: current.publicKey, lamports };
-  await fixture.land([SystemProgram.transfer(funding)], [from]);
+  await fixture.include([SystemProgram.transfer(funding)], [from]);
   const FEE_PAYER_KEYS = `2:${bs58.encode(current.secretKey)},1:${keys.feePayer.secretKey}`;
   const service = await fixture.start({ FEE_PAYER_KEYS });
   const addresses = [current.publicKey.toBase58(), keys.feePayer.address];
@@ -137,7 +137,7 @@ test('a fee payer without lamports blames nobody, and the payment succeeds once 
   await expect(submit(payment)).rejects.toMatchObject({ code: 'service_unavailable' });
   const from = keypairOf(keys.feePayer.secretKey);
   const funding = { fromPubkey: from.publicKey, toPubkey: poor.publicKey, lamports: 1_000_000_000 };
-  await fixture.land([SystemProgram.transfer(funding)], [from]);
+  await fixture.include([SystemProgram.transfer(funding)], [from]);
   expect(reasonOf(await submit(payment))).toBe('submitted');
   await service.stop();
 }, 60_000);

@@ -65,7 +65,7 @@ test('a source that is emptied makes three payments fail, then its vendor receiv
   const { mint, tokenAccount } = fixture.outside;
   const [from, to] = [safe, buyer].map(({ owner }) => tokenAccount(owner.publicKey));
   const back = createTransferCheckedInstruction(from!, mint, to!, safe.owner.publicKey, PRICE, 6);
-  await fixture.land([back], [keypairOf(fixture.keys.mintAuthority.secretKey), safe.owner]);
+  await fixture.include([back], [keypairOf(fixture.keys.mintAuthority.secretKey), safe.owner]);
   expect(reasonOf(await submit(await signed(buyer)))).toBe('source_blocked');
   expect(reasonOf(await submit(await signed(other)))).toBe('budget_exhausted');
   // One that has paid goes on, with one payment at a time.

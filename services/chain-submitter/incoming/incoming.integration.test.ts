@@ -90,7 +90,7 @@ describe('checkIncoming', () => {
           publicKey,
           publicKey,
         );
-        await fixture.land([close], [minter(), buyer.owner]);
+        await fixture.include([close], [minter(), buyer.owner]);
         return payment;
       },
       'insufficient_funds',
@@ -248,7 +248,7 @@ describe('submitIncoming', () => {
     const approve = createApproveCheckedInstruction(
       ...([tokenAccount(owner), mint, delegate.publicKey, owner, 2n * PRICE, 6] as const),
     );
-    await fixture.land([approve], [minter(), buyer.owner]);
+    await fixture.include([approve], [minter(), buyer.owner]);
     const payments = await Promise.all([1, 2, 3].map(() => signed(buyer, { delegate })));
     const answers = await Promise.all(payments.map((payment) => submit(payment)));
     expect(answers.map(reasonOf).sort()).toEqual(['insufficient_funds', 'submitted', 'submitted']);

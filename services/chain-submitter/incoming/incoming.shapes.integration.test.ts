@@ -140,7 +140,7 @@ const feePayer = () => new PublicKey(fixture.keys.feePayer.address);
 const thiefsAccount = async () => {
   const [{ publicKey }, lamports] = [Keypair.generate(), 1_000_000];
   const fromPubkey = minter().publicKey;
-  await fixture.land([SystemProgram.transfer({ fromPubkey, toPubkey: publicKey, lamports })], [minter()]);
+  await fixture.include([SystemProgram.transfer({ fromPubkey, toPubkey: publicKey, lamports })], [minter()]);
   return publicKey;
 };
 type Tables = { inTable?: PublicKey; tables?: AddressLookupTableAccount[] };
@@ -157,7 +157,7 @@ test('the thief of the next tests takes lamports of our fee payer, if it gets it
   const balance = async () =>
     (await fixture.chain.call<Balance>('getBalance', to.toBase58(), { commitment: 'confirmed' })).value;
   const before = await balance();
-  await fixture.land([steal(to, feePayer())], [keypairOf(fixture.keys.feePayer.secretKey)]);
+  await fixture.include([steal(to, feePayer())], [keypairOf(fixture.keys.feePayer.secretKey)]);
   expect(await balance()).toBe(before + STOLEN);
   // Without it, the chain refuses the call for exactly that reason.
   const { message } = (await check(await withThief(null))) as { message: string };
@@ -302,7 +302,7 @@ describe('refused', () => {
         const [from, reference] = [await wallet(PRICE), Keypair.generate().publicKey];
         const { publicKey } = minter();
         const lamports = 1_000_000;
-        await fixture.land(
+        await fixture.include(
           [SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: reference, lamports })],
           [minter()],
         );
@@ -321,7 +321,7 @@ describe('refused', () => {
     const [payment, id] = [await byWallet(from), newId('stl')];
     expect(reasonOf(await check(payment))).toBe('accepted');
     const other = await fixture.payer(1n);
-    await fixture.land([from.pay(other.owner.publicKey, PRICE)], [minter(), from.holder]);
+    await fixture.include([from.pay(other.owner.publicKey, PRICE)], [minter(), from.holder]);
     expect(reasonOf(await submit(payment, id))).toBe('insufficient_funds');
     expect(await countSigned(id)).toBe(0);
   });

@@ -72,7 +72,7 @@ const emptied = async ({ owner }: Payer): Promise<void> => {
   const [from, to] = [owner.publicKey, vendor.owner.publicKey].map((key) => tokenAccount(key));
   const left = await fixture.outside.balance(owner.publicKey);
   const moving = createTransferCheckedInstruction(from!, mint, to!, owner.publicKey, left, 6);
-  await fixture.land([moving], [keypairOf(fixture.keys.mintAuthority.secretKey), owner]);
+  await fixture.include([moving], [keypairOf(fixture.keys.mintAuthority.secretKey), owner]);
 };
 
 describe('while the service runs', () => {
@@ -180,7 +180,7 @@ describe('while the service runs', () => {
     const rich = await fixture.payer(PRICE);
     const [from, to] = [rich, buyer].map(({ owner }) => tokenAccount(owner.publicKey));
     const back = createTransferCheckedInstruction(from!, mint, to!, rich.owner.publicKey, PRICE, 6);
-    await fixture.land([back], [keypairOf(fixture.keys.mintAuthority.secretKey), rich.owner]);
+    await fixture.include([back], [keypairOf(fixture.keys.mintAuthority.secretKey), rich.owner]);
     expect(reasonOf(await submit(await asked(buyer)))).toBe('source_blocked');
     expect(reasonOf(await submit(await signed(buyer)))).toBe('source_blocked');
   }, 60_000);

@@ -322,7 +322,7 @@ test('when a payer’s or a vendor’s tenth is used up, the payment waits unsig
 
 test('the platform creates the token account of an address once, even if more transfers were prepared or the account was closed', async () => {
   await start();
-  const { land, keys, outside } = fixture;
+  const { include, keys, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const fresh = Keypair.generate();
   const [one, two, other] = [
@@ -337,7 +337,7 @@ test('the platform creates the token account of an address once, even if more tr
   const back = await prepare({ ...payer, owner: fresh }, payer.owner.publicKey, 1n);
   await submit(back);
   await fixture.events.wait(back.id, 'confirmed');
-  await land([createCloseAccountInstruction(account, minter.publicKey, fresh.publicKey)], [minter, fresh]);
+  await include([createCloseAccountInstruction(account, minter.publicKey, fresh.publicKey)], [minter, fresh]);
   expect(await codeOf(submit(two))).toBe('conflict');
   expect(await codeOf(submit(other))).toBe('conflict');
   expect(await outside.connection.getAccountInfo(account)).toBeNull();

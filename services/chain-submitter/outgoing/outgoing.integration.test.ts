@@ -131,7 +131,7 @@ describe('signOutgoing', () => {
       async () => {
         const { owner } = await fixture.payer(PRICE);
         const account = fixture.outside.tokenAccount(owner.publicKey);
-        await fixture.land([createRevokeInstruction(account, owner.publicKey)], [minter(), owner]);
+        await fixture.include([createRevokeInstruction(account, owner.publicKey)], [minter(), owner]);
         return { owner: owner.publicKey.toBase58() };
       },
       'delegation_inactive',
@@ -258,7 +258,7 @@ describe('the watcher', () => {
     const input = inputOf(buyer);
     const answer = await sign(input);
     const account = fixture.outside.tokenAccount(buyer.owner.publicKey);
-    await fixture.land([createRevokeInstruction(account, buyer.owner.publicKey)], [minter(), buyer.owner]);
+    await fixture.include([createRevokeInstruction(account, buyer.owner.publicKey)], [minter(), buyer.owner]);
     const tx_hash = await submit(answer);
     const failed = await fixture.events.wait(input.settlement_id, 'failed');
     expect(failed).toMatchObject({ tx_hash, failure: { code: 'payment_failed' } });

@@ -82,7 +82,7 @@ test('a transaction of the payer under the reference is no capture', async () =>
   const reference = new PublicKey(referenceOf('test', own.quote_id));
   net.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
   const fee = pay(tokenAccount(new PublicKey(fixture.keys.feeWallet.address)), 10_000n);
-  await fixture.land([net, fee], [keypairOf(fixture.keys.mintAuthority.secretKey), payer.owner]);
+  await fixture.include([net, fee], [keypairOf(fixture.keys.mintAuthority.secretKey), payer.owner]);
   expect(await find(own, payer)).toBeNull();
   expect(await find(quote, payer)).toBeNull();
 });

@@ -72,7 +72,7 @@ test('a transaction with the reference that makes other transfers is not a payme
   );
   const reference = new PublicKey(referenceOf('test', quote.quote_id));
   dust.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
-  await fixture.land([dust], [keypairOf(fixture.keys.mintAuthority.secretKey), payer.owner]);
+  await fixture.include([dust], [keypairOf(fixture.keys.mintAuthority.secretKey), payer.owner]);
   expect(await find(quote.quote_token, payer)).toEqual({ paid: false, owner: null });
 });
 

@@ -58,7 +58,7 @@ test('a transfer is unknown while a fork may remove it, then observed with its p
   const { owner, minter, source, send } = await treasury();
   const [to, other] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
   await pause(true);
-  const hash = await fixture.land([...send(other, 3n), ...send(to, 5n), ...send(to, 7n)], [minter, owner]);
+  const hash = await fixture.include([...send(other, 3n), ...send(to, 5n), ...send(to, 7n)], [minter, owner]);
   expect(await observe(hash, to)).toEqual({ status: 'unknown', transfers: [] });
   await pause(false);
   expect(await final(hash, to)).toEqual({
@@ -76,7 +76,7 @@ test('a confirmed transfer that a fork removes is never observed', async () => {
   const { owner, minter, send } = await treasury();
   const to = Keypair.generate().publicKey;
   await pause(true);
-  const hash = await fixture.land(send(to, 5n), [minter, owner]);
+  const hash = await fixture.include(send(to, 5n), [minter, owner]);
   const { lost } = await fixture.chain.call<{ lost: string[] }>('chain_fork', 8);
   expect(lost).toContain(hash);
   await fixture.chain.call('chain_advance', FINAL_SLOTS);
@@ -85,7 +85,7 @@ test('a confirmed transfer that a fork removes is never observed', async () => {
 
 test('an amount that was minted into a wallet is not a transfer', async () => {
   const { owner, minter, source, mint } = await treasury();
-  const hash = await fixture.land([createMintToInstruction(mint, source, minter.publicKey, 9n)], [minter]);
+  const hash = await fixture.include([createMintToInstruction(mint, source, minter.publicKey, 9n)], [minter]);
   expect(await final(hash, owner.publicKey)).toEqual({ status: 'finalized', transfers: [] });
 });
 
@@ -93,7 +93,7 @@ test('a transaction without a transfer to the wallet', async () => {
   const { minter } = await treasury();
   const nobody = Keypair.generate().publicKey;
   const pay = SystemProgram.transfer({ fromPubkey: minter.publicKey, toPubkey: nobody, lamports: 1_000_000 });
-  const hash = await fixture.land([pay], [minter]);
+  const hash = await fixture.include([pay], [minter]);
   expect(await final(hash, nobody)).toEqual({ status: 'finalized', transfers: [] });
 });
 

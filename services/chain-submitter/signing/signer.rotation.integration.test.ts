@@ -29,7 +29,7 @@ beforeAll(async () => {
   const from = keypairOf(fixture.keys.feePayer.secretKey);
   const lamports = 1_000_000_000;
   const funding = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: next.publicKey, lamports });
-  await fixture.land([funding], [from]);
+  await fixture.include([funding], [from]);
 }, 60_000);
 afterAll(() => fixture.stop());
 

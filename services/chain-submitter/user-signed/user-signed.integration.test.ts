@@ -197,7 +197,7 @@ test('rule 12: a copy that the owner broadcasts at their own cost is adopted, an
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
-  const own = await fixture.land(instructionsOf(prepared.transaction), [minter(), payer.owner]);
+  const own = await fixture.include(instructionsOf(prepared.transaction), [minter(), payer.owner]);
   expect(await submit(prepared)).toEqual({ tx_hash: own });
   expect((await fixture.events.wait(prepared.id, 'finalized')).tx_hash).toBe(own);
   expect(await submit(prepared)).toEqual({ tx_hash: own });
@@ -209,7 +209,10 @@ test('a transaction of a stranger with the reference that did not move the money
   const payee = await fixture.payer(1n);
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
   const transfer = instructionsOf(prepared.transaction).at(-1)!;
-  await fixture.land([withData(transfer, (data) => data.writeBigUInt64LE(1n, 1))], [minter(), payer.owner]);
+  await fixture.include(
+    [withData(transfer, (data) => data.writeBigUInt64LE(1n, 1))],
+    [minter(), payer.owner],
+  );
   await submit(prepared);
   await fixture.events.wait(prepared.id, 'confirmed');
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_002n);
@@ -236,7 +239,7 @@ test('a balance that is too small is reported before the owner signs, and one th
   expect(await codeOf(prepare(payer, payee.owner.publicKey, 2_000_001n))).toBe('insufficient_funds');
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
   const account = (owner: PublicKey) => fixture.outside.tokenAccount(owner);
-  await fixture.land(
+  await fixture.include(
     [
       createTransferInstruction(
         account(payer.owner.publicKey),
@@ -268,7 +271,7 @@ test('the platform pays for at most three token accounts, and for none of them a
   const [from, to] = [first.publicKey, payer.owner.publicKey].map((owner) =>
     fixture.outside.tokenAccount(owner),
   );
-  await fixture.land(
+  await fixture.include(
     [
       createTransferInstruction(from!, to!, first.publicKey, 1_000_000n),
       createCloseAccountInstruction(from!, first.publicKey, first.publicKey),
