@@ -97,6 +97,15 @@ test('the SDK is independent: it imports its files and no package', () => {
   expect({ dependencies, peerDependencies }).toEqual({});
 });
 
+test('the gate uses the SDK as an adapter of somebody else does: by its public entries', () => {
+  const gate = sources.filter((file) => file.startsWith('gate/src/') && !isTest(file));
+  const ENTRIES = /^sdk\/src\/(main|paywall\/(main|adapter|dialects\/(x402|mpp)))\.ts$/;
+  const isEntry = (_file: string, imported: string) =>
+    !imported.startsWith('sdk/src/') || ENTRIES.test(imported);
+  expect(gate).toContain('gate/src/calls/gate.ts');
+  expect(offences(gate, isEntry)).toEqual([]);
+});
+
 test('the console uses the system by the SDK only: besides it, it imports its files and packages of its page', () => {
   const page = sources.filter((file) => file.startsWith('console/src/') && !isTest(file));
   expect(page).toContain('console/src/main.tsx');

@@ -1,10 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { headerOf } from '../../../sdk/src/paywall/adapters/node.ts';
-import { IN_PROGRESS, refuse } from '../../../sdk/src/paywall/base/answers.ts';
-import type { Incoming } from '../../../sdk/src/paywall/base/incoming.ts';
-import type { PaywallStore } from '../../../sdk/src/paywall/base/store.ts';
-import type { Admission } from '../../../sdk/src/paywall/entry/admission.ts';
-import type { Paywall } from '../../../sdk/src/paywall/entry/paywall.ts';
+import { type Admission, headerOf, IN_PROGRESS, refuse } from '../../../sdk/src/paywall/adapter.ts';
+import type { Incoming, Paywall, PaywallStore } from '../../../sdk/src/paywall/main.ts';
 import { hasBody, unreadBody } from '../ground/request-body.ts';
 import { faultOf, HEADER_FAULT, type RequestFault } from '../ground/request-fault.ts';
 import type { Route, Router } from '../ground/routes.ts';

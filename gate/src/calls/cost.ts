@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isDelivered } from '../../../sdk/src/paywall/base/answers.ts';
-import type { Admission } from '../../../sdk/src/paywall/entry/admission.ts';
+import { type Admission, isDelivered } from '../../../sdk/src/paywall/adapter.ts';
 import { type AnswerPrice, charge, rememberAnswer } from '../ground/metered.ts';
 import type { FreeCall } from './free-calls.ts';
 

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { captureNode } from '../../../sdk/src/paywall/adapters/node.ts';
+import { captureNode } from '../../../sdk/src/paywall/adapter.ts';
 import { hasBody, type RequestBody } from '../ground/request-body.ts';
 import { refuseWith } from './answers.ts';
 import { type Cost, createCost, type Priced } from './cost.ts';

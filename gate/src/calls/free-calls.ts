@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RETURN_PARAMETER } from '../../../sdk/src/payment-page.ts';
+import { RETURN_PARAMETER } from '../../../sdk/src/paywall/adapter.ts';
 import { addressGroup, parseAddress } from '../../../shared/lib/chain/address.ts';
 import type { FreeCounters } from '../ground/free-counters.ts';
 import type { FreeQuota, Route } from '../ground/routes.ts';

@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { headerOf } from '../../../sdk/src/paywall/adapters/node.ts';
-import { unavailable } from '../../../sdk/src/paywall/base/answers.ts';
-import type { Incoming } from '../../../sdk/src/paywall/base/incoming.ts';
-import type { Admission } from '../../../sdk/src/paywall/entry/admission.ts';
-import type { Paywall } from '../../../sdk/src/paywall/entry/paywall.ts';
+import { type Admission, headerOf, unavailable } from '../../../sdk/src/paywall/adapter.ts';
+import type { Incoming, Paywall } from '../../../sdk/src/paywall/main.ts';
 import {
   endSlowBody,
   type HeldBytes,

@@ -1,5 +1,4 @@
-import { boundedMap } from '../../../sdk/src/bounded-map.ts';
-import { ANSWER_HEADERS, PAYMENT_HEADERS } from '../../../sdk/src/pay/base/dialects.ts';
+import { ANSWER_HEADERS, boundedMap, PAYMENT_HEADERS } from '../../../sdk/src/paywall/adapter.ts';
 
 /**
  * Which headers pass. Lists are flat, as Node reads and writes them: name, value, name, value. So

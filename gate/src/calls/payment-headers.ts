@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { PaywallPayment } from '../../../sdk/src/paywall/base/payment.ts';
+import type { PaywallPayment } from '../../../sdk/src/paywall/main.ts';
 
 /**
  * What the upstream learns of a payment. With a secret it is also signed as a JWT (HS256), which

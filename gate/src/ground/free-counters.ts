@@ -1,5 +1,5 @@
-import { boundedMap } from '../../../sdk/src/bounded-map.ts';
-import type { PaywallStore } from '../../../sdk/src/paywall/base/store.ts';
+import { boundedMap } from '../../../sdk/src/paywall/adapter.ts';
+import type { PaywallStore } from '../../../sdk/src/paywall/main.ts';
 
 /** Counts the free calls of callers, each number down to zero. */
 export type FreeCounters = {

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { microOf, typedFault } from '../../../sdk/src/amounts.ts';
-import { MeterStoppedError } from '../../../sdk/src/paywall/base/meter.ts';
-import type { MeteredResult } from '../../../sdk/src/paywall/base/metered-route.ts';
-import type { Admission } from '../../../sdk/src/paywall/entry/admission.ts';
+import { type Admission, microOf, typedFault } from '../../../sdk/src/paywall/adapter.ts';
+import { type MeteredResult, MeterStoppedError } from '../../../sdk/src/paywall/main.ts';
 
 /** Metered routes: what a call costs by the answer of the upstream (docs/guides/metered.md). */
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ESCAPED_SLASH, readPath } from '../../../sdk/src/paywall/base/path.ts';
-import type { PaidRoute } from '../../../sdk/src/paywall/base/route.ts';
+import { ESCAPED_SLASH, readPath } from '../../../sdk/src/paywall/adapter.ts';
+import type { PaidRoute } from '../../../sdk/src/paywall/main.ts';
 import type { AnswerPrice } from './metered.ts';
 
 /** The first calls of a caller to a priced route pass unpaid, in each window. */

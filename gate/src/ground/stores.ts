@@ -1,4 +1,4 @@
-import { memoryStore, type PaywallStore } from '../../../sdk/src/paywall/base/store.ts';
+import { memoryStore, type PaywallStore } from '../../../sdk/src/paywall/main.ts';
 import { type FreeCounters, memoryCounters, sharedCounters } from './free-counters.ts';
 
 /** The state that gates share: what is paid and delivered, and the quotes. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { microOf, typedFault } from '../../../sdk/src/amounts.ts';
+import { microOf, typedFault } from '../../../sdk/src/paywall/adapter.ts';
 
 /**
  * The values of a gate's settings. Scalars are read as text, so that a price is never a float. The

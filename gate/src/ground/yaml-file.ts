@@ -1,6 +1,6 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
-import { nearest } from '../../../sdk/src/generated/nearest.ts';
+import { nearest } from '../../../sdk/src/paywall/adapter.ts';
 
 /** A mistake in settings, with the place where it was made. */
 export class SettingsError extends Error {}

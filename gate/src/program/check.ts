@@ -1,10 +1,14 @@
 import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import { resourceOf } from '../../../sdk/src/checks/resource.ts';
-import { createTokenVerifier } from '../../../sdk/src/checks/tokens.ts';
-import { createClient } from '../../../sdk/src/client.ts';
-import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { isMetered, meteredBillOf, unpayingOf } from '../../../sdk/src/paywall/base/metered-route.ts';
+import { createClient } from '../../../sdk/src/main.ts';
+import {
+  createTokenVerifier,
+  displayUsdc,
+  isMetered,
+  meteredBillOf,
+  resourceOf,
+  unpayingOf,
+} from '../../../sdk/src/paywall/adapter.ts';
 import { DECLINE_HEADER } from '../calls/headers.ts';
 import { createRouter, type Router, type RouteSettings, routeOf } from '../ground/routes.ts';
 import type { Settings } from '../settings/settings.ts';

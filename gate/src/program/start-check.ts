@@ -1,8 +1,5 @@
-import { createClient } from '../../../sdk/src/client.ts';
-import { ApiError, NoAnswerError } from '../../../sdk/src/errors.ts';
-import { ConfigurationError } from '../../../sdk/src/paywall/base/configuration.ts';
-import { isMetered } from '../../../sdk/src/paywall/base/metered-route.ts';
-import { checkVendor } from '../../../sdk/src/paywall/entry/start-check.ts';
+import { ApiError, createClient, NoAnswerError } from '../../../sdk/src/main.ts';
+import { ConfigurationError, checkVendor, isMetered } from '../../../sdk/src/paywall/adapter.ts';
 import { SettingsError } from '../ground/yaml-file.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { GateLog } from '../telemetry/call-log.ts';

@@ -1,9 +1,7 @@
-import type { PaywallEvent } from '../../../sdk/src/paywall/base/log.ts';
-import { checkRoute } from '../../../sdk/src/paywall/base/route.ts';
+import { checkRoute } from '../../../sdk/src/paywall/adapter.ts';
 import { mpp } from '../../../sdk/src/paywall/dialects/mpp.ts';
 import { x402 } from '../../../sdk/src/paywall/dialects/x402.ts';
-import type { Paywall } from '../../../sdk/src/paywall/entry/paywall.ts';
-import { createPaywall } from '../../../sdk/src/paywall/main.ts';
+import { createPaywall, type Paywall, type PaywallEvent } from '../../../sdk/src/paywall/main.ts';
 import type { Decider } from '../calls/authorize.ts';
 import { createFreeCalls } from '../calls/free-calls.ts';
 import type { Gate } from '../calls/gate.ts';

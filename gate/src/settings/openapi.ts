@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { plainUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { USDC_MINTS } from '../../../sdk/src/pay/outgoing/mpp-offers.ts';
+import { plainUsdc, USDC_MINTS } from '../../../sdk/src/paywall/adapter.ts';
 import { matchFault } from '../ground/routes.ts';
 import { readYaml, SettingsError, type YamlFile } from '../ground/yaml-file.ts';
 import { Route } from './route-settings.ts';

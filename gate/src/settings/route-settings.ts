@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
-import type { MeteredRoute } from '../../../sdk/src/paywall/base/metered-route.ts';
-import type { FixedRoute } from '../../../sdk/src/paywall/base/route.ts';
+import type { FixedRoute, MeteredRoute } from '../../../sdk/src/paywall/main.ts';
 import { type AnswerPrice, priceFunction } from '../ground/metered.ts';
 import { matchFault, type RouteSettings, slashInFault } from '../ground/routes.ts';
 import { check, durationFrom, flag, HeaderName, Price, text, whole } from '../ground/values.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { nearest } from '../../../sdk/src/generated/nearest.ts';
+import { nearest } from '../../../sdk/src/paywall/adapter.ts';
 import type { Hosts } from '../ground/request-fault.ts';
 import type { RouteSettings } from '../ground/routes.ts';
 import { SettingsError } from '../ground/yaml-file.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Fetch } from '../../../sdk/src/transport.ts';
+import type { Fetch } from '../../../sdk/src/main.ts';
 import type { CallRecord } from './call-log.ts';
 
 /** The request to the upstream as a span. */

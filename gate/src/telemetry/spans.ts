@@ -15,7 +15,7 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { envDetector, resourceFromAttributes, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import type { Fetch } from '../../../sdk/src/transport.ts';
+import type { Fetch } from '../../../sdk/src/main.ts';
 import type { CallRecord, GateLog } from './call-log.ts';
 import type { CallSpan, Tracing, UpstreamSpan } from './call-span.ts';
 
