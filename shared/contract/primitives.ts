@@ -245,6 +245,9 @@ export type RawBody = z.infer<typeof RawBody>;
 
 /** Fields that several objects share. */
 export const createdAt = Timestamp.describe('When it was created');
+export const confirmedAtOrNull = Timestamp.nullable().describe(
+  'When the payment was first seen confirmed on chain: its time in the books. Null: not yet',
+);
 export const quoteAmount = MicroUsdc.describe('What the payer pays');
 export const feeAmount = MicroUsdcOrZero.meta({
   description: 'What the platform gets of it',

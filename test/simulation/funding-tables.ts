@@ -65,7 +65,14 @@ export const createFundingTables = (harness: Harness) => {
     const transfer = { amount: 0n, destination_address: '', destination_token_account: '', tx_hash: null };
     refunds.set(given.refund_id, {
       ...{ ...empty, ...transfer, ...given, failure_code: null, failure_message: null },
-      ...{ status: 'new', generation: 0, slot: null, progressedAt: now(), isReleased: false },
+      ...{
+        status: 'new',
+        generation: 0,
+        slot: null,
+        confirmed_at: null,
+        progressedAt: now(),
+        isReleased: false,
+      },
     });
     harness.trace('refunds', `${given.refund_id} of ${given.settlement_id} begins`);
     return [];
@@ -86,6 +93,7 @@ export const createFundingTables = (harness: Harness) => {
     Object.assign(row, { generation, failure_code: code, failure_message: message });
     row.tx_hash = txHash ?? row.tx_hash;
     row.slot = slot ?? row.slot;
+    row.confirmed_at ??= slot === null ? null : appNow();
     return [row];
   };
 
@@ -171,12 +179,16 @@ export const createFundingTables = (harness: Harness) => {
     model<{ id: string }>(/from \(\s*select 'dev_fund' as type/, 'id', ({ id }) => {
       const row = refunds.get(id);
       if (row === undefined || row.slot === null || row.tx_hash === null) return [];
-      const { amount, tx_hash, service_id, delegate_id, created_at, status } = row;
+      const { amount, tx_hash, service_id, delegate_id, confirmed_at, status } = row;
       const shown = status === 'finalized' ? status : status === 'failed' ? 'reversed' : 'confirmed';
       return [
         {
           ...{ type: 'refund', object_id: id, status: shown, tx_hash, amount, service_id, delegate_id },
-          ...{ from_account_id: row.vendor_account_id, to_account_id: row.payer_account_id, created_at },
+          ...{
+            from_account_id: row.vendor_account_id,
+            to_account_id: row.payer_account_id,
+            created_at: confirmed_at,
+          },
         },
       ];
     }),

@@ -53,6 +53,17 @@ export type Items<T> = {
 };
 type Page<T> = { data: readonly T[]; next_cursor: string | null };
 
+/** A list that is there as a whole, for `Table`. */
+export const wholeList = <T>(data: readonly T[]): Items<T> => ({
+  data,
+  error: null,
+  isPending: false,
+  hasMore: false,
+  more: () => undefined,
+  isLoadingMore: false,
+  again: () => undefined,
+});
+
 /**
  * Reads a list page by page, for `Table`: `useItems(['deposits'], (client, cursor, options) =>
  * client.funding.listDeposits({ cursor }, options))`.

@@ -11,7 +11,7 @@ import {
   type Settlement,
 } from './sales-figures.ts';
 import { useServices } from './select-service.tsx';
-import type { Refund } from './settlement-history.ts';
+import { isRefunded, type Refund } from './settlement-history.ts';
 
 /**
  * Reads sales. The API has no sums of them, so all sales of the period are read and summed here.
@@ -176,17 +176,15 @@ export const useAllServices = () => {
   return { services: services.data, isKnown };
 };
 
-/** The confirmed refunds since a moment. Null while unknown. */
+/** The confirmed refunds that the account has made of what was created since a moment. Null while unknown. */
 export const useRefunds = (since: number): readonly Refund[] | null => {
   const refunds = useItems(
     ['refunds', 'given'],
-    (client, cursor, options) => client.funding.listRefunds({ cursor, limit: PAGE }, options),
+    (client, cursor, options) => client.funding.listRefunds({ role: 'vendor', cursor, limit: PAGE }, options),
     { every: BODY_MS },
   );
   const isKnown = useBackTo(refunds, since, MAX_PAGES);
-  return isKnown
-    ? refunds.data.filter(({ status }) => status === 'confirmed' || status === 'finalized')
-    : null;
+  return isKnown ? refunds.data.filter(isRefunded) : null;
 };
 
 /** What was refunded of each payment. */

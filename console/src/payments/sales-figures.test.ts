@@ -4,7 +4,6 @@ import {
   findSales,
   funnelOf,
   isPaid,
-  itemOf,
   joinSales,
   movedOf,
   percent,
@@ -240,11 +239,6 @@ test('a payment moves what was captured, and nothing before, and has the name of
   expect(moved({ ...tab, status: 'redeemed' })).toBe(15_000n);
   for (const status of ['authorized', 'capturing', 'voided', 'merged'] as const)
     expect(moved({ ...tab, status })).toBe(0n);
-  const link = { resource: 'https://pay', payment_link: { title: 'Ticket for the harbour tour' } };
-  expect(itemOf({ scope: link })).toBe('Ticket for the harbour tour');
-  expect(itemOf({ scope: { resource: 'https://shop/report' } })).toBe('https://shop/report');
-  expect(itemOf({ scope: null, resource: '/weather' })).toBe('/weather');
-  expect(itemOf({ scope: { resource: 7 } })).toBe(null);
 });
 
 test('an extension is no sale of its own: the capture of what it extended is counted once', () => {

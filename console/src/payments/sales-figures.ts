@@ -1,3 +1,4 @@
+import { itemOf } from '../../../sdk/src/item.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import { isFromServer } from './own-quotes.ts';
 import { isOutgoingRail } from './rail.ts';
@@ -76,13 +77,6 @@ export const hasHighFee = ({ authorization, quote_amount, fee_amount }: Settleme
 /** What the vendor keeps of a payment, after its fee, also one that is billed, and refunds. */
 export const keptOf = ({ net_amount, accrued_fee }: Settlement, refunded: bigint): bigint =>
   BigInt(net_amount) - BigInt(accrued_fee ?? 0) - refunded;
-
-/** What is sold: the title of a payment link, or the address. Null: the quote does not say. */
-export const itemOf = ({ scope, resource }: Pick<Settlement, 'scope' | 'resource'>): string | null => {
-  const link = scope?.payment_link as { title?: unknown } | undefined;
-  const named = [link?.title, scope?.resource, resource].find((text) => typeof text === 'string');
-  return (named as string | undefined) ?? null;
-};
 
 /** Whether a sale is a quote that nobody has paid. */
 export const isUnpaidQuote = ({ stage }: Sale): boolean => stage === 'quoted' || stage === 'unpaid';
@@ -165,9 +159,9 @@ type Funnel = {
 };
 
 /**
- * How many sales with a quote of the vendor's server reached which stage. A reversed payment does
- * not count as paid. The quote of an extension is part of the sale whose ceiling it extends. The
- * console's own quotes are no sales.
+ * How many sales with a quote for buyers reached which stage. A reversed payment does not count as
+ * paid. The quote of an extension is part of the sale whose ceiling it extends. The console's own
+ * quotes, and those that only try a price, are no sales.
  */
 export const funnelOf = (sales: readonly Sale[]): Funnel => {
   const stages = sales

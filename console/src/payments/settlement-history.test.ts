@@ -44,6 +44,7 @@ const refund = (status: Refund['status'], amount: string, minute = 30): Refund =
   tx_hash: null,
   failure: null,
   created_at: at(minute),
+  confirmed_at: null,
   pending_until: at(59),
   reason: null,
 });

@@ -77,13 +77,15 @@ export const storyOf = (
 /** A refund in any other state has used its part of the net amount, or may still use it. */
 const GAVE_BACK: readonly Refund['status'][] = ['failed', 'cancelled', 'expired'];
 const MOVED: readonly Refund['status'][] = ['confirmed', 'finalized'];
+/** Whether the money of a refund has moved. */
+export const isRefunded = ({ status }: Pick<Refund, 'status'>): boolean => MOVED.includes(status);
 
 /**
  * Parts of the net amount in micro-units: refunded, reserved for refunds, and left for another one.
  */
 export const refundsOf = (net: bigint, refunds: readonly Refund[]) => {
   const sum = (of: readonly Refund[]) => of.reduce((all, { amount }) => all + BigInt(amount), 0n);
-  const refunded = sum(refunds.filter(({ status }) => MOVED.includes(status)));
+  const refunded = sum(refunds.filter(isRefunded));
   const reserved = sum(refunds.filter(({ status }) => !GAVE_BACK.includes(status))) - refunded;
   return { refunded, reserved, left: net - refunded - reserved };
 };

@@ -146,7 +146,7 @@ export interface Operations {
     submitRefund(input: Input<'funding.submitRefund'>, options?: CallOptions): Answer<'funding.submitRefund'>;
     /** Cancel a refund that was not submitted. Final. The reserved part of the settlement is released. `POST /v1/refunds/:refund_id/cancel`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     cancelRefund(input: Input<'funding.cancelRefund'>, options?: CallOptions): Answer<'funding.cancelRefund'>;
-    /** List refunds. A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives. `GET /v1/refunds`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** List refunds. A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives, or with `role` one of both. `GET /v1/refunds`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listRefunds(input?: Input<'funding.listRefunds'>, options?: CallOptions): Listing<'funding.listRefunds'>;
     /** Get a refund `GET /v1/refunds/:refund_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getRefund(input: Input<'funding.getRefund'>, options?: CallOptions): Answer<'funding.getRefund'>;
@@ -350,7 +350,7 @@ export const OPERATIONS = {
     createRefund: {"method":"POST","path":"/v1/refunds","body":true,"keyed":true,"timeoutSeconds":10},
     submitRefund: {"method":"POST","path":"/v1/refunds/:refund_id/submit","body":true,"moves":true,"timeoutSeconds":29},
     cancelRefund: {"method":"POST","path":"/v1/refunds/:refund_id/cancel"},
-    listRefunds: {"method":"GET","path":"/v1/refunds","query":["cursor","limit","settlement_id","status"],"list":true},
+    listRefunds: {"method":"GET","path":"/v1/refunds","query":["cursor","limit","settlement_id","status","role"],"list":true},
     getRefund: {"method":"GET","path":"/v1/refunds/:refund_id"},
   },
   identity: {

@@ -505,6 +505,8 @@ export interface operations {
       settlement_id?: SettlementId;
       /** Only refunds of this status */
       status?: RefundStatus;
+      /** vendor: only refunds that the account makes. payer: only those that it receives. For an access token */
+      role?: "payer" | "vendor";
     };
     output: RefundPage;
   };
@@ -3101,6 +3103,8 @@ export type Refund = {
     failure: Failure | null;
     /** @description When it was created */
     created_at: Timestamp;
+    /** @description When the payment was first seen confirmed on chain: its time in the books. Null: not yet */
+    confirmed_at: Timestamp | null;
     /** @description Until then it can be signed and submitted. Afterwards it is expired */
     pending_until: Timestamp;
     /**
@@ -3391,6 +3395,8 @@ export type Settlement = {
     superseded_tx_hashes: TransactionHash[];
     /** @description When it was created */
     created_at: Timestamp;
+    /** @description When the payment was first seen confirmed on chain: its time in the books. Null: not yet */
+    confirmed_at: Timestamp | null;
     /** @description Until when the vendor can redeem it. Null: not paid yet */
     redeem_expires_at: Timestamp | null;
     /** @description When the vendor redeemed it. Null: not redeemed */
@@ -4800,6 +4806,8 @@ export type Withdrawal = {
     failure: Failure | null;
     /** @description When it was created */
     created_at: Timestamp;
+    /** @description When the payment was first seen confirmed on chain: its time in the books. Null: not yet */
+    confirmed_at: Timestamp | null;
     /** @description Until then it can be signed and submitted. Afterwards it is expired */
     pending_until: Timestamp;
 };

@@ -88,6 +88,8 @@ create table withdrawals (
   generation integer not null default 0,
   tx_hash text,
   slot bigint,
+  -- When its transfer was first seen confirmed. Kept when a fork removes it.
+  confirmed_at timestamptz,
   failure_code text,
   failure_message text,
   created_at timestamptz not null,
@@ -125,6 +127,8 @@ create table refunds (
   generation integer not null default 0,
   tx_hash text,
   slot bigint,
+  -- When its transfer was first seen confirmed. Kept when a fork removes it.
+  confirmed_at timestamptz,
   failure_code text,
   failure_message text,
   -- When the reservation at settlement was released.

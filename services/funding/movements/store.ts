@@ -22,19 +22,19 @@ export type MovementRow = z.infer<typeof Row>;
 const status = sql.fragment`case status when 'finalized' then 'finalized' when 'failed' then 'reversed' else 'confirmed' end`;
 
 /**
- * Every transfer that was ever confirmed, of all kinds. Its time is the time of the request, which
- * is seconds or minutes before the confirmation. A deposit may take days, so its time is the time
- * at which its transfer was observed.
+ * Every transfer that was ever confirmed, of all kinds. Its time is that of its first confirmation:
+ * a refund waits a day for its signature, and a deposit may take days. Test funds have the time of
+ * their request, a moment before.
  */
 const movements = sql.fragment`
   select 'dev_fund' as type, fund_id as object_id, ${status} as status, tx_hash, amount,
     null::text as from_account_id, account_id as to_account_id, null::uuid as service_id, null::text as delegate_id, created_at
   from dev_funds where slot is not null and tx_hash is not null
   union all
-  select 'withdrawal', withdrawal_id, ${status}, tx_hash, amount, account_id, null, null, null, created_at
+  select 'withdrawal', withdrawal_id, ${status}, tx_hash, amount, account_id, null, null, null, confirmed_at
   from withdrawals where slot is not null and tx_hash is not null
   union all
-  select 'refund', refund_id, ${status}, tx_hash, amount, vendor_account_id, payer_account_id, service_id, delegate_id, created_at
+  select 'refund', refund_id, ${status}, tx_hash, amount, vendor_account_id, payer_account_id, service_id, delegate_id, confirmed_at
   from refunds where slot is not null and tx_hash is not null
   union all
   select 'deposit', deposit_id, 'finalized', tx_hash, amount, null, account_id, null, null, completed_at

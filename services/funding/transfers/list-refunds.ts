@@ -1,3 +1,4 @@
+import { invalid } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -12,7 +13,10 @@ export const listRefunds = (deps: {
   cursorKeys: readonly Buffer[];
 }): Handler<typeof funding.operations.listRefunds> =>
   listHandler(deps, 'refunds', {
-    scope: (filters, caller) => ({ ...filters, scope: readScope(caller) }),
+    scope: ({ role, ...filters }, caller) => {
+      if (role !== undefined && caller.kind !== 'jwt') throw invalid('role', 'is a filter for a JWT only');
+      return { ...filters, scope: readScope(caller, role) };
+    },
     rows: refunds.listRefunds,
     place: (row) => row.refund_id,
     show: (rows) => rows.map(showRefund),

@@ -42,12 +42,13 @@ export const transferShape = <W extends string>(waiting: W) => ({
   failure_code: z.string().nullable(),
   failure_message: z.string().nullable(),
   created_at: z.number(),
+  confirmed_at: z.number().nullable(),
   pending_until: z.number(),
   // Computed when the row is read: a transfer is expired before the sweep has recorded it.
   elapsed: z.boolean(),
 });
 export const transferColumns = sql.fragment`amount, destination_address, destination_token_account, status, tx_hash,
-  failure_code, failure_message, created_at, pending_until, pending_until <= app_now() as elapsed`;
+  failure_code, failure_message, created_at, confirmed_at, pending_until, pending_until <= app_now() as elapsed`;
 
 /**
  * Narrows a list to one status, as it is shown: a transfer is expired before the sweep records it.
@@ -61,7 +62,7 @@ export const andStatusIs = (kind: TransferKind, status: string | undefined) =>
 /**
  * Records the progress of a transfer, unless later progress is recorded. The slot is that of the
  * last confirmation, which distinguishes a failure after a confirmation from a transfer that never
- * happened.
+ * happened. The time is that of the first one, so that a transfer stays in its month of the books.
  * @returns whether the transfer changed
  */
 export const transitionTransfer = async (
@@ -79,6 +80,7 @@ export const transitionTransfer = async (
   const { rowCount } = await db.query(sql.typeAlias('void')`
     update ${table} set status = ${state.after(status)}, generation = ${generation},
       tx_hash = coalesce(${tx_hash}, tx_hash), slot = coalesce(${includedSlot}::bigint, slot),
+      confirmed_at = coalesce(confirmed_at, ${includedSlot === null ? sql.fragment`null` : sql.fragment`app_now()`}),
       failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
       progressed_at = app_now()
     where ${id} = ${object_id} and generation <= ${generation} and ${state.allows(status)}`);

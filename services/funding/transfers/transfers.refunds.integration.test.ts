@@ -19,6 +19,7 @@ type Refund = {
   amount: string;
   tx_hash: string | null;
   created_at: string;
+  confirmed_at: string | null;
   pending_until: string;
   transaction?: string;
   expires_at?: string;
@@ -267,6 +268,35 @@ test('a payment that a fork removes before the refund is submitted is not refund
   ]);
   await chain('finalized');
   expect((await submit(refund)).status).toBe('confirmed');
+});
+
+test('a refund has the time of its first confirmation, however long it waited', async () => {
+  const settlement_id = await fixture.paid(ada, vendor);
+  const refund = await create(settlement_id);
+  expect(refund.confirmed_at).toBeNull();
+  const confirmed = await fixture.database.withClock('2 hours', () => submit(refund));
+  const waited = Date.parse(confirmed.confirmed_at!) - Date.parse(refund.created_at);
+  expect(waited).toBeGreaterThan(3_600_000);
+  await fixture.database.withClock('3 hours', () =>
+    fixture.chain.publishProgress('refundProgressed', refund.refund_id, 'finalized', confirmed.tx_hash!),
+  );
+  const finalized = await waitFor(
+    () => get(refund),
+    ({ status }) => status === 'finalized',
+  );
+  expect(finalized.confirmed_at).toBe(confirmed.confirmed_at);
+});
+
+test('an account lists the refunds that it makes apart from those that it receives', async () => {
+  const settlement_id = await fixture.paid(ada, vendor);
+  const { refund_id } = await create(settlement_id);
+  const listed = async (who: Principal, role?: string) =>
+    (await ask<{ data: Refund[] }>(who, 'listRefunds', { role })).data.map((each) => each.refund_id);
+  expect(await listed(owner(), 'vendor')).toEqual([refund_id]);
+  expect(await listed(owner(), 'payer')).toEqual([]);
+  expect(await listed(ada, 'payer')).toEqual([refund_id]);
+  expect(await listed(ada, 'vendor')).toEqual([]);
+  expect(await codeOf(listed(vendor, 'vendor'))).toBe('validation_error');
 });
 
 test('the service, the vendor’s owner and the payer see a refund; only the vendor may change it', async () => {

@@ -15,6 +15,7 @@ type Withdrawal = {
   tx_hash: string | null;
   pending_until: string;
   created_at: string;
+  confirmed_at: string | null;
   failure: { code: string } | null;
   transaction?: string;
   expires_at?: string;
@@ -256,12 +257,12 @@ test('a withdrawal is submitted while the chain is slow, and again after a fork,
   const publish = (status: 'confirmed' | 'reopened' | 'signed') =>
     fixture.chain.publishProgress('withdrawalProgressed', created.withdrawal_id, status, submitted.tx_hash!);
   await publish('confirmed');
-  await until(ada, created, 'confirmed');
+  const { confirmed_at } = await until(ada, created, 'confirmed');
   await publish('signed');
   await publish('reopened');
   await until(ada, created, 'submitted');
   await publish('confirmed');
-  expect(await until(ada, created, 'confirmed')).toEqual({ ...submitted, status: 'confirmed' });
+  expect(await until(ada, created, 'confirmed')).toEqual({ ...submitted, confirmed_at, status: 'confirmed' });
 });
 
 test('rule 16: progress whose event was lost is read from chain-submitter', async () => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Refund } from '../../../shared/contract/funding/refunds.ts';
 import type { Withdrawal } from '../../../shared/contract/funding/withdrawals.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
+import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { statusNow } from './model/pending.ts';
 import type { RefundRow } from './store/refunds.ts';
@@ -18,6 +18,7 @@ const showTransfer = (row: WithdrawalRow | RefundRow) => ({
       ? null
       : { code: row.failure_code, message: row.failure_message ?? 'the transaction failed' },
   created_at: isoTime(row.created_at),
+  confirmed_at: isoTimeOrNull(row.confirmed_at),
   pending_until: isoTime(row.pending_until),
 });
 

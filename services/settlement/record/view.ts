@@ -143,6 +143,7 @@ export const showSettlement = (
   tx_hash: row.tx_hash,
   superseded_tx_hashes: row.superseded_tx_hashes,
   created_at: isoTime(row.created_at),
+  confirmed_at: isoTimeOrNull(row.issued_at),
   redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
   redeemed_at: isoTimeOrNull(row.redeemed_at),
   failure:

@@ -30,6 +30,7 @@ const transfer = {
   tx_hash,
   failure: null,
   created_at: at,
+  confirmed_at: null,
   pending_until: at,
 };
 const withdrawal = { withdrawal_id: newId('wd'), wallet_id: parties.wallet_id, ...transfer };

@@ -96,13 +96,19 @@ export const refunds = {
   listRefunds: operation({
     summary: 'List refunds',
     description:
-      'A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives.',
+      'A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives, or with `role` one of both.',
     http: { method: 'GET', path: '/v1/refunds', status: 200 },
     access: ['service_key', 'jwt'],
     query: z.strictObject({
       ...pageQuery,
       settlement_id: SettlementId.optional().describe('Only refunds of this settlement'),
       status: RefundStatus.optional().describe('Only refunds of this status'),
+      role: z
+        .enum(['payer', 'vendor'])
+        .optional()
+        .describe(
+          'vendor: only refunds that the account makes. payer: only those that it receives. For an access token',
+        ),
     }),
     output: page(Refund),
     errors: [],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { extended } from '../extended.ts';
 import {
+  confirmedAtOrNull,
   createdAt,
   failureOrNull,
   MicroUsdc,
@@ -24,6 +25,7 @@ export const transferFields = {
   tx_hash: txHashOrNull,
   failure: failureOrNull,
   created_at: createdAt,
+  confirmed_at: confirmedAtOrNull,
   pending_until: Timestamp.meta({
     description: 'Until then it can be signed and submitted. Afterwards it is expired',
   }),

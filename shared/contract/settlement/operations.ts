@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   CompactToken,
+  confirmedAtOrNull,
   createdAt,
   DelegateId,
   failureOrNull,
@@ -105,6 +106,7 @@ export const Settlement = z
     tx_hash: txHashOrNull,
     superseded_tx_hashes: superseded,
     created_at: createdAt,
+    confirmed_at: confirmedAtOrNull,
     ...redemption,
     failure: failureOrNull,
     payer_address: SolanaAddress.optional().meta({

@@ -1,105 +1,58 @@
 import { plainUsdc } from '../../../../sdk/src/generated/usdc.ts';
+import { itemOf } from '../../../../sdk/src/item.ts';
 import { csvRow } from '../../lib/csv.ts';
-import { isPaid, itemOf, keptOf, type Sale, type Settlement } from '../../payments/sales-figures.ts';
-import type { Refund } from '../../payments/settlement-history.ts';
+import { type Settlement, stageOf } from '../../payments/sales-figures.ts';
+import { amountsOf, type Booking } from './books.ts';
 
 /**
- * Paid sales and their refunds as a CSV file. Each row is one movement of money with its own time,
- * so that the sum of a column is a figure of the books. Amounts are in USDC.
+ * The books of a span as a CSV file. Each row is one movement of money with its own time, so that
+ * the sum of a column is a figure of the books. Amounts are in USDC.
  */
 
-const HEAD = [
-  'at',
-  'type',
-  'settlement_id',
-  'quote_id',
-  'refund_id',
-  'service_id',
-  'service_name',
-  'item',
-  'rail',
-  'state',
-  'ceiling_usdc',
-  'used_usdc',
-  'gross_usdc',
-  'fee_usdc',
-  'billed_fee_usdc',
-  'refund_usdc',
-  'net_usdc',
-  'payer',
-  'tx_hash',
+type Context = {
+  /** Milliseconds. */
+  now: number;
+  nameOf: (serviceId: string) => string | undefined;
+};
+type Cell = string | bigint | null | undefined;
+type Show = (booking: Booking, context: Context) => Cell;
+
+/** A cell that only sales have. */
+const ofSale =
+  (show: (settlement: Settlement, context: Context) => Cell): Show =>
+  ({ settlement, refund }, context) =>
+    refund === null ? show(settlement, context) : undefined;
+
+const COLUMNS: readonly (readonly [name: string, show: Show])[] = [
+  ['at', ({ at }) => at],
+  ['type', ({ refund }) => (refund === null ? 'sale' : 'refund')],
+  ['settlement_id', ({ settlement }) => settlement.settlement_id],
+  ['quote_id', ({ settlement }) => settlement.quote_id],
+  ['refund_id', ({ refund }) => refund?.refund_id],
+  ['service_id', ({ settlement }) => settlement.service_id],
+  // A deleted service is in no list.
+  [
+    'service_name',
+    ({ settlement: { service_id, service_name } }, { nameOf }) => nameOf(service_id!) ?? service_name,
+  ],
+  ['item', ({ settlement }) => itemOf(settlement)],
+  ['rail', ({ settlement }) => settlement.rail],
+  ['state', ({ settlement, refund }, { now }) => refund?.status ?? stageOf(null, settlement, now)],
+  ['ceiling_usdc', ofSale(({ authorization }) => authorization && BigInt(authorization.max_amount))],
+  ['used_usdc', ofSale(({ authorization }) => authorization && BigInt(authorization.used))],
+  ['gross_usdc', ofSale(({ quote_amount }) => BigInt(quote_amount))],
+  ['fee_usdc', ofSale(({ fee_amount }) => BigInt(fee_amount))],
+  ['billed_fee_usdc', ofSale(({ accrued_fee }) => BigInt(accrued_fee ?? 0))],
+  ['refund_usdc', ({ refund }) => refund && BigInt(refund.amount)],
+  ['net_usdc', (booking) => amountsOf(booking).net],
+  ['payer', ({ settlement }) => settlement.payer_address],
+  ['tx_hash', ({ settlement, refund }) => (refund ?? settlement).tx_hash],
 ];
 
-type PaidSale = Sale & { settlement: Settlement };
-export const isPaidSale = (sale: Sale): sale is PaidSale =>
-  sale.settlement !== null && isPaid(sale.settlement);
+const textOf = (cell: Cell): string => (typeof cell === 'bigint' ? plainUsdc(cell) : (cell ?? ''));
 
-const usdc = (micro: string | bigint | undefined): string => (micro === undefined ? '' : plainUsdc(micro));
-
-const saleRow = ({ serviceId, stage, settlement }: PaidSale, name: string): string => {
-  const { authorization } = settlement;
-  return csvRow([
-    settlement.created_at,
-    'sale',
-    settlement.settlement_id,
-    settlement.quote_id ?? '',
-    '',
-    serviceId,
-    name,
-    itemOf(settlement) ?? '',
-    settlement.rail,
-    stage,
-    usdc(authorization?.max_amount),
-    usdc(authorization?.used),
-    usdc(settlement.quote_amount),
-    usdc(settlement.fee_amount),
-    usdc(settlement.accrued_fee ?? '0'),
-    '',
-    usdc(keptOf(settlement, 0n)),
-    settlement.payer_address ?? '',
-    settlement.tx_hash ?? '',
-  ]);
-};
-
-const refundRow = (refund: Refund, { serviceId, settlement }: PaidSale, name: string): string =>
-  csvRow([
-    refund.created_at,
-    'refund',
-    settlement.settlement_id,
-    settlement.quote_id ?? '',
-    refund.refund_id,
-    serviceId,
-    name,
-    itemOf(settlement) ?? '',
-    settlement.rail,
-    refund.status,
-    '',
-    '',
-    '',
-    '',
-    '',
-    usdc(refund.amount),
-    `-${usdc(refund.amount)}`,
-    settlement.payer_address ?? '',
-    refund.tx_hash ?? '',
-  ]);
-
-/**
- * The lines of the file, with a row for each paid sale and each refund of it that is confirmed.
- * @param refunds the confirmed ones
- */
-export const salesCsv = (
-  sales: readonly Sale[],
-  refunds: readonly Refund[],
-  nameOf: (serviceId: string) => string | undefined,
-): string[] => {
-  const given = Map.groupBy(refunds, ({ settlement_id }) => settlement_id);
-  return [
-    csvRow(HEAD),
-    ...sales.filter(isPaidSale).flatMap((sale) => {
-      const name = nameOf(sale.serviceId) ?? '';
-      const own = given.get(sale.settlement.settlement_id) ?? [];
-      return [saleRow(sale, name), ...own.map((refund) => refundRow(refund, sale, name))];
-    }),
-  ];
-};
+/** The lines of the file, with its header. */
+export const salesCsv = (bookings: readonly Booking[], context: Context): string[] => [
+  csvRow(COLUMNS.map(([name]) => name)),
+  ...bookings.map((booking) => csvRow(COLUMNS.map(([, show]) => textOf(show(booking, context))))),
+];

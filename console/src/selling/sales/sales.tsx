@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { Items } from '../../api/data.ts';
+import { itemOf } from '../../../../sdk/src/item.ts';
+import { type Items, wholeList } from '../../api/data.ts';
 import { useExport } from '../../api/export.ts';
 import { useNow } from '../../lib/clock.ts';
 import { Countdown } from '../../lib/countdown.tsx';
@@ -15,14 +16,13 @@ import {
   isBelowFee,
   isPaid,
   isUnpaidQuote,
-  itemOf,
+  joinSales,
   keptOf,
   movedOf,
   type Refunded,
   type Sale,
   type Settlement,
 } from '../../payments/sales-figures.ts';
-import type { Refund } from '../../payments/settlement-history.ts';
 import { STAGE_WORDS } from '../../payments/state-words.ts';
 import {
   Button,
@@ -40,10 +40,14 @@ import {
   Time,
   toast,
 } from '../../ui/index.ts';
+import { createdSince, readBookings, refundsIn } from './books.ts';
 import { FeesSection } from './fees.tsx';
+import { RefundsMade } from './refunds-made.tsx';
 import { Conversion, RevenueSection } from './sales-charts.tsx';
-import { isPaidSale, salesCsv } from './sales-csv.ts';
+import { salesCsv } from './sales-csv.ts';
 import { SalesFilters, useSalesFilters } from './sales-filters.tsx';
+
+type Filters = ReturnType<typeof useSalesFilters>;
 
 const AT_ONCE = 25;
 /** Of what was sold, as many characters as a row has room for. */
@@ -58,12 +62,13 @@ const SalesPage = () => {
   const chosen = useSalesFilters(now);
   const { period, serviceId, stage, rail, find } = chosen;
   const read = useSales(period.from, now, { serviceId, rail });
-  const refunds = useRefunds(read.since);
+  const refunds = useRefunds(createdSince(read.since));
   const refundedOf = refunds === null ? null : refundedBy(refunds);
   const inPeriod = read.sales.filter(({ at }) => Date.parse(at) < period.until);
   // Quotes that nobody has paid are no sales. They are listed by their own states.
-  const isListed = (sale: Sale) => (stage === 'all' ? !isUnpaidQuote(sale) : sale.stage === stage);
-  const found = findSales(inPeriod.filter(isListed), find);
+  const isListed = (sale: Sale) =>
+    (stage === 'all' ? !isUnpaidQuote(sale) : sale.stage === stage) && findSales([sale], find).length > 0;
+  const file = useSalesFile(chosen, isListed, nameOf);
   return (
     <Page
       title="Sales"
@@ -90,11 +95,16 @@ const SalesPage = () => {
           )}
           <SalesTable
             key={chosen.key}
-            sales={found}
+            sales={inPeriod.filter(isListed)}
             isFiltered={stage !== 'all' || rail !== undefined || find !== ''}
-            isWhole={read.rest === 'none'}
-            refunds={refunds}
+            file={file}
             refundedOf={refundedOf ?? NO_REFUNDS}
+            nameOf={nameOf}
+          />
+          <RefundsMade
+            refunds={refundsIn(refunds ?? [], period).filter(
+              ({ service_id }) => serviceId === undefined || service_id === serviceId,
+            )}
             nameOf={nameOf}
           />
         </>
@@ -121,20 +131,25 @@ const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text:
   );
 };
 
-/** The file of the paid sales of the view, and their number. */
+/**
+ * The file of the books of the period, with the filters of the view. It is read apart from the
+ * view, because a sale counts when it is confirmed, and a refund's sale may be older.
+ */
 const useSalesFile = (
-  sales: readonly Sale[],
-  refunds: readonly Refund[],
+  { period, serviceId, rail }: Filters,
+  isChosen: (sale: Sale) => boolean,
   nameOf: ReadonlyMap<string, string>,
-) => {
-  const paid = sales.filter(isPaidSale).length;
-  const exporting = useExport('sales', {
+) =>
+  useExport('sales', {
     name: () => `quittance-sales-${new Date().toISOString().slice(0, 10)}.csv`,
-    lines: () => salesCsv(sales, refunds, (id) => nameOf.get(id)),
-    done: (name) => toast(`${paid.toLocaleString('en')} paid sales exported to ${name}.`),
+    lines: async (client) => {
+      const now = Date.now();
+      const bookings = await readBookings(client, period, { serviceId, rail });
+      const chosen = bookings.filter(({ settlement }) => joinSales([], [settlement], now).some(isChosen));
+      return salesCsv(chosen, { now, nameOf: (id) => nameOf.get(id) });
+    },
+    done: (name, rows) => toast(`${rows.toLocaleString('en')} sales and refunds exported to ${name}.`),
   });
-  return { paid, exporting };
-};
 
 const NoSales = ({ isFiltered }: { isFiltered: boolean }) =>
   isFiltered ? (
@@ -149,51 +164,35 @@ const NoSales = ({ isFiltered }: { isFiltered: boolean }) =>
 const SalesTable = ({
   sales,
   isFiltered,
-  isWhole,
-  refunds,
+  file,
   refundedOf,
   nameOf,
 }: {
   sales: readonly Sale[];
   isFiltered: boolean;
-  /** Whether the whole period is loaded, so that a file has all of it. */
-  isWhole: boolean;
-  /** Null while unknown. */
-  refunds: readonly Refund[] | null;
+  file: ReturnType<typeof useSalesFile>;
   refundedOf: Refunded;
   nameOf: ReadonlyMap<string, string>;
 }) => {
   const [shown, setShown] = useState(AT_ONCE);
-  const { paid, exporting } = useSalesFile(sales, refunds ?? [], nameOf);
   const items: Items<Sale> = {
-    data: sales.slice(0, shown),
-    error: null,
-    isPending: false,
+    ...wholeList(sales.slice(0, shown)),
     hasMore: sales.length > shown,
     more: () => setShown(shown + 4 * AT_ONCE),
-    isLoadingMore: false,
-    again: () => undefined,
   };
   return (
     <Section
       title="All sales"
       actions={
-        paid > 0 && (
-          <Button
-            size="small"
-            isDisabled={!isWhole || refunds === null}
-            busy={exporting.isBusy && 'Exporting…'}
-            onPress={() => void exporting.run(undefined)}
-          >
-            Export as CSV
-          </Button>
-        )
+        <Button size="small" busy={file.isBusy && 'Exporting…'} onPress={() => void file.run(undefined)}>
+          Export as CSV
+        </Button>
       }
       about={
         sales.length === 0 ? undefined : `${sales.length.toLocaleString('en')} in this view, newest first.`
       }
     >
-      {exporting.error !== null && <ErrorNotice error={exporting.error} />}
+      {file.error !== null && <ErrorNotice error={file.error} />}
       <Table
         label="Sales"
         items={items}

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { itemOf } from '../../../../sdk/src/item.ts';
 import { useAction, useItems, useRead } from '../../api/data.ts';
 import { Countdown } from '../../lib/countdown.tsx';
 import { shortId } from '../../lib/short-id.ts';
@@ -11,7 +12,6 @@ import { CopyReceiptLink, useReceipt } from '../../payments/receipt-link.tsx';
 import { useAllServices } from '../../payments/sales-data.ts';
 import {
   isPaid as isSettlementPaid,
-  itemOf,
   keptOf,
   type Quote,
   type Settlement,

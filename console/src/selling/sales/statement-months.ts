@@ -1,6 +1,6 @@
-import { isPaid, keptOf, type Refunded, type Settlement } from '../../payments/sales-figures.ts';
+import { amountsOf, type Booking } from './books.ts';
 
-/** The statement of a vendor by UTC month of the payment. Pure; amounts are bigint micro-units. */
+/** The statement of a vendor by UTC month. Pure; amounts are bigint micro-units. */
 
 export type Month = {
   /** `2026-11` */
@@ -16,31 +16,24 @@ export type Month = {
 };
 
 /**
- * The months with a payment, newest first. A payment that failed or was reversed does not count.
+ * The months with a payment or a refund, newest first. Each counts in the month in which it was
+ * confirmed, so a month that is over stays as it is.
  */
-export const monthsOf = (settlements: readonly Settlement[], refundedOf: Refunded): Month[] => {
+export const monthsOf = (bookings: readonly Booking[]): Month[] => {
   const months = new Map<string, Month>();
-  for (const settlement of settlements) {
-    if (!isPaid(settlement)) continue;
-    const month = settlement.created_at.slice(0, 7);
-    const sum = months.get(month) ?? {
-      month,
-      payments: 0,
-      gross: 0n,
-      fees: 0n,
-      refunded: 0n,
-      net: 0n,
-      accrued: 0n,
-    };
-    const refunded = refundedOf.get(settlement.settlement_id) ?? 0n;
+  for (const booking of bookings) {
+    const month = booking.at.slice(0, 7);
+    const none = { month, payments: 0, gross: 0n, fees: 0n, refunded: 0n, net: 0n, accrued: 0n };
+    const sum = months.get(month) ?? none;
+    const { gross, fees, refunded, net, accrued } = amountsOf(booking);
     months.set(month, {
       month,
-      payments: sum.payments + 1,
-      gross: sum.gross + BigInt(settlement.quote_amount),
-      fees: sum.fees + BigInt(settlement.fee_amount),
+      payments: sum.payments + (booking.refund === null ? 1 : 0),
+      gross: sum.gross + gross,
+      fees: sum.fees + fees,
       refunded: sum.refunded + refunded,
-      net: sum.net + keptOf(settlement, refunded),
-      accrued: sum.accrued + BigInt(settlement.accrued_fee ?? 0),
+      net: sum.net + net,
+      accrued: sum.accrued + accrued,
     });
   }
   return [...months.values()].sort((a, b) => (a.month < b.month ? 1 : -1));

@@ -1,11 +1,9 @@
 import { useState } from 'react';
 import { plainUsdc } from '../../../../sdk/src/generated/usdc.ts';
-import type { Client } from '../../../../sdk/src/main.ts';
-import { useAction } from '../../api/data.ts';
+import { useAction, wholeList } from '../../api/data.ts';
 import { useExport } from '../../api/export.ts';
 import { useSession } from '../../api/use-session.tsx';
 import { csvRow } from '../../lib/csv.ts';
-import type { Settlement } from '../../payments/sales-figures.ts';
 import {
   Button,
   Empty,
@@ -18,6 +16,7 @@ import {
   Stack,
   Table,
 } from '../../ui/index.ts';
+import { readBookings } from './books.ts';
 import { type Month, monthsOf } from './statement-months.ts';
 
 const SPANS = [
@@ -27,28 +26,9 @@ const SPANS = [
 ] as const;
 
 /** The first moment of the month, so many months ago, UTC. */
-const beginOfMonths = (count: number): string => {
+const beginOfMonths = (count: number): number => {
   const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count + 1, 1)).toISOString();
-};
-
-/** All settlements and refunds since a moment. Both lists are newest first. */
-const readSince = async (client: Client, since: string, onRead: (count: number) => void) => {
-  const settlements: Settlement[] = [];
-  for await (const each of client.settlement.list({ role: 'vendor', limit: '100' })) {
-    if (each.created_at < since) break;
-    settlements.push(each);
-    if (settlements.length % 100 === 0) onRead(settlements.length);
-  }
-  const refundedOf = new Map<string, bigint>();
-  for await (const { created_at, settlement_id, amount, status } of client.funding.listRefunds({
-    limit: '100',
-  })) {
-    if (created_at < since) break;
-    if (status === 'confirmed' || status === 'finalized')
-      refundedOf.set(settlement_id, (refundedOf.get(settlement_id) ?? 0n) + BigInt(amount));
-  }
-  return monthsOf(settlements, refundedOf);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count + 1, 1);
 };
 
 const csvOf = (months: readonly Month[]): string[] => [
@@ -67,18 +47,19 @@ const StatementPage = () => {
   const build = useAction(
     async (client) => {
       setCount(0);
-      return readSince(client, beginOfMonths(Number(span)), setCount);
+      const whole = { from: beginOfMonths(Number(span)), until: Number.POSITIVE_INFINITY };
+      return monthsOf(await readBookings(client, whole, {}, setCount));
     },
     { done: setMonths },
   );
   const exporting = useExport('statement', {
     name: () => `quittance-statement-${environment}.csv`,
-    lines: () => csvOf(months ?? []),
+    lines: async () => csvOf(months ?? []),
   });
   return (
     <Page
       title="Statement"
-      about="Gross, fees, refunds and net by UTC month. x402 fees are billed separately, and net is after them. A refund counts in the month of its payment."
+      about="Gross, fees, refunds and net by UTC month. x402 fees are billed separately, and net is after them. A refund counts in its own month."
       actions={
         months !== null &&
         months.length > 0 && (
@@ -116,15 +97,7 @@ export default StatementPage;
 const Months = ({ months }: { months: readonly Month[] }) => (
   <Table
     label="Monthly statement"
-    items={{
-      data: months,
-      error: null,
-      isPending: false,
-      hasMore: false,
-      more: () => undefined,
-      isLoadingMore: false,
-      again: () => undefined,
-    }}
+    items={wholeList(months)}
     waiting=""
     keyOf={({ month }) => month}
     empty={<Empty title="No payments in this period" />}

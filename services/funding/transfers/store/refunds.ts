@@ -101,6 +101,7 @@ export const getRefundUnscoped = (db: Db, refundId: string): Promise<RefundRow> 
 export type RefundScope =
   | { as: 'service'; service_id: string }
   | { as: 'vendor'; account_id: string }
+  | { as: 'payer'; account_id: string }
   | { as: 'either'; account_id: string };
 
 const isShown = refundState.isNot('new', 'void');
@@ -110,6 +111,8 @@ const inScope = (scope: RefundScope) => {
       return sql.fragment`${isShown} and service_id = ${scope.service_id}`;
     case 'vendor':
       return sql.fragment`${isShown} and vendor_account_id = ${scope.account_id}`;
+    case 'payer':
+      return sql.fragment`${isShown} and payer_account_id = ${scope.account_id}`;
     case 'either':
       return sql.fragment`${isShown}
         and (vendor_account_id = ${scope.account_id} or payer_account_id = ${scope.account_id})`;

@@ -20,7 +20,10 @@ const columns = sql.fragment`withdrawal_id, account_id, wallet_id, owner, ${tran
 /** Inserts a withdrawal that is prepared. Times are epoch milliseconds. */
 export const insertWithdrawal = (
   db: Db,
-  row: Omit<WithdrawalRow, 'status' | 'tx_hash' | 'failure_code' | 'failure_message' | 'elapsed'>,
+  row: Omit<
+    WithdrawalRow,
+    'status' | 'tx_hash' | 'failure_code' | 'failure_message' | 'confirmed_at' | 'elapsed'
+  >,
 ): Promise<WithdrawalRow> =>
   db.one(sql.type(Row)`
     insert into withdrawals (withdrawal_id, account_id, wallet_id, owner, amount, destination_address,
