@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { UnauthorizedError } from '../../../sdk/src/main.ts';
+import { TRIAL_HEADER } from '../../../sdk/src/pay/base/dialects.ts';
 import { payingFetch } from '../../../sdk/src/pay/main.ts';
 import { type Context, contextOf, isLoopback, keyIn } from '../context.ts';
 import type { Variables } from '../dev/env-text.ts';
@@ -80,7 +81,7 @@ const checkKey = async (read: () => Promise<unknown>, { from }: Service, url: st
 
 /** Asks the route for its price, so that a wrong configuration is an error of this command. */
 const askPrice = async ({ fetch }: Context, trialUrl: string, faults: readonly string[]): Promise<void> => {
-  const { status, body } = await fetch(trialUrl, {});
+  const { status, body } = await fetch(trialUrl, { headers: { [TRIAL_HEADER]: 'yes' } });
   await body?.cancel();
   if (status !== 402)
     throw new FailedError(

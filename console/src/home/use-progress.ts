@@ -1,5 +1,5 @@
 import { useItems, useRead } from '../api/data.ts';
-import { isFromServer } from '../payments/own-quotes.ts';
+import { isForBuyers } from '../payments/own-quotes.ts';
 import { useServices } from '../payments/select-service.tsx';
 import type { Progress } from './steps.ts';
 
@@ -29,7 +29,7 @@ export const useProgress = () => {
   );
   const served = useRead(
     ['sales', 'from-server'],
-    async (client, options) => (await client.quote.list({ limit: '100' }, options)).data.some(isFromServer),
+    async (client, options) => (await client.quote.list({ limit: '100' }, options)).data.some(isForBuyers),
     // A vendor starts the server and looks here.
     { every: (isServed) => isServed !== true && EVERY_MS },
   );

@@ -1,6 +1,6 @@
 import { itemOf } from '../../../sdk/src/item.ts';
 import type { Output } from '../../../sdk/src/main.ts';
-import { isFromServer } from './own-quotes.ts';
+import { isForBuyers } from './own-quotes.ts';
 import { isOutgoingRail } from './rail.ts';
 
 /** Sales: a vendor's quotes joined with their settlements. Pure; amounts are bigint micro-units. */
@@ -165,7 +165,7 @@ type Funnel = {
  */
 export const funnelOf = (sales: readonly Sale[]): Funnel => {
   const stages = sales
-    .filter(({ quote }) => quote !== null && quote.extends === undefined && isFromServer(quote))
+    .filter(({ quote }) => quote !== null && quote.extends === undefined && isForBuyers(quote))
     .map(({ stage }) => stage);
   const count = (...wanted: Stage[]) => stages.filter((stage) => wanted.includes(stage)).length;
   return {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
 import { type GateWorld, startGateWorld, startUpstream } from '../../../test/support/fixtures/gate.ts';
 import type { Settings } from '../settings/settings.ts';
 import { checkGate } from './check.ts';
@@ -27,6 +28,17 @@ test('a gate that sells has no fault', async () => {
     { probe: 'GET /reports/:city has no cheaper spelling', fault: null },
     { probe: 'GET /reports/:city has no cheaper method', fault: null },
   ]);
+});
+
+test('the quotes of a check are trials, and no buyer gets one of them', async () => {
+  const settings = await start();
+  await checkGate(settings);
+  const tried = world.api.asked.filter(({ call }) => call === 'POST /v1/quote');
+  expect(tried.length).toBeGreaterThan(0);
+  for (const { body } of tried) expect((body as { scope: unknown }).scope).toMatchObject({ trial: true });
+  const asked = await fetch(`${world.url}/reports/check`, { headers: { 'quittance-free': 'no' } });
+  const { quote_token } = (await asked.json()) as { quote_token: string };
+  expect(storedClaims(quote_token).scope).toEqual({ resource: `${world.url}/reports/check` });
 });
 
 test.each<[string, (settings: Settings) => Partial<Settings>, RegExp[]]>([

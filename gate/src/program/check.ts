@@ -7,6 +7,7 @@ import {
   isMetered,
   meteredBillOf,
   resourceOf,
+  TRIAL_HEADER,
   unpayingOf,
 } from '../../../sdk/src/paywall/adapter.ts';
 import { DECLINE_HEADER } from '../calls/headers.ts';
@@ -14,7 +15,8 @@ import { createRouter, type Router, type RouteSettings, routeOf } from '../groun
 import type { Settings } from '../settings/settings.ts';
 
 /**
- * Probes a running gate at its public address, as a buyer would. Nothing is paid.
+ * Probes a running gate at its public address, as a buyer would. Nothing is paid, and the quotes do
+ * not count in the vendor's conversion.
  */
 
 /** What was probed. `fault` null: it is as it should be. */
@@ -47,7 +49,7 @@ const probe = (base: string, method: string, path: string): Promise<Answer> =>
         port,
         method,
         path: `${pathname.replace(/\/$/, '')}${path}`,
-        headers: { [DECLINE_HEADER]: 'no' },
+        headers: { [DECLINE_HEADER]: 'no', [TRIAL_HEADER]: 'yes' },
         timeout: TIMEOUT_MS,
       },
       (answer) => {

@@ -9,7 +9,7 @@ export { resourceOf } from '../checks/resource.ts';
 export { createTokenVerifier } from '../checks/tokens.ts';
 export { nearest } from '../generated/nearest.ts';
 export { displayUsdc, plainUsdc } from '../generated/usdc.ts';
-export { ANSWER_HEADERS, PAYMENT_HEADERS } from '../pay/base/dialects.ts';
+export { ANSWER_HEADERS, PAYMENT_HEADERS, TRIAL_HEADER } from '../pay/base/dialects.ts';
 export { USDC_MINTS } from '../pay/outgoing/mpp-offers.ts';
 export { RETURN_PARAMETER } from '../payment-page.ts';
 export { captureNode, headerOf } from './adapters/node.ts';

@@ -51,6 +51,11 @@ export const REQUEST_ID_HEADER = 'x-payment-request-id';
 export const REFUSED_HEADER = 'x-quote-refused';
 /** Asks a vendor to end the tab that a request presents. The request is not served. */
 export const CLOSE_TAB_HEADER = 'x-tab-close';
+/**
+ * Says that a request only tries the price. Its quote has `trial: true` in the scope, and does not
+ * count in the vendor's conversion.
+ */
+export const TRIAL_HEADER = 'x-quote-trial';
 /** The headers that this module sets. They are removed from the caller's request. */
 export const PAYMENT_HEADERS = [
   REQUEST_ID_HEADER,

@@ -25,6 +25,8 @@ export type Bill = {
   route: object;
   /** The network of who asks. Null: unknown. */
   network?: string | null;
+  /** Who asks only tries the price. */
+  isTrial?: boolean;
   /** The tab whose ceiling it extends by its amount. Otherwise it is for a new payment. */
   extends?: Pick<ExtendableTab, 'quoteId' | 'ceiling'>;
 };
@@ -34,10 +36,12 @@ export const scopeOf = ({
   resource,
   units,
   metered,
-}: Bill): { resource: string; units?: number; tab?: true } => ({
+  isTrial,
+}: Bill): { resource: string; units?: number; tab?: true; trial?: true } => ({
   resource,
   ...(units !== null && { units }),
   ...(metered?.isTab === true && { tab: true }),
+  ...(isTrial === true && { trial: true }),
 });
 
 /** True if a payment of exactly this amount buys one request, as other protocols need it. */

@@ -1,6 +1,6 @@
 import { ACCEPT_PAYMENT_HEADER, acceptedOf } from '../../accept-payment.ts';
 import { ApiError, NoAnswerError } from '../../errors.ts';
-import { CLOSE_TAB_HEADER } from '../../pay/base/dialects.ts';
+import { CLOSE_TAB_HEADER, TRIAL_HEADER } from '../../pay/base/dialects.ts';
 import {
   answer,
   failed,
@@ -343,7 +343,8 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
 
     const priced = await billOf(resource, request, route);
     if ('fault' in priced) return refused(resource, { ...unavailable(CONFIGURATION), cause: priced.fault });
-    const bill: Bill = { ...priced, network: networkOf(incoming.address) };
+    const isTrial = incoming.header(TRIAL_HEADER) !== null;
+    const bill: Bill = { ...priced, network: networkOf(incoming.address), isTrial };
     // Some bodies can be read only once.
     const read: Incoming = { ...incoming, body: async () => first };
     const presented = await presentedTo(dialects, read, bill);

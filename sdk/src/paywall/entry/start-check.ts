@@ -45,7 +45,7 @@ export const checkVendor = async ({
   signal?: AbortSignal;
 }): Promise<void> => {
   const quote_amount = leastOf(prices);
-  const scope = { resource: publicUrl };
+  const scope = { resource: publicUrl, trial: true };
   const terms = { service_id: serviceId, quote_amount, scope, expires_in_seconds: LIFE_SECONDS };
   await client.quote.create(terms, signal === undefined ? {} : { signal }).catch((error: unknown) => {
     throw faultOf(error, serviceId, quote_amount);

@@ -75,7 +75,12 @@ const amountsOf = (bill: Bill): Omit<Input<'quote.create'>, 'service_id'> => {
 };
 
 /** What distinguishes the quotes of a bill from others. */
-const termsOf = ({ resource, amount, units, metered, extends: tab }: Bill): unknown[] => {
+const termsOf = ({ isTrial, ...bill }: Bill): unknown[] => {
+  const terms = buyersTermsOf(bill);
+  // A buyer never gets a quote that does not count as one.
+  return isTrial === true ? [...terms, 'trial'] : terms;
+};
+const buyersTermsOf = ({ resource, amount, units, metered, extends: tab }: Bill): unknown[] => {
   if (metered === null) return [resource, amount, units];
   const terms = [resource, amount, metered.isTab, String(metered.unitPrice), metered.windowSeconds];
   // Each extension is another quote, because the last one is paid.
