@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander';
 import { CAP_NAMES, CAPS } from '../../../sdk/src/generated/limits.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
+import { itemOf } from '../../../sdk/src/item.ts';
 import type { Client, Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
 import { paidTo } from '../text/paid-to.ts';
+import { amountText, heldText, stateWord } from '../text/payment.ts';
 import { plain, properties, shownTime } from '../text/text.ts';
 import { microOption } from '../text/usdc.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
@@ -221,6 +223,17 @@ export const addDelegates = (program: Command, io: Io): void => {
 
 // ---------- payments and approvals ----------
 
+/** Of what is bought, as many characters as a line of a terminal has room for. */
+const ITEM_SHOWN = 40;
+const shortItem = (item: string | null): string =>
+  item !== null && item.length > ITEM_SHOWN ? `${item.slice(0, ITEM_SHOWN - 1)}…` : (item ?? '');
+
+/** An extension is paid with the settlement whose ceiling it extended. */
+const statusText = (payment: Output<'settlement.get'>): string =>
+  payment.extends === undefined
+    ? stateWord(payment, Date.now())
+    : `${stateWord(payment, Date.now())} of ${payment.extends}`;
+
 export const addPayments = (program: Command, io: Io): void => {
   const payments = program
     .command('payments')
@@ -234,15 +247,16 @@ export const addPayments = (program: Command, io: Io): void => {
       const items = await newest(client.settlement.list({}), command.opts<{ limit: string }>().limit);
       printList(context, items, {
         empty: 'No payment yet.',
-        headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'AMOUNT', 'STATUS'],
-        right: [3],
-        // An extension pays nothing itself: it is paid with the settlement that it extended.
-        row: ({ created_at, settlement_id, quote_amount, status, extends: extended, ...payment }) => [
-          shownTime(created_at),
-          settlement_id,
+        headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'ITEM', 'AMOUNT', 'HELD', 'STATUS'],
+        right: [4, 5],
+        row: (payment) => [
+          shownTime(payment.created_at),
+          payment.settlement_id,
           paidTo(payment),
-          extended === undefined ? displayUsdc(quote_amount) : `+${displayUsdc(quote_amount)}`,
-          extended === undefined ? status : `extended ${extended}`,
+          shortItem(itemOf(payment)),
+          amountText(payment),
+          heldText(payment),
+          statusText(payment),
         ],
       });
     });
@@ -285,11 +299,13 @@ export const addDeclines = (program: Command, io: Io): void => {
       const items = await newest(client.settlement.listDeclines({}), command.opts<{ limit: string }>().limit);
       printList(context, items, {
         empty: 'No payment was refused.',
-        headings: ['TIME', 'QUOTE', 'AMOUNT', 'REASON', 'LEFT'],
-        right: [2, 4],
-        row: ({ created_at, quote_id, amount, code, reason, limit }) => [
+        headings: ['TIME', 'QUOTE', 'PAY TO', 'ITEM', 'AMOUNT', 'REASON', 'LEFT'],
+        right: [4, 6],
+        row: ({ created_at, quote_id, service_name, item, amount, code, reason, limit }) => [
           shownTime(created_at),
           quote_id,
+          service_name,
+          shortItem(item),
           displayUsdc(amount),
           reason ?? code,
           limit ? displayUsdc(limit.left) : '',
@@ -314,12 +330,13 @@ export const addApprovals = (program: Command, io: Io): void => {
       );
       printList(context, items, {
         empty: 'No payment has waited for an approval.',
-        headings: ['TIME', 'APPROVAL', 'PAY TO', 'AMOUNT', 'STATUS'],
-        right: [3],
-        row: ({ created_at, approval_id, amount, status, ...payment }) => [
+        headings: ['TIME', 'APPROVAL', 'PAY TO', 'ITEM', 'AMOUNT', 'STATUS'],
+        right: [4],
+        row: ({ created_at, approval_id, amount, status, resource, ...payment }) => [
           shownTime(created_at),
           approval_id,
           paidTo(payment),
+          shortItem(resource),
           displayUsdc(amount),
           status,
         ],
