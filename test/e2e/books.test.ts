@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { amountsOf, type Booking, readBookings, type Span } from '../../console/src/selling/sales/books.ts';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
+import { amountsOf, type Booking, readBookings, type Span } from '../../sdk/src/books.ts';
 import { createClient } from '../../sdk/src/main.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
-/** The books that the console exports, against the list of transactions, which is another record. */
+/** The books that the console exports, against the list of transactions: another record. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { CAP_NAMES, CAPS } from '../../../sdk/src/generated/limits.ts';
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import { itemOf } from '../../../sdk/src/item.ts';
 import type { Client, Output } from '../../../sdk/src/main.ts';
+import { itemOf, type Payment, STAGE_WORDS, stageOfPayment } from '../../../sdk/src/payment.ts';
 import { type Context, contextOf, print, printPage } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
 import { paidTo } from '../text/paid-to.ts';
-import { amountText, heldText, stateWord } from '../text/payment.ts';
+import { amountText, heldText } from '../text/payment.ts';
 import { plain, properties, shownTime } from '../text/text.ts';
 import { microOption } from '../text/usdc.ts';
 import { newest, printList, withLimit } from './printed-list.ts';
@@ -229,10 +229,10 @@ const shortItem = (item: string | null): string =>
   item !== null && item.length > ITEM_SHOWN ? `${item.slice(0, ITEM_SHOWN - 1)}…` : (item ?? '');
 
 /** An extension is paid with the settlement whose ceiling it extended. */
-const statusText = (payment: Output<'settlement.get'>): string =>
-  payment.extends === undefined
-    ? stateWord(payment, Date.now())
-    : `${stateWord(payment, Date.now())} of ${payment.extends}`;
+const statusText = (payment: Payment): string => {
+  const word = STAGE_WORDS[stageOfPayment(payment, Date.now())];
+  return payment.extends === undefined ? word : `${word} of ${payment.extends}`;
+};
 
 export const addPayments = (program: Command, io: Io): void => {
   const payments = program

@@ -1,10 +1,10 @@
 import { Link, useParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
+import { isOutgoingRail } from '../../../sdk/src/payment.ts';
 import { useAction, useRead } from '../api/data.ts';
 import { approveWithPasskey } from '../api/passkeys.ts';
 import { useNow } from '../lib/clock.ts';
 import { Countdown } from '../lib/countdown.tsx';
-import { isOutgoingRail } from '../payments/rail.ts';
 import {
   Button,
   Copyable,

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
+import { isOutgoingRail } from '../../../sdk/src/payment.ts';
 import { useItems } from '../api/data.ts';
-import { isOutgoingRail } from '../payments/rail.ts';
 import { Ago, Badge, Money, Section, Table } from '../ui/index.ts';
 
 /** They are seen on the chain, or proven unused, within about a minute. */

@@ -1,13 +1,12 @@
 import { Link, useParams } from 'wouter';
-import { itemOf } from '../../../sdk/src/item.ts';
 import type { Output } from '../../../sdk/src/main.ts';
+import { isOutgoingRail, isPaid, itemOf } from '../../../sdk/src/payment.ts';
 import { useItems, useRead } from '../api/data.ts';
 import { useSession } from '../api/use-session.tsx';
 import { ExtensionNotice } from '../payments/authorization-notices.tsx';
 import { ChainMark, PaymentState } from '../payments/payment-state.tsx';
-import { isOutgoingRail, railName } from '../payments/rail.ts';
+import { railName } from '../payments/rail.ts';
 import { CopyReceiptLink, useReceipt } from '../payments/receipt-link.tsx';
-import { isPaid } from '../payments/sales-figures.ts';
 import { refundsOf } from '../payments/settlement-history.ts';
 import { Timeline } from '../payments/settlement-timeline.tsx';
 import { TransactionHash } from '../payments/transaction-hash.tsx';

@@ -1,10 +1,10 @@
 import { Link } from 'wouter';
 import { COUNTED_CAPS, COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
+import { isPaid, keptOf, movedOf } from '../../../sdk/src/payment.ts';
 import { useItems } from '../api/data.ts';
 import { LatestDeclines } from '../payments/declines.tsx';
 import { PaymentState } from '../payments/payment-state.tsx';
-import { isPaid, keptOf, movedOf } from '../payments/sales-figures.ts';
 import { useSummary } from '../payments/summary.ts';
 import { Ago, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
 import type { Wallet } from '../wallet/signing.tsx';

@@ -1,5 +1,6 @@
+import { isPaid } from '../../../sdk/src/payment.ts';
 import { Badge } from '../ui/index.ts';
-import { isPaid, type Settlement, type Stage, stageOf } from './sales-figures.ts';
+import { type Settlement, type Stage, stageOf } from './sales-figures.ts';
 import {
   CHAIN_WORDS,
   PARTLY_REFUNDED,

@@ -1,4 +1,5 @@
 import type { Output } from '../../../sdk/src/main.ts';
+import { isOutgoingRail } from '../../../sdk/src/payment.ts';
 
 export type Rail = Output<'settlement.get'>['rail'];
 
@@ -9,9 +10,6 @@ const NAMES: Record<Rail, string> = {
   x402_out: 'x402, outgoing',
   mpp_out: 'MPP, outgoing',
 };
-
-/** Whether a payment was made to a vendor that does not use Quittance. */
-export const isOutgoingRail = (rail: Rail): boolean => rail === 'x402_out' || rail === 'mpp_out';
 
 /** The protocols by which customers pay, with their names for users. */
 export const RAILS = (Object.entries(NAMES) as [Rail, string][]).filter(([rail]) => !isOutgoingRail(rail));

@@ -1,7 +1,8 @@
+import { isPaid } from '../../../sdk/src/payment.ts';
 import { useRead } from '../api/data.ts';
 import { Button } from '../ui/index.ts';
 import { useCopy } from '../ui/show.tsx';
-import { isPaid, type Settlement } from './sales-figures.ts';
+import type { Settlement } from './sales-figures.ts';
 
 /**
  * The signed receipt of a payment, once it is confirmed. It is read again after a refund.

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { isRefunded } from '../../../sdk/src/books.ts';
 import type { CallOptions, Client } from '../../../sdk/src/main.ts';
 import { type Items, useItems, useRead } from '../api/data.ts';
 import type { Rail } from './rail.ts';
@@ -11,7 +12,7 @@ import {
   type Settlement,
 } from './sales-figures.ts';
 import { useServices } from './select-service.tsx';
-import { isRefunded, type Refund } from './settlement-history.ts';
+import type { Refund } from './settlement-history.ts';
 
 /**
  * Reads sales. The API has no sums of them, so all sales of the period are read and summed here.
@@ -176,7 +177,7 @@ export const useAllServices = () => {
   return { services: services.data, isKnown };
 };
 
-/** The confirmed refunds that the account has made of what was created since a moment. Null while unknown. */
+/** The confirmed refunds that the account gives, created since a moment. Null while unknown. */
 export const useRefunds = (since: number): readonly Refund[] | null => {
   const refunds = useItems(
     ['refunds', 'given'],

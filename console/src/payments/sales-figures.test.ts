@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { isPaid, movedOf } from '../../../sdk/src/payment.ts';
 import { DEMO_SHOP, TRIAL_SHOP } from './own-quotes.ts';
 import {
   findSales,
   funnelOf,
-  isPaid,
   joinSales,
-  movedOf,
   percent,
   type Quote,
   revenueByTime,

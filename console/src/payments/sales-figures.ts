@@ -1,31 +1,14 @@
-import { itemOf } from '../../../sdk/src/item.ts';
 import type { Output } from '../../../sdk/src/main.ts';
+import { isPaid, itemOf, keptOf, type PaymentStage, stageOfPayment } from '../../../sdk/src/payment.ts';
 import { isForBuyers } from './own-quotes.ts';
-import { isOutgoingRail } from './rail.ts';
 
 /** Sales: a vendor's quotes joined with their settlements. Pure; amounts are bigint micro-units. */
 
 export type Quote = Output<'quote.list'>['data'][number];
 export type Settlement = Output<'settlement.list'>['data'][number];
 
-/**
- * The stage of a sale. `authorized`: a ceiling is held, and what is used is paid later.
- * `extension`: it extended the ceiling of another one, whose capture pays it.
- * `undelivered`: paid and not redeemed, within its window or, by x402 or MPP, which have none, up
- * to now; the money stays.
- */
-export type Stage =
-  | 'quoted'
-  | 'paying'
-  | 'authorized'
-  | 'extension'
-  | 'paid'
-  | 'undelivered'
-  | 'delivered'
-  | 'unpaid'
-  | 'voided'
-  | 'failed'
-  | 'reversed';
+/** The stage of a sale: of a quote that nobody has paid, or of its payment. */
+export type Stage = 'quoted' | 'unpaid' | PaymentStage;
 
 /**
  * One sale. A payment has no quote if the quote is older than the window, and the reverse. A
@@ -41,29 +24,6 @@ export type Sale = {
   settlement: Settlement | null;
 };
 
-/** No payment of these was ever on the chain, or it is proven that none is. */
-const UNPAID: readonly Settlement['status'][] = [
-  'pending',
-  'authorized',
-  'capturing',
-  'voided',
-  'merged',
-  'failed',
-];
-
-/** Whether the vendor has the money of a payment, before refunds. */
-export const isPaid = ({ status, chain_status }: Settlement): boolean =>
-  !UNPAID.includes(status) && chain_status !== 'failed';
-
-/**
- * What a payment moves, in micro-units. Of an authorization it is what was captured, and nothing
- * before. An extension moves nothing.
- */
-export const movedOf = (payment: Settlement): bigint =>
-  payment.status === 'merged' || (payment.authorization !== undefined && !isPaid(payment))
-    ? 0n
-    : BigInt(payment.quote_amount);
-
 type Authorization = NonNullable<Settlement['authorization']>;
 /** Whether the fee takes all that was used of an authorization, so that nobody pays it. */
 export const isBelowFee = ({ used, least_capture }: Authorization): boolean =>
@@ -74,30 +34,14 @@ export const feeOf = ({ least_capture }: Authorization): bigint => BigInt(least_
 export const hasHighFee = ({ authorization, quote_amount, fee_amount }: Settlement): boolean =>
   authorization !== undefined && BigInt(fee_amount) * 4n >= BigInt(quote_amount);
 
-/** What the vendor keeps of a payment, after its fee, also one that is billed, and refunds. */
-export const keptOf = ({ net_amount, accrued_fee }: Settlement, refunded: bigint): bigint =>
-  BigInt(net_amount) - BigInt(accrued_fee ?? 0) - refunded;
-
 /** Whether a sale is a quote that nobody has paid. */
 export const isUnpaidQuote = ({ stage }: Sale): boolean => stage === 'quoted' || stage === 'unpaid';
 
 /** @param now milliseconds; entries that have expired since count as expired */
 export const stageOf = (quote: Quote | null, settlement: Settlement | null, now: number): Stage => {
-  if (settlement !== null && settlement.status !== 'failed') {
-    if (settlement.chain_status === 'failed') return 'reversed';
-    if (settlement.status === 'redeemed') return 'delivered';
-    if (settlement.status === 'pending' || settlement.status === 'capturing') return 'paying';
-    if (settlement.status === 'authorized') return 'authorized';
-    if (settlement.status === 'voided') return 'voided';
-    if (settlement.status === 'merged') return 'extension';
-    // A vendor elsewhere delivers on its own terms.
-    if (isOutgoingRail(settlement.rail)) return 'paid';
-    if (settlement.rail !== 'quittance') return 'undelivered';
-    const until = settlement.redeem_expires_at;
-    return settlement.status === 'expired' || (until !== null && Date.parse(until) <= now)
-      ? 'undelivered'
-      : 'paid';
-  }
+  // A quote whose payment failed can be paid again.
+  if (settlement !== null && (quote === null || settlement.status !== 'failed'))
+    return stageOfPayment(settlement, now);
   if (quote === null) return 'failed';
   if (quote.status === 'settled') return quote.extends === undefined ? 'paid' : 'extension';
   if (quote.status === 'settling') return 'paying';

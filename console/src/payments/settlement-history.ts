@@ -1,3 +1,4 @@
+import { isRefunded } from '../../../sdk/src/books.ts';
 import type { Output } from '../../../sdk/src/main.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
 
@@ -76,9 +77,6 @@ export const storyOf = (
 
 /** A refund in any other state has used its part of the net amount, or may still use it. */
 const GAVE_BACK: readonly Refund['status'][] = ['failed', 'cancelled', 'expired'];
-const MOVED: readonly Refund['status'][] = ['confirmed', 'finalized'];
-/** Whether the money of a refund has moved. */
-export const isRefunded = ({ status }: Pick<Refund, 'status'>): boolean => MOVED.includes(status);
 
 /**
  * Parts of the net amount in micro-units: refunded, reserved for refunds, and left for another one.

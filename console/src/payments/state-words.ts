@@ -1,3 +1,4 @@
+import { STAGE_WORDS as WORDS } from '../../../sdk/src/payment.ts';
 import type { Stage } from './sales-figures.ts';
 
 /** One word for each state of a payment, on every page. */
@@ -8,16 +9,16 @@ export type Word = readonly [text: string, tone: Tone];
 /** What became of a payment, for buyer and vendor. */
 export const STAGE_WORDS: Record<Stage, Word> = {
   quoted: ['quoted', 'none'],
-  paying: ['pending', 'wait'],
-  authorized: ['authorized', 'wait'],
-  extension: ['extension', 'none'],
-  paid: ['paid', 'good'],
-  delivered: ['delivered', 'good'],
-  undelivered: ['not delivered', 'bad'],
+  paying: [WORDS.paying, 'wait'],
+  authorized: [WORDS.authorized, 'wait'],
+  extension: [WORDS.extension, 'none'],
+  paid: [WORDS.paid, 'good'],
+  delivered: [WORDS.delivered, 'good'],
+  undelivered: [WORDS.undelivered, 'bad'],
   unpaid: ['expired', 'none'],
-  voided: ['void', 'none'],
-  failed: ['failed', 'bad'],
-  reversed: ['reversed', 'bad'],
+  voided: [WORDS.voided, 'none'],
+  failed: [WORDS.failed, 'bad'],
+  reversed: [WORDS.reversed, 'bad'],
 };
 
 export const REFUNDED: Word = ['refunded', 'wait'];
@@ -34,7 +35,7 @@ export const REFUND_WORDS: Record<string, Word> = {
   submitted: ['pending', 'wait'],
   confirmed: ['refunded', 'good'],
   finalized: ['refunded', 'good'],
-  failed: ['failed', 'bad'],
+  failed: [WORDS.failed, 'bad'],
   cancelled: ['cancelled', 'none'],
   expired: ['expired', 'none'],
 };

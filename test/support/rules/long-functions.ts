@@ -16,7 +16,6 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'console/src/selling/sales/pay-fees.tsx: PayFees': 86,
   'console/src/selling/sales/refund-signing.tsx: SignRefund': 95,
   'console/src/selling/sales/refund.tsx: Prepare': 75,
-  'console/src/selling/sales/sales.tsx: SalesTable': 83,
   'console/src/selling/service-form.tsx: ServiceForm': 77,
   'console/src/selling/sales/settlement.tsx: Refunds': 85,
   'console/src/selling/trying/trial.ts: createTrial': 90,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { Booking } from '../../../../sdk/src/books.ts';
 import type { Settlement } from '../../payments/sales-figures.ts';
 import type { Refund } from '../../payments/settlement-history.ts';
-import type { Booking } from './books.ts';
 import { salesCsv } from './sales-csv.ts';
 
 const AT = '2026-11-29T10:00:00.000Z';

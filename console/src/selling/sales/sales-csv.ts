@@ -1,8 +1,8 @@
+import { amountsOf, type Booking } from '../../../../sdk/src/books.ts';
 import { plainUsdc } from '../../../../sdk/src/generated/usdc.ts';
-import { itemOf } from '../../../../sdk/src/item.ts';
+import { itemOf } from '../../../../sdk/src/payment.ts';
 import { csvRow } from '../../lib/csv.ts';
 import { type Settlement, stageOf } from '../../payments/sales-figures.ts';
-import { amountsOf, type Booking } from './books.ts';
 
 /**
  * The books of a span as a CSV file. Each row is one movement of money with its own time, so that

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import { itemOf } from '../../../../sdk/src/item.ts';
+import { createdSince, readBookings, refundsIn } from '../../../../sdk/src/books.ts';
+import { isPaid, itemOf, keptOf, movedOf } from '../../../../sdk/src/payment.ts';
 import { type Items, wholeList } from '../../api/data.ts';
 import { useExport } from '../../api/export.ts';
 import { useNow } from '../../lib/clock.ts';
@@ -14,11 +15,8 @@ import {
   findSales,
   hasHighFee,
   isBelowFee,
-  isPaid,
   isUnpaidQuote,
   joinSales,
-  keptOf,
-  movedOf,
   type Refunded,
   type Sale,
   type Settlement,
@@ -40,9 +38,8 @@ import {
   Time,
   toast,
 } from '../../ui/index.ts';
-import { createdSince, readBookings, refundsIn } from './books.ts';
 import { FeesSection } from './fees.tsx';
-import { RefundsMade } from './refunds-made.tsx';
+import { RefundsSent } from './refunds-sent.tsx';
 import { Conversion, RevenueSection } from './sales-charts.tsx';
 import { salesCsv } from './sales-csv.ts';
 import { SalesFilters, useSalesFilters } from './sales-filters.tsx';
@@ -101,7 +98,7 @@ const SalesPage = () => {
             refundedOf={refundedOf ?? NO_REFUNDS}
             nameOf={nameOf}
           />
-          <RefundsMade
+          <RefundsSent
             refunds={refundsIn(refunds ?? [], period).filter(
               ({ service_id }) => serviceId === undefined || service_id === serviceId,
             )}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { itemOf } from '../../../../sdk/src/item.ts';
+import { isPaid as isSettlementPaid, itemOf, keptOf } from '../../../../sdk/src/payment.ts';
 import { useAction, useItems, useRead } from '../../api/data.ts';
 import { Countdown } from '../../lib/countdown.tsx';
 import { shortId } from '../../lib/short-id.ts';
@@ -10,12 +10,7 @@ import { ChainMark, PaymentState, RefundWord } from '../../payments/payment-stat
 import { railName } from '../../payments/rail.ts';
 import { CopyReceiptLink, useReceipt } from '../../payments/receipt-link.tsx';
 import { useAllServices } from '../../payments/sales-data.ts';
-import {
-  isPaid as isSettlementPaid,
-  keptOf,
-  type Quote,
-  type Settlement,
-} from '../../payments/sales-figures.ts';
+import type { Quote, Settlement } from '../../payments/sales-figures.ts';
 import { type Refund, refundsOf } from '../../payments/settlement-history.ts';
 import { Timeline } from '../../payments/settlement-timeline.tsx';
 import { TransactionHash } from '../../payments/transaction-hash.tsx';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { Booking } from '../../../../sdk/src/books.ts';
 import type { Settlement } from '../../payments/sales-figures.ts';
 import type { Refund } from '../../payments/settlement-history.ts';
-import type { Booking } from './books.ts';
 import { monthsOf } from './statement-months.ts';
 
 const payment = (at: string, more: Partial<Settlement> = {}): Booking => ({

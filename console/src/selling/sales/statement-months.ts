@@ -1,4 +1,4 @@
-import { amountsOf, type Booking } from './books.ts';
+import { amountsOf, type Booking } from '../../../../sdk/src/books.ts';
 
 /** The statement of a vendor by UTC month. Pure; amounts are bigint micro-units. */
 

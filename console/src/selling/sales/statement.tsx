@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { readBookings } from '../../../../sdk/src/books.ts';
 import { plainUsdc } from '../../../../sdk/src/generated/usdc.ts';
 import { useAction, wholeList } from '../../api/data.ts';
 import { useExport } from '../../api/export.ts';
@@ -16,7 +17,6 @@ import {
   Stack,
   Table,
 } from '../../ui/index.ts';
-import { readBookings } from './books.ts';
 import { type Month, monthsOf } from './statement-months.ts';
 
 const SPANS = [

@@ -1,7 +1,6 @@
-import type { Client } from '../../../../sdk/src/main.ts';
-import type { Rail } from '../../payments/rail.ts';
-import { isPaid, keptOf, type Settlement } from '../../payments/sales-figures.ts';
-import { isRefunded, type Refund } from '../../payments/settlement-history.ts';
+import type { Client } from './client.ts';
+import { isPaid, keptOf, type Payment } from './payment.ts';
+import type { Output } from './types.ts';
 
 /**
  * The books of a vendor: each movement of money once, at the time at which it was first seen
@@ -9,12 +8,18 @@ import { isRefunded, type Refund } from '../../payments/settlement-history.ts';
  * in the span in which it was made, whenever its sale was.
  */
 
+type Refund = Output<'funding.listRefunds'>['data'][number];
+
+/** Whether the money of a refund has moved. */
+export const isRefunded = ({ status }: Pick<Refund, 'status'>): boolean =>
+  status === 'confirmed' || status === 'finalized';
+
 /** A paid sale, or a refund of one. */
 export type Booking = {
   /** ISO 8601 UTC. */
   at: string;
   /** The sale, also of a refund. */
-  settlement: Settlement;
+  settlement: Payment;
   /** Null: the sale itself. */
   refund: Refund | null;
 };
@@ -47,7 +52,7 @@ export const refundsIn = (refunds: readonly Refund[], span: Span): readonly Refu
  * @param settlements also those of the refunds, whenever they were paid
  */
 export const bookingsOf = (
-  settlements: readonly Settlement[],
+  settlements: readonly Payment[],
   refunds: readonly Refund[],
   span: Span,
 ): readonly Booking[] => {
@@ -77,7 +82,7 @@ export const amountsOf = ({ settlement, refund }: Booking) => {
   };
 };
 
-type Filter = { serviceId?: string | undefined; rail?: Rail | undefined };
+type Filter = { serviceId?: string | undefined; rail?: Payment['rail'] | undefined };
 
 /** The items of a list, newest first, back to a moment. */
 const readBack = async <T extends { created_at: string }>(
@@ -108,7 +113,8 @@ export const readBookings = async (
   let count = 0;
   const settlements = await readBack(
     client.settlement.list({
-      ...{ role: 'vendor', limit: '100' },
+      role: 'vendor',
+      limit: '100',
       ...(serviceId !== undefined && { service_id: serviceId }),
       ...(rail !== undefined && { rail }),
     }),

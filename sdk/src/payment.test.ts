@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { itemOf } from './item.ts';
+import { itemOf } from './payment.ts';
 
 test.each<[string, Parameters<typeof itemOf>[0], string | null]>([
   [

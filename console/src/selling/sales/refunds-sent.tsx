@@ -5,8 +5,8 @@ import type { Refund } from '../../payments/settlement-history.ts';
 import { TransactionHash } from '../../payments/transaction-hash.tsx';
 import { Copyable, Money, Section, Table, Time } from '../../ui/index.ts';
 
-/** The refunds that were made in a period, also of sales that are older than it. */
-export const RefundsMade = ({
+/** The refunds that were sent in a period, also of sales that are older than it. */
+export const RefundsSent = ({
   refunds,
   nameOf,
 }: {
@@ -15,9 +15,9 @@ export const RefundsMade = ({
   nameOf: ReadonlyMap<string, string>;
 }) =>
   refunds.length === 0 ? null : (
-    <Section title="Refunds made" about="In this period, whenever their sales were.">
+    <Section title="Refunds sent" about="In this period, whenever their sales were.">
       <Table
-        label="Refunds made"
+        label="Refunds sent"
         items={wholeList(refunds)}
         waiting=""
         keyOf={({ refund_id }) => refund_id}

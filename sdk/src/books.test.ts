@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
-import type { Settlement } from '../../payments/sales-figures.ts';
-import type { Refund } from '../../payments/settlement-history.ts';
 import { amountsOf, type Booking, bookingsOf } from './books.ts';
+import type { Payment } from './payment.ts';
 
-const settlement = (id: string, confirmed_at: string | null, more: Partial<Settlement> = {}) =>
+type Refund = NonNullable<Booking['refund']>;
+
+const settlement = (id: string, confirmed_at: string | null, more: Partial<Payment> = {}) =>
   ({
     settlement_id: id,
     status: 'redeemed',
@@ -14,7 +15,7 @@ const settlement = (id: string, confirmed_at: string | null, more: Partial<Settl
     created_at: '2026-10-31T23:59:58.000Z',
     confirmed_at,
     ...more,
-  }) as Settlement;
+  }) as Payment;
 const refund = (id: string, settlement_id: string, confirmed_at: string | null, more = {}) =>
   ({ refund_id: id, settlement_id, amount: '400000', status: 'finalized', confirmed_at, ...more }) as Refund;
 
