@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Admission, headerOf, IN_PROGRESS, refuse } from '../../../sdk/src/paywall/adapter.ts';
+import {
+  type Admission,
+  delivered,
+  FAILED,
+  headerOf,
+  IN_PROGRESS,
+  refuse,
+} from '../../../sdk/src/paywall/adapter.ts';
 import type { Incoming, Paywall, PaywallStore } from '../../../sdk/src/paywall/main.ts';
 import { hasBody, unreadBody } from '../ground/request-body.ts';
 import { faultOf, HEADER_FAULT, type RequestFault } from '../ground/request-fault.ts';
@@ -43,9 +50,9 @@ const WINDOW_MS = 600_000;
  * One that leaves no record could be requested without end, so it is used up.
  */
 const end = async (store: PaywallStore, { payment, finish, isRepeatable }: Delivery): Promise<void> => {
-  if (isRepeatable) return finish(null);
+  if (isRepeatable) return finish(delivered(null));
   const isFirst = await store.compareAndSet(`gate:run:${payment.deliveryId}`, null, '1', WINDOW_MS);
-  await finish(isFirst ? 'failed' : null);
+  await finish(isFirst ? FAILED : delivered(null));
 };
 
 type Question = { method: string; target: string; request: IncomingMessage };
@@ -133,7 +140,7 @@ export const serveQuestion = async (
   }
   if (isAnswer) {
     // It was refused a moment ago, and now it is not. The buyer repeats the request.
-    await admission.finish('failed');
+    await admission.finish(FAILED);
     Object.assign(record, { outcome: 'refused', reason: await sendAnswer(response, refuse(IN_PROGRESS)) });
     return;
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Admission, isDelivered } from '../../../sdk/src/paywall/adapter.ts';
+import { type Admission, delivered, FAILED, GONE, isDelivered } from '../../../sdk/src/paywall/adapter.ts';
 import { type AnswerPrice, charge, rememberAnswer } from '../ground/metered.ts';
 import type { FreeCall } from './free-calls.ts';
 
@@ -36,16 +36,16 @@ export const createCost = ({ request, delivery, freeCall, answerPrice }: Priced)
   let answer: IncomingMessage | null = null;
   let isOver = false;
   const cancel = async (): Promise<void> => {
-    freeCall?.giveBack();
-    await delivery?.finish('failed');
+    freeCall?.release();
+    await delivery?.finish(FAILED);
   };
   const owe = async (ending: 'delivered' | 'left' | 'gone'): Promise<void> => {
     // A free call counts.
     if (delivery === null) return;
-    if (ending === 'gone') return delivery.finish('gone');
+    if (ending === 'gone') return delivery.finish(GONE);
     if (ending === 'delivered') delivery.metering?.begin();
     if (answerPrice !== null) charge(delivery, answerPrice, answer!);
-    if (ending === 'delivered') await delivery.finish(null);
+    if (ending === 'delivered') await delivery.finish(delivered(null));
   };
   return {
     /** The first line of the answer has come. */
@@ -53,7 +53,7 @@ export const createCost = ({ request, delivery, freeCall, answerPrice }: Priced)
       answer = found;
       rememberAnswer(request, found);
       // Before the answer: who repeats the request finds the call given back.
-      if (!isDelivered(found.statusCode!)) freeCall?.giveBack();
+      if (!isDelivered(found.statusCode!)) freeCall?.release();
     },
     /** Ends the call. Only the first ending counts. Never throws. */
     end: async (ending: Ending): Promise<void> => {

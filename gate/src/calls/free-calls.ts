@@ -11,7 +11,7 @@ export type FreeCall = {
   kind: 'free';
   remaining: number;
   /** The upstream has failed, so it does not count. */
-  giveBack: () => void;
+  release: () => void;
 };
 /** `used_up`: the caller has no free call left. `none`: the request may have no free call. */
 type Asked = FreeCall | { kind: 'used_up' | 'none' };
@@ -83,12 +83,12 @@ export const createFreeCalls = (deps: FreeCallsDeps): FreeCalls => {
     `gate:free:${createHmac('sha256', secret).update(JSON.stringify(about)).digest('base64url')}`;
   const callOf = (key: string, remaining: number): FreeCall => {
     let isGiven = false;
-    const giveBack = (): void => {
+    const release = (): void => {
       if (isGiven) return;
       isGiven = true;
-      counters.giveBack(key).catch(onError);
+      counters.release(key).catch(onError);
     };
-    return { kind: 'free', remaining, giveBack };
+    return { kind: 'free', remaining, release };
   };
   return {
     ask: async (call) => {

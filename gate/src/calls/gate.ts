@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Admission, headerOf, unavailable } from '../../../sdk/src/paywall/adapter.ts';
+import { type Admission, delivered, headerOf, unavailable } from '../../../sdk/src/paywall/adapter.ts';
 import type { Incoming, Paywall } from '../../../sdk/src/paywall/main.ts';
 import {
   endSlowBody,
@@ -65,7 +65,7 @@ export const identityOf = ({ headers }: IncomingMessage, { beginning, rest }: Re
 const unlessStreamed = (admission: Admission, { rest }: RequestBody): Admission => {
   if (admission.kind === 'answer' || rest === null) return admission;
   const { finish } = admission;
-  return { ...admission, finish: (outcome) => finish(typeof outcome === 'object' ? null : outcome) };
+  return { ...admission, finish: (end) => finish(end.kind === 'delivered' ? delivered(null) : end) };
 };
 
 /** When there may be room for a body again. */

@@ -9,7 +9,7 @@ export type FreeCounters = {
    * @returns the calls that are left, or null if there is none
    */
   take: (key: string, calls: number, ttlMs: number) => Promise<number | null>;
-  giveBack: (key: string) => Promise<void>;
+  release: (key: string) => Promise<void>;
 };
 
 /** The numbers in a store that gates share. */
@@ -27,7 +27,7 @@ export const sharedCounters = (store: PaywallStore): FreeCounters => {
       // It is used up, or another call has just begun it.
       return taken(key);
     },
-    giveBack: async (key) => {
+    release: async (key) => {
       await take(key, -1n, []);
     },
   };
@@ -51,7 +51,7 @@ export const memoryCounters = (most = MOST_CALLERS): FreeCounters => {
       held.set(key, { left: left - 1, endsAt });
       return left - 1;
     },
-    giveBack: async (key) => {
+    release: async (key) => {
       const found = held.get(key);
       if (found !== undefined) found.left += 1;
     },

@@ -15,6 +15,7 @@ export { RETURN_PARAMETER } from '../payment-page.ts';
 export { captureNode, headerOf } from './adapters/node.ts';
 export { IN_PROGRESS, isDelivered, refuse, unavailable } from './base/answers.ts';
 export { ConfigurationError } from './base/configuration.ts';
+export { delivered, FAILED, GONE } from './base/ends.ts';
 export { isMetered, meteredBillOf, unpayingOf } from './base/metered-route.ts';
 export { ESCAPED_SLASH, readPath } from './base/path.ts';
 export { checkRoute } from './base/route.ts';

@@ -23,7 +23,7 @@ export type Grant = (
   key: string,
   asked: { points: number; windowSeconds: number; needed: number; wanted: number; leaseMs: number },
 ) => Promise<Granted | null>;
-type GiveBack = (key: string, count: number, stamp: string) => Promise<void>;
+type Release = (key: string, count: number, stamp: string) => Promise<void>;
 
 /** A window that had a call within the time of a lease. */
 type Window = {
@@ -67,14 +67,14 @@ const take = (window: Window): WindowState => {
 };
 
 /**
- * Counts calls in windows whose points `grant` takes and `giveBack` returns. Points of a lease that
+ * Counts calls in windows whose points `grant` takes and `release` returns. Points of a lease that
  * no call has used are returned at its end.
  */
-export const createLeases = (grant: Grant, giveBack: GiveBack): Consume => {
+export const createLeases = (grant: Grant, release: Release): Consume => {
   const windows = new Map<string, Window>();
 
   const returnRest = (key: string, window: Window): void => {
-    if (window.free > 0) void giveBack(key, window.free, window.grant.stamp);
+    if (window.free > 0) void release(key, window.free, window.grant.stamp);
     window.free = 0;
   };
 

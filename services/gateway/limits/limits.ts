@@ -83,7 +83,7 @@ const createCountApart = (
     await Promise.all(
       own.map(async (limit) => {
         const window = windowOf(call, limit);
-        if (window !== null) await redisWindow.giveBack(window.key);
+        if (window !== null) await redisWindow.release(window.key);
       }),
     );
   };

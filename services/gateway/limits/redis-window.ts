@@ -26,7 +26,7 @@ type RedisWindow = {
   /** Consumes a point if one is free. Null while Redis is unavailable. */
   consume: (key: string, points: number, windowSeconds: number) => Promise<WindowState | null>;
   /** Gives the newest point back. Without effect while Redis is unavailable. */
-  giveBack: (key: string) => Promise<void>;
+  release: (key: string) => Promise<void>;
   /** Waits for a lost connection. False if it is not back in time, or if Redis does not answer. */
   isBackWithin: (ms: number) => Promise<boolean>;
 };
@@ -74,13 +74,13 @@ export const createRedisWindow = ({ redis: connection, script }: RedisWindowDeps
       return null;
     }
   };
-  const giveBackPoints = async (key: string, count: number, stamp: string): Promise<void> => {
+  const releasePoints = async (key: string, count: number, stamp: string): Promise<void> => {
     if (performance.now() >= pausedUntil) await redis.lrem(PREFIX + key, -count, stamp).catch(() => 0);
   };
 
   return {
-    consume: createLeases(consumePoints, giveBackPoints),
-    giveBack: async (key) => {
+    consume: createLeases(consumePoints, releasePoints),
+    release: async (key) => {
       if (performance.now() >= pausedUntil) await redis.rpop(PREFIX + key).catch(() => null);
     },
     isBackWithin: async (ms) => {

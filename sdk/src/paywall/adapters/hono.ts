@@ -1,3 +1,4 @@
+import { FAILED } from '../base/ends.ts';
 import { ConsumedBodyError, type Incoming, incomingOf } from '../base/incoming.ts';
 import { setPayment } from '../base/payment.ts';
 import { checkRoute, type PaidRoute } from '../base/route.ts';
@@ -44,7 +45,7 @@ export const paid = <C extends HonoContext>(paywall: Paywall, route: PaidRoute<C
       await next();
       context.res = await capture(context.res, admission, paywall.maxStoredBytes);
     } catch (error) {
-      await admission.finish('failed');
+      await admission.finish(FAILED);
       throw error;
     }
     return undefined;

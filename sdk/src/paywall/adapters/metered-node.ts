@@ -1,5 +1,6 @@
 import type { Admitted } from '../base/admitted.ts';
 import { isDelivered, type StoredAnswer, store } from '../base/answers.ts';
+import { delivered, FAILED } from '../base/ends.ts';
 import { type Metering, USAGE_HEADER } from '../base/meter.ts';
 import { lastComment, lastEvent, resultOf } from '../base/metered-answer.ts';
 import { createNodeCopy, innerOf, type NodeResponse } from './node-copy.ts';
@@ -84,7 +85,7 @@ const giveUp = (
   { metering, finish }: MeteredAdmitted,
 ): void => {
   metering.fault(error);
-  void finish('failed');
+  void finish(FAILED);
   destroy();
 };
 
@@ -102,7 +103,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
   const conclude = async (args: unknown[]): Promise<void> => {
     if (!isDelivered(head.status())) {
       // First, so that a buyer who repeats the request finds its authorization released.
-      await finish('failed');
+      await finish(FAILED);
       head.send();
       original.end(...args);
       return;
@@ -114,7 +115,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     const comment = lastComment(head.header, metering);
     const outcome = isRepeatable ? null : answerOf(head, metering);
     endWith(original, comment, args);
-    return finish(outcome);
+    return finish(delivered(outcome));
   };
   const breakOff = (): void => {
     // Before the first byte the handler answers, for instance with an error.
@@ -123,7 +124,7 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     isBroken = true;
     if (reason === 'used_up') metering.leave();
     const last = lastEvent(head.header, reason, metering);
-    void finish('failed');
+    void finish(FAILED);
     if (last === null) original.destroy();
     else original.end(last);
   };
@@ -152,6 +153,6 @@ export const meterNode = (response: NodeResponse, admitted: MeteredAdmitted, lim
     if (isEnded) return;
     metering.stop('gone');
     if (!isBroken && metering.hasBegun()) metering.leave();
-    void finish('failed');
+    void finish(FAILED);
   });
 };

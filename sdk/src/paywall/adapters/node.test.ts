@@ -34,11 +34,9 @@ const shop = () => {
     const begun = await once({ key: 'payment', hash: 'request', refusal: async () => null, open });
     if (begun.kind !== 'deliver') return { kind: begun.kind };
     const answer = response();
-    captureNode(
-      answer as unknown as NodeResponse,
-      { headers: {}, isRepeatable: false, metering: null, finish: begun.finish },
-      1000,
-    );
+    const { finish, left } = begun;
+    const admitted = { headers: {}, isRepeatable: false, metering: null, finish, left };
+    captureNode(answer as unknown as NodeResponse, admitted, 1000);
     return { kind: begun.kind, answer };
   };
   return ask;

@@ -1,5 +1,6 @@
 import { type Admitted, GRACE_MS } from '../base/admitted.ts';
-import { isDelivered, type StoredAnswer, store } from '../base/answers.ts';
+import { isDelivered, store } from '../base/answers.ts';
+import { delivered, type End, FAILED } from '../base/ends.ts';
 import { announcesMore, ConsumedBodyError } from '../base/incoming.ts';
 import { meterNode } from './metered-node.ts';
 import { createNodeCopy, innerOf, type Method, type NodeResponse } from './node-copy.ts';
@@ -115,7 +116,7 @@ export const captureNode = (response: NodeResponse, admitted: Admitted, limit: n
     response.once('close', () => {
       // Its head decides, as for web-standard requests: the answer is not kept for a repeat.
       const isDelivery = response.headersSent && isDelivered(response.statusCode);
-      void admitted.finish(isDelivery ? null : 'failed');
+      void admitted.finish(isDelivery ? delivered(null) : FAILED);
     });
 };
 
@@ -124,18 +125,18 @@ export const captureNode = (response: NodeResponse, admitted: Admitted, limit: n
  * wrote, before earlier middleware (compression) changes it, so that a repeat passes through the
  * same middleware.
  */
-const copyNode = (response: NodeResponse, { finish }: Admitted, limit: number): void => {
+const copyNode = (response: NodeResponse, { finish, left }: Admitted, limit: number): void => {
   const { inner, original } = innerOf(response);
   const { writeHead, write, end, destroy } = original;
   const { copy, keepHead, keep, head } = createNodeCopy(response, limit);
   let ended = false;
   let brokenOff = false;
 
-  const outcome = (whole: boolean): StoredAnswer | null | 'failed' => {
+  const endOf = (whole: boolean): End => {
     const kept = head();
-    if (kept === null || !isDelivered(kept.status)) return 'failed';
-    if (copy.tooLong()) return null;
-    return whole ? store(kept.status, kept.headers, copy.chunks) : 'failed';
+    if (kept === null || !isDelivered(kept.status)) return FAILED;
+    if (copy.tooLong()) return delivered(null);
+    return whole ? delivered(store(kept.status, kept.headers, copy.chunks)) : FAILED;
   };
 
   inner.writeHead = (...args) => {
@@ -150,7 +151,7 @@ const copyNode = (response: NodeResponse, { finish }: Admitted, limit: number): 
     if (!ended) {
       ended = true;
       keep(args[0], args[1]);
-      void finish(outcome(true));
+      void finish(endOf(true));
     }
     return end(...args);
   };
@@ -160,10 +161,10 @@ const copyNode = (response: NodeResponse, { finish }: Admitted, limit: number): 
   };
   response.once('close', () => {
     if (ended) return;
-    if (brokenOff || copy.tooLong()) return void finish(outcome(false));
+    if (brokenOff || copy.tooLong()) return void finish(endOf(false));
     // The buyer disconnected while the handler runs. A second run in parallel would let a buyer who
     // disconnects just before the end of a stream run the handler any number of times.
-    const timer: unknown = setTimeout(() => void finish('left'), GRACE_MS);
+    const timer: unknown = setTimeout(() => void left(), GRACE_MS);
     (timer as { unref?: () => void }).unref?.();
   });
 };

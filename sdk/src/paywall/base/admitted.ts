@@ -1,4 +1,4 @@
-import type { Finish } from './deliveries.ts';
+import type { BuyerLeft, Finish } from './ends.ts';
 import type { Metering } from './meter.ts';
 
 /**
@@ -14,6 +14,7 @@ export type Admitted = {
   isRepeatable: boolean;
   metering: Metering | null;
   finish: Finish;
+  left: BuyerLeft;
 };
 
 /** Copies the bytes of a delivery up to a limit. */

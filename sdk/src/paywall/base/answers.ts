@@ -8,6 +8,7 @@
  * credential.
  */
 export type Refusal = {
+  kind: 'refused';
   status: 400 | 402 | 413 | 503;
   error:
     | 'payment_required'
@@ -33,18 +34,24 @@ export type ExtendableTab = {
   end: () => void;
 };
 
+type Fields = Omit<Refusal, 'kind'>;
+export const refusalWith = (fields: Fields): Refusal => ({ kind: 'refused', ...fields });
+
+export const isRefusal = (found: object): found is Refusal => 'kind' in found && found.kind === 'refused';
+
 /**
  * The payment is unchanged, but does not pay for this request. `reason` explains it.
  */
-export const failed = (reason: string): Refusal => ({ status: 402, error: 'payment_failed', reason });
+export const failed = (reason: string): Refusal =>
+  refusalWith({ status: 402, error: 'payment_failed', reason });
 
 /** Another request with this payment is being served. */
-export const IN_PROGRESS: Refusal = {
+export const IN_PROGRESS = refusalWith({
   status: 503,
   error: 'payment_in_progress',
   reason: 'in_progress',
   retryAfterSeconds: 1,
-};
+});
 
 type UsedUp =
   | 'settlement_exhausted'
@@ -54,20 +61,18 @@ type UsedUp =
   | 'authorization_closed';
 
 /** Nothing is left of a prepaid payment or an authorization. The answer offers another one. */
-export const usedUp = (reason: UsedUp): Refusal => ({
-  status: 402,
-  error: 'payment_required',
-  reason,
-});
+export const usedUp = (reason: UsedUp): Refusal =>
+  refusalWith({ status: 402, error: 'payment_required', reason });
 export const isUsedUp = ({ error }: Refusal): boolean => error === 'payment_required';
 
 /** A temporary failure. The same request with the same payment still gets its delivery. */
-export const unavailable = (reason: string, retryAfterMs: number | null = null): Refusal => ({
-  status: 503,
-  error: 'service_unavailable',
-  reason,
-  retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 5000) / 1000)),
-});
+export const unavailable = (reason: string, retryAfterMs: number | null = null): Refusal =>
+  refusalWith({
+    status: 503,
+    error: 'service_unavailable',
+    reason,
+    retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 5000) / 1000)),
+  });
 
 /** Pages of other origins read the content type anyway. */
 const isHidden = (name: string): boolean => name !== 'content-type';

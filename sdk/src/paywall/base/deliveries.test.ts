@@ -67,12 +67,12 @@ const campaign = async (seed: number) => {
     // Dead: it never reports its outcome, and its lease expires.
     if (problem && rng.chance(0.2)) return 'died';
     if (problem && rng.chance(0.4)) {
-      await begun.finish('failed');
+      await begun.finish({ kind: 'failed' });
       return 'failed';
     }
     delivered.push(hash);
     recording = true;
-    await begun.finish({ status: 200, headers: [], body: hash });
+    await begun.finish({ kind: 'delivered', answer: { status: 200, headers: [], body: hash } });
     recording = false;
     return 'delivered';
   };

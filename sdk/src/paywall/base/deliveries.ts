@@ -1,4 +1,5 @@
-import { isUsedUp, type Refusal, type StoredAnswer } from './answers.ts';
+import { isRefusal, isUsedUp, type Refusal, type StoredAnswer } from './answers.ts';
+import type { BuyerLeft, End, Finish } from './ends.ts';
 import { createLeases, type Lock } from './leases.ts';
 import type { Metering } from './meter.ts';
 import type { PaywallStore, Taken } from './store.ts';
@@ -52,6 +53,7 @@ export type Begun =
       id: string;
       receipt: Receipt | null;
       finish: Finish;
+      left: BuyerLeft;
       /** The request may run again, so its answer is not stored, and a repeat counts again. */
       isRepeatable?: true;
       /** What the delivery costs, if its route is metered. */
@@ -64,15 +66,7 @@ export type Begun =
       isUnknown?: boolean;
     }
   | { kind: 'busy' }
-  | { kind: 'refused'; refusal: Refusal };
-/**
- * Ends a delivery: with its answer, with null if it was made but not stored, or with `failed`, so
- * that it can be requested again, or with `undone`, as if it had not been requested. Only the first
- * of these counts. `left` comes before them: the buyer disconnected, and the run has not ended for
- * a while. Once for a payment, another request may run the handler then. With `gone` the run has
- * ended because the buyer disconnected. So may another request, once. Never throws.
- */
-export type Finish = (outcome: StoredAnswer | null | 'failed' | 'undone' | 'left' | 'gone') => Promise<void>;
+  | Refusal;
 /** The result of redeem or consume. `spent` is final; a refusal consumed nothing. */
 export type Opening = 'open' | 'spent' | Receipt | Refusal;
 
@@ -88,7 +82,7 @@ type Payment = {
 /** How long the same request gets its delivery without a new payment. */
 const WINDOW_MS = 600_000;
 
-/** True if nothing was redeemed for certain. Any other refusal may follow a lost answer. */
+/** True if it is certain that nothing was redeemed. Any other refusal may follow a lost answer. */
 const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
 
 const lockOf = (key: string): string => `${key}:lock`;
@@ -131,7 +125,7 @@ const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun
   if (record?.hash !== hash) {
     const refusal = await payment.refusal();
     // While the payment is undecided for another request, a refusal could make its buyer pay again.
-    if (refusal !== null) return found === null ? { kind: 'refused', refusal } : { kind: 'busy' };
+    if (refusal !== null) return found === null ? refusal : { kind: 'busy' };
     // A record that was never redeemed keeps its id also for another request, because no handler
     // has run for it.
     record = { id: crypto.randomUUID(), since: Date.now(), ...found, hash, ...(order && { order }) };
@@ -144,12 +138,11 @@ const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun
     await write({ ...record, hash: '', opened: true });
     return { kind: 'spent', isUnknown: found === null };
   }
-  const isRefused = typeof opening === 'object' && 'status' in opening;
-  if (isRefused) {
+  if (typeof opening === 'object' && isRefusal(opening)) {
     // The id was created for this call. If it were stored for invalid payments, anybody could fill
     // the store for free. An id to which the API says that nothing is left has never succeeded.
     if (found === null ? tookNothing(opening) : isUsedUp(opening)) await stored.remove();
-    return { kind: 'refused', refusal: opening };
+    return opening;
   }
   const receipt = opening === 'open' ? {} : { receipt: opening };
   const opened: PaymentRecord = { ...record, ...receipt, opened: true, since: Date.now() };
@@ -164,38 +157,51 @@ const deliverFor = (
   let over = false;
   let known = record;
   let leaving = Promise.resolve();
-  /** Lets the request be repeated once. After that only the end of a run ends the payment. */
+  /** Only once: after that the end of a run alone ends the payment. */
   const leave = async (): Promise<void> => {
     if (known.left === true) return;
     known = { ...known, left: true };
     if (await stored.write(known)) await lock.unlock();
   };
-  const finish: Finish = async (outcome) => {
+  const left: BuyerLeft = async () => {
     if (over) return;
-    if (outcome === 'left') {
-      leaving = leave().catch(onError);
-      return leaving;
+    leaving = leave().catch(onError);
+    return leaving;
+  };
+  /** @returns true if the record answers each repeat from now on */
+  const concluded = async (end: End): Promise<boolean> => {
+    switch (end.kind) {
+      case 'delivered':
+        return stored.write({ ...known, done: end.answer });
+      case 'gone':
+        if (known.left === true) return stored.write({ ...known, done: null });
+        await stored.write({ ...known, left: true });
+        return false;
+      case 'undone':
+        await stored.remove();
+        return false;
+      default:
+        return false;
     }
+  };
+  const finish: Finish = async (end) => {
+    if (over) return;
     over = true;
     await leaving;
     try {
-      if (outcome === 'undone') await stored.remove();
-      else if (outcome === 'gone' && known.left !== true) await stored.write({ ...known, left: true });
       // Who finds the record of a delivery that was made does not ask for the lock.
-      else if (
-        outcome !== 'failed' &&
-        (await stored.write({ ...known, done: outcome === 'gone' ? null : outcome }))
-      )
-        return lock.leave();
+      if (await concluded(end)) return lock.leave();
     } catch (error) {
       onError(error);
     }
     await lock.unlock();
   };
-  return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
+  return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish, left };
 };
 
 type CountedDelivery = { begun: Begun; left: bigint } | Exclude<Taken, bigint>;
+
+const nothing = async (): Promise<void> => {};
 
 /**
  * Deliveries of requests that may run again. They leave no record, so a repeat is another call and
@@ -210,10 +216,10 @@ const createUnrecorded = (store: PaywallStore, onError: (error: unknown) => void
     const left = await store.take!(counter, amount, []);
     if (typeof left !== 'bigint') return left;
     let over = false;
-    const finish: Finish = async (outcome) => {
-      if (over || outcome === 'left') return;
+    const finish: Finish = async ({ kind }) => {
+      if (over) return;
       over = true;
-      if (!isReturned || (outcome !== 'failed' && outcome !== 'undone')) return;
+      if (!isReturned || (kind !== 'failed' && kind !== 'undone')) return;
       try {
         await store.take!(counter, -amount, []);
       } catch (error) {
@@ -221,7 +227,7 @@ const createUnrecorded = (store: PaywallStore, onError: (error: unknown) => void
       }
     };
     const id = crypto.randomUUID();
-    return { begun: { kind: 'deliver', id, receipt: null, isRepeatable: true, finish }, left };
+    return { begun: { kind: 'deliver', id, receipt: null, isRepeatable: true, finish, left: nothing }, left };
   },
 });
 

@@ -1,5 +1,5 @@
 import { hexHash } from '../../checks/encoding.ts';
-import { failed, type Refusal } from '../base/answers.ts';
+import { failed, isRefusal, type Refusal } from '../base/answers.ts';
 import type { Receipt } from '../base/deliveries.ts';
 import { type Bill, isFixedPrice, type PaywallContext, type Presented } from '../base/dialect.ts';
 import type { IncomingPayment, IncomingSettlement } from '../base/incoming-payments.ts';
@@ -61,8 +61,8 @@ export const presentIncoming = async (
     // Signatures do not count, so a changed empty slot gives no second identity.
     id: await hexHash(read.message),
     isWhole: true,
-    ...('status' in asked ? {} : { order: termsOf(asked, resource) }),
-    mismatch: async (bill) => ('status' in asked ? asked : mismatch(asked, read, bill)),
+    ...(isRefusal(asked) ? {} : { order: termsOf(asked, resource) }),
+    mismatch: async (bill) => (isRefusal(asked) ? asked : mismatch(asked, read, bill)),
     take: async (_bill, { id, order }): Promise<Receipt | 'spent' | Refusal> => {
       const terms = order as Terms;
       const payment = { rail, transaction: transaction as string, redeem_id: id, ...terms };

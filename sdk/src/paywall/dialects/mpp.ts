@@ -10,7 +10,7 @@ import {
 } from '../../checks/encoding.ts';
 import { memoTextOf } from '../../checks/payment-memo.ts';
 import type { OptionNames } from '../../options.ts';
-import { failed, type Refusal } from '../base/answers.ts';
+import { failed, isRefusal, type Refusal } from '../base/answers.ts';
 import {
   type Bill,
   type Dialect,
@@ -22,7 +22,6 @@ import {
 import type { Incoming } from '../base/incoming.ts';
 import type { IncomingSettlement } from '../base/incoming-payments.ts';
 import type { IncomingTerms } from '../base/incoming-terms.ts';
-import { PROBLEM_JSON, problemOf } from '../base/problems.ts';
 import { type Asked, presentIncoming } from './incoming-dialect.ts';
 import {
   checkDialect,
@@ -32,6 +31,7 @@ import {
   type OfferSecret,
   requireSecret,
 } from './offers.ts';
+import { PROBLEM_JSON, problemOf } from './problems.ts';
 import type { Transfers } from './transaction.ts';
 
 type MppOptions = {
@@ -150,7 +150,7 @@ const challengeIn = (credential: string) => {
  */
 const digestOf = async (incoming: Incoming): Promise<string> => {
   const bytes = await incoming.body(Number.POSITIVE_INFINITY);
-  const isUnknown = bytes === null || 'status' in bytes || incoming.isParsed?.() === true;
+  const isUnknown = bytes === null || isRefusal(bytes) || incoming.isParsed?.() === true;
   return isUnknown || bytes.length === 0 ? '' : bodyDigest(bytes);
 };
 

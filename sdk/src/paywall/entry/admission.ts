@@ -6,16 +6,19 @@ import {
   failed,
   fits,
   IN_PROGRESS,
+  isRefusal,
   isUsedUp,
   type Refusal,
+  refusalWith,
   refuse,
   restore,
   unavailable,
   withVaried,
 } from '../base/answers.ts';
 import { createAddressCheck } from '../base/configuration.ts';
-import { type Begun, createDeliveries, type Finish } from '../base/deliveries.ts';
+import { type Begun, createDeliveries } from '../base/deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from '../base/dialect.ts';
+import { type BuyerLeft, delivered, type Finish } from '../base/ends.ts';
 import {
   ConsumedBodyError,
   type Incoming,
@@ -45,6 +48,7 @@ export type Admission =
       /** What the answer costs, if its route is metered. */
       metering: Metering | null;
       finish: Finish;
+      left: BuyerLeft;
     };
 
 /**
@@ -52,8 +56,6 @@ export type Admission =
  * meant for adapters; routes of web-standard requests use `protect`.
  */
 export type Admit = <R>(incoming: Incoming, request: R, route: PaidRoute<R>) => Promise<Admission>;
-
-const isRefusal = (offered: Offer | Refusal): offered is Refusal => 'status' in offered;
 
 /** The challenges of all dialects, as the client prefers them. */
 const challengeOf = (offers: readonly Offer[], incoming: Incoming): Record<string, string> => {
@@ -118,7 +120,7 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
     const { resource } = bill;
     try {
       const offers = (await incoming.ready?.()) ?? (await offersOf(bill, incoming, failure));
-      if ('status' in offers) return refused(resource, offers);
+      if (isRefusal(offers)) return refused(resource, offers);
       const reason = failure?.refusal.reason;
       if (reason === undefined) log({ event: 'quoted', resource, status: 402 });
       else {
@@ -177,8 +179,8 @@ const UNDELIVERABLE = {
 } satisfies Record<string, Refusal>;
 
 const NO_BYTES = new Uint8Array();
-const TOO_LARGE: Refusal = { status: 413, error: 'payload_too_large', reason: 'body' };
-const invalid = (reason: string): Refusal => ({ status: 400, error: 'validation_error', reason });
+const TOO_LARGE = refusalWith({ status: 413, error: 'payload_too_large', reason: 'body' });
+const invalid = (reason: string): Refusal => refusalWith({ status: 400, error: 'validation_error', reason });
 
 /** The body of a request, or why it cannot be served, whether it is paid or not. */
 const bodyIn = async (incoming: Incoming, limit: number): Promise<Uint8Array | Refusal> => {
@@ -201,16 +203,23 @@ const fitting = async ({ header }: Incoming, beginning: Promise<Begun>): Promise
 const logged = (
   log: Log,
   about: Omit<PaywallEvent, 'event'>,
-  { finish }: Deliver,
+  { finish, left }: Deliver,
   { header }: Incoming,
-): Finish => {
+): { finish: Finish; left: BuyerLeft } => {
   log({ event: 'opened', ...about });
-  return async (outcome) => {
-    if (outcome === 'left' || outcome === 'gone')
-      log({ event: 'handler_failed', ...about, reason: 'disconnected' });
-    else if (outcome === 'failed' || outcome === 'undone') log({ event: 'handler_failed', ...about });
-    else log({ event: 'delivered', ...about, ...(outcome === null ? {} : { status: outcome.status }) });
-    await finish(typeof outcome === 'object' && outcome !== null ? withVaried(outcome, header) : outcome);
+  const disconnected = (): void => log({ event: 'handler_failed', ...about, reason: 'disconnected' });
+  return {
+    finish: async (end) => {
+      if (end.kind === 'gone') disconnected();
+      else if (end.kind !== 'delivered') log({ event: 'handler_failed', ...about });
+      else log({ event: 'delivered', ...about, ...(end.answer !== null && { status: end.answer.status }) });
+      const stored = end.kind === 'delivered' ? end.answer : null;
+      await finish(stored === null ? end : delivered(withVaried(stored, header)));
+    },
+    left: async () => {
+      disconnected();
+      await left();
+    },
   };
 };
 
@@ -271,12 +280,12 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
       bill.metered === null ? begin(asked, bill, request) : metered.begin(asked, bill, bill.metered, request);
     const begun = await fitting(incoming, beginning).catch((error: unknown) => {
       logError(error, about);
-      return { kind: 'refused' as const, refusal: unavailable('store') };
+      return unavailable('store');
     });
     const { dialect } = payment;
     switch (begun.kind) {
       case 'refused':
-        return refuseTo(bill, incoming, { dialect, refusal: begun.refusal, about });
+        return refuseTo(bill, incoming, { dialect, refusal: begun, about });
       case 'replay':
         log({ event: 'replayed', status: begun.answer.status, ...about });
         return { kind: 'answer', response: restore(begun.answer) };
@@ -291,7 +300,7 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
           headers: receipt?.headers ?? {},
           isRepeatable: begun.isRepeatable === true,
           metering,
-          finish: logged(log, { ...about, payment_id: paymentId }, begun, incoming),
+          ...logged(log, { ...about, payment_id: paymentId }, begun, incoming),
         };
       }
       default:
@@ -335,11 +344,11 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     if (requestId === undefined) return refused(resource, invalid('x-payment-request-id'));
     // An answer without a body cannot carry a quote, and must not consume a payment.
     if (incoming.method === 'HEAD')
-      return refused(resource, { status: 402, error: 'payment_required', reason: 'head' });
+      return refused(resource, refusalWith({ status: 402, error: 'payment_required', reason: 'head' }));
     // Before the price: a buyer must not pay for a request that will be refused anyway.
     const isLast = incoming.isBodyLast === true;
     const first = isLast ? NO_BYTES : await bodyIn(incoming, maxBodyBytes);
-    if ('status' in first) return refused(resource, first);
+    if (isRefusal(first)) return refused(resource, first);
 
     const priced = await billOf(resource, request, route);
     if ('fault' in priced) return refused(resource, { ...unavailable(CONFIGURATION), cause: priced.fault });
@@ -363,7 +372,7 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       return refuseTo(bill, read, { dialect: presented.dialect, refusal, about });
     }
     const body = await bodyIn(incoming, maxBodyBytes);
-    if ('status' in body) return refused(resource, body);
+    if (isRefusal(body)) return refused(resource, body);
     return redeem(presented, bill, read, { requestId, body });
   };
 };

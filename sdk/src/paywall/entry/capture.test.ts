@@ -46,7 +46,8 @@ const shop = (limit = 1000) => {
     const begun = await once({ ...request, open: async () => 'open' });
     if (begun.kind !== 'deliver') return { kind: begun.kind };
     const run = handler(type);
-    const admitted = { headers: {}, isRepeatable: false, metering: null, finish: begun.finish };
+    const { finish, left } = begun;
+    const admitted = { headers: {}, isRepeatable: false, metering: null, finish, left };
     const reader = (await capture(run.response, admitted, limit)).body!.getReader();
     expect(new TextDecoder().decode((await reader.read()).value as Uint8Array)).toBe('first ');
     return { kind: begun.kind, run, leave: (reason: string) => void reader.cancel(reason) };

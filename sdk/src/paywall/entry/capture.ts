@@ -1,6 +1,7 @@
 import { pause } from '../../wait.ts';
 import { type Admitted, createCopy, deliveredHeaders, GRACE_MS } from '../base/admitted.ts';
 import { isDelivered, store } from '../base/answers.ts';
+import { delivered, FAILED, GONE } from '../base/ends.ts';
 import { captureMetered } from '../metered/metered-capture.ts';
 
 /** An answer without an end of its own, so its handler must learn at once that nobody reads it. */
@@ -19,13 +20,13 @@ export const capture = async (response: Response, admitted: Admitted, limit: num
   const like = (content: ReadableStream<Uint8Array> | null) =>
     new Response(content, { status, statusText: response.statusText, headers });
   if (admitted.isRepeatable || !isDelivered(status)) {
-    await finish(isDelivered(status) ? null : 'failed');
+    await finish(isDelivered(status) ? delivered(null) : FAILED);
     return like(body);
   }
   const copy = createCopy(limit);
   const storedCopy = () => (copy.tooLong() ? null : store(status, headers, copy.chunks));
   if (body === null) {
-    await finish(storedCopy());
+    await finish(delivered(storedCopy()));
     return like(null);
   }
 
@@ -39,10 +40,10 @@ export const capture = async (response: Response, admitted: Admitted, limit: num
       }
     } catch (error) {
       // The handler failed. A short answer can be requested again; a long one counts as delivered.
-      await finish(copy.tooLong() ? null : 'failed');
+      await finish(copy.tooLong() ? delivered(null) : FAILED);
       throw error;
     }
-    await finish(storedCopy());
+    await finish(delivered(storedCopy()));
     return null;
   };
   return like(
@@ -62,7 +63,7 @@ export const capture = async (response: Response, admitted: Admitted, limit: num
         const read = isEvents(headers) ? null : await Promise.race([rest(), pause(GRACE_MS)]);
         if (read === 'ended') return;
         // First, because the end of the reader is not the end of the answer.
-        await finish(copy.tooLong() ? null : 'gone');
+        await finish(copy.tooLong() ? delivered(null) : GONE);
         await reader.cancel(reason);
       },
     }),

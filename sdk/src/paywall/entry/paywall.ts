@@ -14,6 +14,7 @@ import {
 } from '../../options.ts';
 import type { Fetch } from '../../transport.ts';
 import type { Dialect, DialectFactory, PaywallContext } from '../base/dialect.ts';
+import { FAILED } from '../base/ends.ts';
 import { incomingOf } from '../base/incoming.ts';
 import { createAcceptIncoming } from '../base/incoming-payments.ts';
 import { createTerms } from '../base/incoming-terms.ts';
@@ -263,7 +264,7 @@ const createChecked = (given: PaywallOptions): Paywall => {
       try {
         return await capture(await handler(request, ...rest), admission, maxStoredBytes);
       } catch (error) {
-        await admission.finish('failed');
+        await admission.finish(FAILED);
         throw error;
       }
     };

@@ -112,7 +112,7 @@ const campaign = async (seed: number) => {
     const begun = await replicas[at]!(hash).catch(() => null);
     if (begun === null) return 'error';
     if (begun.kind === 'refused') {
-      const { reason } = begun.refusal;
+      const { reason } = begun;
       if (reason === 'settlement_exhausted')
         expect({ seed, left: unitsLeft() + unitsAhead() }).toEqual({ seed, left: 0 });
       return reason;
@@ -122,7 +122,7 @@ const campaign = async (seed: number) => {
     if (problem && rng.chance(0.2)) return 'died';
     expect({ seed, twice: delivered.has(hash) }).toEqual({ seed, twice: false });
     recording += 1;
-    await begun.finish({ status: 200, headers: [], body: hash });
+    await begun.finish({ kind: 'delivered', answer: { status: 200, headers: [], body: hash } });
     recording -= 1;
     delivered.add(hash);
     return 'delivered';

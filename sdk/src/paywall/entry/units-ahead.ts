@@ -1,5 +1,5 @@
 import { boundedMap } from '../../bounded-map.ts';
-import { IN_PROGRESS, isUsedUp, type Refusal } from '../base/answers.ts';
+import { IN_PROGRESS, isRefusal, isUsedUp, type Refusal } from '../base/answers.ts';
 import type { Begun, Deliveries, Taking } from '../base/deliveries.ts';
 import type { Bill, Consumed, Presented } from '../base/dialect.ts';
 import type { PaywallStore } from '../base/store.ts';
@@ -36,7 +36,6 @@ type Filled = 'filled' | 'changed' | Refusal;
 
 const counterOf = (key: string, id: string): string => `${key}:block:${id}`;
 const read = (text: string | null): Block[] => (text === null ? [] : (JSON.parse(text) as Block[]));
-const isRefusal = (filled: Filled): filled is Refusal => typeof filled === 'object';
 
 /** Finds or consumes a block of a settlement. */
 const createBlocks = (store: PaywallStore) => {
@@ -59,7 +58,7 @@ const createBlocks = (store: PaywallStore) => {
       await replace([...others, { ...block, filled: true }]);
       return 'changed';
     }
-    const isRefused = 'status' in consumed;
+    const isRefused = isRefusal(consumed);
     if (isRefused && !isUsedUp(consumed)) return consumed;
     const smaller =
       isRefused || consumed.left >= block.units ? [] : [{ id: crypto.randomUUID(), units: consumed.left }];
@@ -165,14 +164,14 @@ const createCounting = (store: PaywallStore, deliveries: Deliveries, onError: (e
       const [block] = known.blocks;
       if (block === undefined) {
         const filled = await filling.now(key, known, units, source);
-        if (isRefusal(filled)) return { kind: 'refused', refusal: filled };
+        if (typeof filled === 'object') return filled;
         continue;
       }
       const counter = counterOf(key, block);
       const counted = bill.replays
         ? await deliveries.counted(counter, 1n, request)
         : await deliveries.countedOnce(counter, 1n, true);
-      if (counted === 'held') return { kind: 'refused', refusal: IN_PROGRESS };
+      if (counted === 'held') return IN_PROGRESS;
       if (counted === 'empty') known.blocks = known.blocks.filter((id) => id !== block);
       else {
         const isLow = known.blocks.length === 1 && Number(counted.left) <= units * LOW;
@@ -207,11 +206,10 @@ export const createUnitsAhead = (
     const mismatch = () => payment.mismatch(bill);
     if (bill.ahead === 1 || ahead === undefined) return deliveries.once({ ...one, refusal: mismatch });
     const wrong = await mismatch();
-    const begun: Begun =
-      wrong === null ? await takeOne(key, ahead, bill, request) : { kind: 'refused', refusal: wrong };
+    const begun: Begun = wrong ?? (await takeOne(key, ahead, bill, request));
     if (begun.kind !== 'refused' || !bill.replays) return begun;
     // The request's own record decides over a refusal. Without one no unit is taken from the API,
     // which may have none while a block has.
-    return deliveries.once({ ...one, refusal: async () => begun.refusal });
+    return deliveries.once({ ...one, refusal: async () => begun });
   };
 };

@@ -1,5 +1,5 @@
 import { MAX_EXTENSIONS } from '../../generated/limits.ts';
-import { type Refusal, usedUp } from '../base/answers.ts';
+import { isRefusal, type Refusal, usedUp } from '../base/answers.ts';
 import type { Authorization } from '../base/authorizations.ts';
 import type { Presented } from '../base/dialect.ts';
 import type { MeteredBill } from '../base/metered-route.ts';
@@ -13,8 +13,8 @@ type Held = NonNullable<Presented['authorization']>;
 
 /**
  * What becomes of a tab that is used up and can be extended.
- * @returns the refusal, with which an extension is offered; null if the tab has more now; undefined
- *   if it cannot be extended
+ * @returns the refusal, with which an extension is offered; `extended` if the tab has more now;
+ *   `not` if it cannot be extended
  */
 export const createExtend =
   (tabs: Tabs) =>
@@ -23,22 +23,22 @@ export const createExtend =
     { read, quoteId, madeAt }: Held,
     found: Authorization,
     { perCall, threshold }: MeteredBill,
-  ): Promise<Refusal | null | undefined> => {
+  ): Promise<Refusal | 'extended' | 'not'> => {
     const counted = await tabs.counted(key);
-    if (counted === null) return undefined;
+    if (counted === null) return 'not';
     const state = await read();
-    if ('error' in state) return state;
+    if (isRefusal(state)) return state;
     const { ceiling } = state;
     found.extendedTo(ceiling);
     if (ceiling > counted.ceiling) {
       await tabs.extend(key, counted.ceiling, ceiling, found);
-      return null;
+      return 'extended';
     }
-    if (counted.extensions >= MAX_EXTENSIONS || !isOfToday(madeAt)) return undefined;
+    if (counted.extensions >= MAX_EXTENSIONS || !isOfToday(madeAt)) return 'not';
     // Another replica may have counted an extension before the ceiling was read here.
     const left = await tabs.read(key);
-    if (left === null || left < 0n || left >= perCall) return null;
-    if (threshold !== null && ceiling - left >= threshold) return undefined;
+    if (left === null || left < 0n || left >= perCall) return 'extended';
+    if (threshold !== null && ceiling - left >= threshold) return 'not';
     const end = (): void => void tabs.end(key, found, 'used_up');
     return { ...usedUp('authorization_used_up'), extendable: { quoteId, ceiling, end } };
   };

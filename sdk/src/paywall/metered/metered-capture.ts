@@ -1,5 +1,6 @@
 import { type Admitted, createCopy, deliveredHeaders } from '../base/admitted.ts';
 import { isDelivered, type StoredAnswer, store } from '../base/answers.ts';
+import { delivered, FAILED } from '../base/ends.ts';
 import { type Metering, USAGE_HEADER } from '../base/meter.ts';
 import { joined, lastComment, lastEvent, resultOf } from '../base/metered-answer.ts';
 
@@ -69,7 +70,7 @@ const streamOf = (
     const reason = metering.stopped()!;
     if (reason === 'used_up' && metering.hasBegun()) metering.leave();
     const last = lastEvent(header, reason, metering);
-    await finish('failed');
+    await finish(FAILED);
     reader.cancel(signal.reason).catch(() => undefined);
     if (last === null) return controller.error(signal.reason);
     controller.enqueue(last);
@@ -87,10 +88,10 @@ const streamOf = (
         }
       } catch (error) {
         if (metering.stopped() !== null) return breakOff(controller);
-        await finish('failed');
+        await finish(FAILED);
         return controller.error(error);
       }
-      await finish(await conclude());
+      await finish(delivered(await conclude()));
       const comment = lastComment(header, metering);
       if (comment !== null) controller.enqueue(comment);
       controller.close();
@@ -99,7 +100,7 @@ const streamOf = (
     cancel: async (reason) => {
       metering.stop('gone');
       if (metering.hasBegun()) metering.leave();
-      await finish('failed');
+      await finish(FAILED);
       await reader.cancel(reason);
     },
   });
@@ -121,7 +122,7 @@ export const captureMetered = async (
     return new Response(content, { status, statusText, headers });
   };
   if (!isDelivered(status)) {
-    await finish('failed');
+    await finish(FAILED);
     return like(body);
   }
   const copy = createCopy(limit);
@@ -135,7 +136,7 @@ export const captureMetered = async (
   };
   if (body === null || (isRepeatable && metering.isFixed)) {
     metering.begin();
-    await finish(await conclude());
+    await finish(delivered(await conclude()));
     return like(body);
   }
   const reader = (body as ReadableStream<Uint8Array>).getReader();
@@ -149,6 +150,6 @@ export const captureMetered = async (
   for (const chunk of chunks) copy.add(chunk);
   metering.begin();
   const answer = await conclude();
-  await finish(answer);
+  await finish(delivered(answer));
   return like(joined(chunks));
 };

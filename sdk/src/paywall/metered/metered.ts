@@ -1,11 +1,13 @@
-import { IN_PROGRESS, type Refusal, usedUp } from '../base/answers.ts';
+import { IN_PROGRESS, isRefusal, type Refusal, usedUp } from '../base/answers.ts';
 import type { Authorization } from '../base/authorizations.ts';
-import type { Begun, Deliveries, Finish, Opening } from '../base/deliveries.ts';
+import type { Begun, Deliveries, Opening } from '../base/deliveries.ts';
 import type { Bill, Presented } from '../base/dialect.ts';
+import { delivered, type Finish, UNDONE } from '../base/ends.ts';
 import { createMetering, type Metering } from '../base/meter.ts';
 import type { MeteredBill } from '../base/metered-route.ts';
 import type { PaywallStore } from '../base/store.ts';
 import { createExtend } from './extend.ts';
+import { nextOfTab } from './next-of-tab.ts';
 import { createTabs, type Tabs } from './tabs.ts';
 
 /**
@@ -19,13 +21,10 @@ type Deps = { store: PaywallStore; deliveries: Deliveries; onError: (error: unkn
 type Delivering = Extract<Begun, { kind: 'deliver' }>;
 
 const MAX_TRIES = 8;
-/** How long a call waits for concurrent ones to give back what they did not use. */
-const GIVE_BACK_MS = 5000;
+/** How long a call waits for concurrent ones to release what they did not use. */
+const RELEASE_MS = 5000;
 /** How long the answer to a failed call waits until its authorization is released. */
 const VOID_MS = 5000;
-
-const isRefusal = (found: object): found is Refusal => 'error' in found;
-const refused = (refusal: Refusal): Begun => ({ kind: 'refused', refusal });
 
 const within = (ms: number, done: Promise<unknown>): Promise<unknown> => {
   let timer: unknown;
@@ -44,20 +43,21 @@ const withMeter = (
 ): Begun => {
   const leaveCall = authorization.calls.enter(metering.stop);
   let isOver = false;
-  const finish: Finish = async (outcome) => {
-    if (isOver || outcome === 'left') return;
+  const finish: Finish = async (end) => {
+    if (isOver) return;
     isOver = true;
-    const isDropped = outcome === 'failed' && !metering.hasBegun();
+    const isDropped = end.kind === 'failed' && !metering.hasBegun();
     if (isDropped) metering.drop();
-    else if (outcome !== 'failed') {
+    else if (end.kind !== 'failed') {
       metering.begin();
       metering.leave();
     }
     await ended(isDropped, leaveCall);
     // A delivery that broke off has cost what it had used, so it is not made again.
-    await begun.finish(isDropped ? 'undone' : outcome === 'failed' ? null : outcome);
+    await begun.finish(isDropped ? UNDONE : end.kind === 'failed' ? delivered(null) : end);
   };
-  return { ...begun, finish, metering };
+  // It ends as soon as its buyer has left.
+  return { ...begun, finish, left: async () => {}, metering };
 };
 
 /** One delivery for one authorization, which is captured or voided after it. */
@@ -80,8 +80,8 @@ const createOne = ({ deliveries, onError }: Deps) => {
     const found: Authorization | Refusal = opened ?? known() ?? (await open());
     const refusal = isRefusal(found) ? found : found.refusal();
     if (isRefusal(found) || refusal !== null) {
-      await begun.finish('undone');
-      return refused(refusal!);
+      await begun.finish(UNDONE);
+      return refusal!;
     }
     const metering = createMetering({
       authorization: found,
@@ -101,26 +101,7 @@ const createOne = ({ deliveries, onError }: Deps) => {
 
 /** Takes the price of a call from its tab. */
 const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
-  /** Waits until a concurrent call may have given something back. @returns false: there is none */
-  const awaitOthers = async ({ calls }: Authorization, terms: MeteredBill): Promise<boolean> => {
-    if (terms.fixed !== null || calls.count() === 0) return false;
-    await within(GIVE_BACK_MS, calls.next());
-    return true;
-  };
-
   const extend = createExtend(tabs);
-  /** What follows when less is left of a tab than a call can cost. Null: there may be more now */
-  const usedUpBy = async (
-    { key, authorization }: Payment,
-    terms: MeteredBill,
-    found: Authorization,
-  ): Promise<Refusal | null> => {
-    if (await awaitOthers(found, terms)) return null;
-    const extended = terms.extend ? await extend(key, authorization!, found, terms) : undefined;
-    if (extended !== undefined) return extended;
-    void tabs.end(key, found, 'used_up');
-    return usedUp('authorization_used_up');
-  };
 
   return async (
     payment: Payment,
@@ -131,34 +112,55 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
     const { key } = payment;
     const { known, open, read } = payment.authorization!;
     const found = known() ?? (await open());
-    if (isRefusal(found)) return refused(found);
-    const count = (counter: string): ReturnType<Deliveries['counted']> =>
+    if (isRefusal(found)) return found;
+    const count = (): ReturnType<Deliveries['counted']> =>
       bill.replays
-        ? deliveries.counted(counter, terms.perCall, request)
-        : deliveries.countedOnce(counter, terms.perCall, false);
-    const until = Date.now() + GIVE_BACK_MS;
+        ? deliveries.counted(tabs.counterOf(key), terms.perCall, request)
+        : deliveries.countedOnce(tabs.counterOf(key), terms.perCall, false);
+    const useUp = (): Refusal => {
+      void tabs.end(key, found, 'used_up');
+      return usedUp('authorization_used_up');
+    };
+    const until = Date.now() + RELEASE_MS;
     for (let tries = 0; tries < MAX_TRIES || Date.now() < until; tries += 1) {
       const refusal = found.refusal();
-      if (refusal !== null) {
-        if (refusal.error === 'payment_required') void tabs.end(key, found, 'closed');
-        return refused(refusal);
-      }
-      const counted = await count(tabs.counterOf(key));
-      if (counted === 'held') return refused(IN_PROGRESS);
-      if (counted !== 'empty') return { ...counted, authorization: found };
-      const left = await tabs.read(key);
-      if (left === null) {
-        const state = found.leftAtOpening() ?? (await read());
-        if (isRefusal(state)) return refused(state);
-        await tabs.fill(key, state, found, terms.extend);
-      } else if (left < 0n) {
-        found.retire();
-      } else if (left < terms.perCall) {
-        const used = await usedUpBy(payment, terms, found);
-        if (used !== null) return refused(used);
+      const counted = refusal === null ? await count() : 'empty';
+      const left = refusal === null && counted === 'empty' ? await tabs.read(key) : null;
+      const state = { refusal, count: typeof counted === 'string' ? counted : 'taken', left } as const;
+      switch (nextOfTab({ ...state, hasOthers: found.calls.count() > 0 }, terms)) {
+        case 'deliver':
+          return { ...(counted as Exclude<typeof counted, string>), authorization: found };
+        case 'busy':
+          return IN_PROGRESS;
+        case 'end':
+          void tabs.end(key, found, 'closed');
+          return refusal!;
+        case 'refuse':
+          return refusal!;
+        case 'fill': {
+          const opened = found.leftAtOpening() ?? (await read());
+          if (isRefusal(opened)) return opened;
+          await tabs.fill(key, opened, found, terms.extend);
+          break;
+        }
+        case 'retire':
+          found.retire();
+          break;
+        case 'wait':
+          await within(RELEASE_MS, found.calls.next());
+          break;
+        case 'extend': {
+          const extended = await extend(key, payment.authorization!, found, terms);
+          if (extended === 'not') return useUp();
+          if (extended !== 'extended') return extended;
+          break;
+        }
+        case 'use up':
+          return useUp();
+        default:
       }
     }
-    return refused(IN_PROGRESS);
+    return IN_PROGRESS;
   };
 };
 
@@ -195,18 +197,18 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
       leftBesides: left,
     });
     tabs.serving(key, authorization);
-    const giveBack = async (): Promise<bigint | null> => {
+    const release = async (): Promise<bigint | null> => {
       const unused = isRepeat ? 0n : metering.unused();
       // If the store fails, the capture releases it.
       return unused === 0n
         ? null
         : tabs
-            .giveBack(key, unused)
+            .release(key, unused)
             .catch(onError)
             .then((now) => now ?? null);
     };
     return withMeter(begun, authorization, metering, async (_isDropped, leaveCall) => {
-      const now = await giveBack();
+      const now = await release();
       leaveCall();
       if (now !== null) checkFull(key, authorization, terms, now);
     });
@@ -215,8 +217,8 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
   return async (payment: Payment, bill: Bill, terms: MeteredBill, request: Request): Promise<Begun> => {
     const { key } = payment;
     const wrong = await payment.mismatch(bill);
-    const taken = wrong === null ? await take(payment, bill, terms, request) : refused(wrong);
-    if ('left' in taken) {
+    const taken = wrong ?? (await take(payment, bill, terms, request));
+    if (!('kind' in taken)) {
       const { begun, left, authorization } = taken;
       if (terms.fixed !== null) checkFull(key, authorization, terms, left);
       return deliver(key, terms, { begun: begun as Delivering, left, authorization });
@@ -225,7 +227,7 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
     // The request's own record decides over a refusal.
     const again = await deliveries.once({
       ...request,
-      refusal: async () => taken.refusal,
+      refusal: async () => taken,
       open: async () => 'spent',
     });
     if (again.kind !== 'deliver') return again;
@@ -245,7 +247,7 @@ export const createMetered = (deps: Deps) => {
     /** @throws errors of the store; nothing is lost then */
     begin: async (payment: Payment, bill: Bill, terms: MeteredBill, request: Request): Promise<Begun> => {
       if (payment.authorization === undefined)
-        return refused((await payment.mismatch(bill)) ?? usedUp('authorization_closed'));
+        return (await payment.mismatch(bill)) ?? usedUp('authorization_closed');
       return (terms.isTab ? ofTab : one)(payment, bill, terms, request);
     },
     /** Ends a tab at the buyer's request. What is under way on it ends first. */

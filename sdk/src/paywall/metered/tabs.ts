@@ -128,7 +128,7 @@ export const createTabs = (store: PaywallStore, onError: (error: unknown) => voi
     extend: (key: string, from: bigint, to: bigint, authorization: Authorization): Promise<void> =>
       ceilings.extend(key, from, to, untilOf(authorization)),
     /** Gives back what a call has not used. @returns what is left, or null if the tab is closed */
-    giveBack: async (key: string, amountMicro: bigint): Promise<bigint | null> => {
+    release: async (key: string, amountMicro: bigint): Promise<bigint | null> => {
       const left = await store.take!(counterOf(key), -amountMicro, []);
       if (typeof left === 'bigint') return left;
       await store.take!(closedOf(key), -amountMicro, []);

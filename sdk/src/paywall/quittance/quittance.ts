@@ -6,16 +6,23 @@ import { RateLimitedError } from '../../generated/errors.ts';
 import { displayUsdc } from '../../generated/usdc.ts';
 import { REFUSED_HEADER } from '../../pay/base/dialects.ts';
 import type { Input } from '../../types.ts';
-import { type ExtendableTab, failed, type Refusal, unavailable } from '../base/answers.ts';
+import {
+  type ExtendableTab,
+  failed,
+  IN_PROGRESS,
+  isRefusal,
+  type Refusal,
+  unavailable,
+} from '../base/answers.ts';
 import { type Authorizations, createAuthorizations } from '../base/authorizations.ts';
 import { ConfigurationError, faultOfQuote } from '../base/configuration.ts';
 import { type Bill, type Dialect, isFixedPrice, type Presented, scopeOf } from '../base/dialect.ts';
-import { hintOf } from '../base/hint.ts';
 import type { Incoming } from '../base/incoming.ts';
 import { CONFIGURATION, type Log } from '../base/log.ts';
 import { unpayingOf } from '../base/metered-route.ts';
 import { isInMemory, type PaywallStore } from '../base/store.ts';
 import { createThrottle, WaitingError } from '../base/throttle.ts';
+import { hintOf } from './hint.ts';
 import { createQuotes, type Quotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
 import type { Shares } from './shares.ts';
@@ -219,8 +226,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
     close: authorizations.close,
     offer: async (bill, incoming, refused) => {
       const quote = await offered(bill, incoming, refused);
-      if (quote === null)
-        return { status: 503, error: 'payment_in_progress', reason: 'being_paid', retryAfterSeconds: 1 };
+      if (quote === null) return { ...IN_PROGRESS, reason: 'being_paid' };
       return {
         // The token is last, because a person reads the others.
         body: {
@@ -240,7 +246,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
 
     read: async (incoming, bill): Promise<Presented | Refusal | null> => {
       const found = await readSettlement(incoming);
-      if (found === null || 'status' in found) return found;
+      if (found === null || isRefusal(found)) return found;
       const { claims, token: settlement_token } = found;
       const { settlement_id } = claims;
       const ids = { settlement_id, settlement_token };

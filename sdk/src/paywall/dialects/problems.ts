@@ -1,4 +1,4 @@
-import type { Refusal } from './answers.ts';
+import type { Refusal } from '../base/answers.ts';
 
 /**
  * The body of a 402 as MPP has it: Problem Details (RFC 9457), with the types of the draft. Their

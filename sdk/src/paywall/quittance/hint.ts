@@ -1,5 +1,5 @@
 import { displayUsdc } from '../../generated/usdc.ts';
-import type { Bill } from './dialect.ts';
+import type { Bill } from '../base/dialect.ts';
 
 /** A longer address is not repeated: the hint is for a line of a terminal. */
 const LONGEST_ADDRESS = 200;
