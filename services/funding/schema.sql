@@ -138,6 +138,7 @@ create table refunds (
   payout_address text collate "C",
   payer_account_id text collate "C",
   delegate_id text collate "C",
+  item text,
   amount bigint,
   destination_address text collate "C",
   destination_token_account text collate "C",

@@ -90,6 +90,7 @@ create table transactions (
   fee_amount bigint,
   service_id uuid,
   delegate_id text collate "C",
+  item text,
   created_at timestamp with time zone,
   queried_at timestamp with time zone default app_now() not null,
   constraint transactions_pkey PRIMARY KEY (object_id),

@@ -9,6 +9,7 @@ const about = {
   quote_id: 'q_1',
   account_id: 'acct_1',
   delegate_id: null,
+  item: null,
   wallet_id: 'wal_1',
   rail: 'quittance' as const,
   payer_address: null,
@@ -29,6 +30,7 @@ const moved = {
   to_account_id: 'acct_1',
   service_id: null,
   delegate_id: null,
+  item: null,
   created_at: at,
 } as const;
 const deposit = {

@@ -62,7 +62,13 @@ export const createFundingTables = (harness: Harness) => {
   const insert = (given: Inserted): unknown[] => {
     harness.call(given.refund_id, `R${refunds.size}`);
     const empty = { service_id: '', delegate_id: null, payout_address: '', payer_account_id: '' };
-    const transfer = { amount: 0n, destination_address: '', destination_token_account: '', tx_hash: null };
+    const transfer = {
+      item: null,
+      amount: 0n,
+      destination_address: '',
+      destination_token_account: '',
+      tx_hash: null,
+    };
     refunds.set(given.refund_id, {
       ...{ ...empty, ...transfer, ...given, failure_code: null, failure_message: null },
       ...{
@@ -120,7 +126,7 @@ export const createFundingTables = (harness: Harness) => {
     ),
     model<{ id: string } & Partial<Refund>>(
       /update refunds set status = 'pending_signature'/,
-      'service_id delegate_id payout_address payer_account_id amount destination_address destination_token_account id',
+      'service_id delegate_id payout_address payer_account_id amount destination_address destination_token_account item id',
       ({ id, ...opened }) => {
         const row = refunds.get(id);
         if (row === undefined || !transition(row, 'open')) return [];

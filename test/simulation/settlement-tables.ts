@@ -317,7 +317,7 @@ export const createSettlementTables = (harness: Harness) => {
       allIncluded,
     ),
     model<{ ids: readonly string[] }>(
-      /as payees, created_at, max_amount\s+from settlements where settlement_id = any\(\$1/,
+      /as payees, resource, created_at, max_amount\s+from settlements where settlement_id = any\(\$1/,
       'ids',
       ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
     ),

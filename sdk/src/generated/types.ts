@@ -3638,6 +3638,11 @@ export type Transaction = {
     service_id: ServiceId | null;
     /** @description The delegate that paid, or whose payment was refunded. Shown only to the payer */
     delegate_id: DelegateId | null;
+    /**
+     * @description What was bought, by this payment or before this refund: the title of a payment link, or an address. Null: nothing says so
+     * @example https://api.example.com/report
+     */
+    item: string | null;
     /** @description When the transfer was first seen confirmed */
     created_at: Timestamp;
 };

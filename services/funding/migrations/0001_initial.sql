@@ -120,6 +120,8 @@ create table refunds (
   payer_account_id text collate "C",
   -- The delegate that made the payment. It sees the refunds of its own payments.
   delegate_id text collate "C",
+  -- What was bought by the payment.
+  item text,
   amount bigint check (amount > 0),
   -- The payer's wallet.
   destination_address text collate "C",

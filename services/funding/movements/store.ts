@@ -11,6 +11,7 @@ const Row = z.object({
   to_account_id: z.string().nullable(),
   service_id: z.string().nullable(),
   delegate_id: z.string().nullable(),
+  item: z.string().nullable(),
   created_at: z.number(),
 });
 export type MovementRow = z.infer<typeof Row>;
@@ -28,20 +29,22 @@ const status = sql.fragment`case status when 'finalized' then 'finalized' when '
  */
 const movements = sql.fragment`
   select 'dev_fund' as type, fund_id as object_id, ${status} as status, tx_hash, amount,
-    null::text as from_account_id, account_id as to_account_id, null::uuid as service_id, null::text as delegate_id, created_at
+    null::text as from_account_id, account_id as to_account_id, null::uuid as service_id, null::text as delegate_id, null::text as item,
+    created_at
   from dev_funds where slot is not null and tx_hash is not null
   union all
-  select 'withdrawal', withdrawal_id, ${status}, tx_hash, amount, account_id, null, null, null, confirmed_at
+  select 'withdrawal', withdrawal_id, ${status}, tx_hash, amount, account_id, null, null, null, null, confirmed_at
   from withdrawals where slot is not null and tx_hash is not null
   union all
-  select 'refund', refund_id, ${status}, tx_hash, amount, vendor_account_id, payer_account_id, service_id, delegate_id, confirmed_at
+  select 'refund', refund_id, ${status}, tx_hash, amount, vendor_account_id, payer_account_id, service_id, delegate_id, item,
+    confirmed_at
   from refunds where slot is not null and tx_hash is not null
   union all
-  select 'deposit', deposit_id, 'finalized', tx_hash, amount, null, account_id, null, null, completed_at
+  select 'deposit', deposit_id, 'finalized', tx_hash, amount, null, account_id, null, null, null, completed_at
   from deposits where status = 'completed'`;
 
 const columns = sql.fragment`type, object_id, status, tx_hash, amount, from_account_id, to_account_id, service_id,
-  delegate_id, created_at`;
+  delegate_id, item, created_at`;
 
 /** The movement of an object, or null when none of its transactions was ever confirmed. */
 export const findMovement = (db: Db, objectId: string): Promise<MovementRow | null> =>

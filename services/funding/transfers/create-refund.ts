@@ -87,6 +87,7 @@ const open = async (deps: Deps, draft: Draft, reservation: Reservation, { caller
     payer_account_id: reservation.payer.account_id,
     destination_address: reservation.payer.owner,
     amount: parseMicro(reservation.amount),
+    item: reservation.item,
   };
   const { destination_token_account, ...prepared } = await prepareRefund(deps, { ...draft, ...refund });
   await failpoint('funding.beforeFinished');

@@ -35,6 +35,7 @@ export const OUTGOING: Rail<OutgoingAttempt, ClaimedOutgoing> = {
     quote_amount: attempt.amountMicro,
     fee_amount: 0n,
     scope: null,
+    resource: attempt.resource,
     redeem_window_seconds: null,
     created_at: createdAt,
     max_amount: null,

@@ -4,7 +4,7 @@ import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { type Payee, payeesOf } from '../../../shared/lib/money/payees.ts';
 import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
-import { itemOf } from '../record/model/item.ts';
+import { itemOfPayment } from '../record/model/item.ts';
 import { type ConfirmedRow, statusNow } from '../record/view.ts';
 
 export type Refunds = {
@@ -56,7 +56,7 @@ export const claimsOf = (
     status: statusNow(row),
     chain_status: row.chain_status,
     quote,
-    item: itemOf(row.scope) ?? row.resource,
+    item: itemOfPayment(row),
     payment_link_id: linkOf(row),
     vendor: { service_id: row.service_id, service_name, payees },
     payer_address: payer,

@@ -2,6 +2,7 @@ import { event, job, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { laneOf } from '../../../shared/lib/lane.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
+import { itemOfPayment } from './model/item.ts';
 import type { ConfirmedEvents } from './store/record-progress.ts';
 import type { Terms } from './store/settlements.ts';
 import type { DispatchRow } from './store/stalled.ts';
@@ -115,6 +116,7 @@ export const confirmedEvents = (
       {
         ...about,
         ...paymentOf(terms, issued_at),
+        item: itemOfPayment(terms),
         payees: terms.payees === null ? null : [...terms.payees],
       },
       trace,

@@ -5,6 +5,7 @@ import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
 import { leastCapture } from './model/authorization.ts';
+import { itemOfPayment } from './model/item.ts';
 import type { Scope, SettlementRow, Terms } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
@@ -200,5 +201,6 @@ export const showPaid = (row: SettlementRow) => ({
   settlement_id: row.settlement_id,
   status: PAID_STATUS[row.chain_status],
   tx_hash: row.tx_hash!,
+  item: itemOfPayment(row),
   ...paymentOf(row, row.issued_at!),
 });

@@ -4,6 +4,7 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
 import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
+import { itemOfPayment } from '../record/model/item.ts';
 import { isPaid } from '../record/model/status.ts';
 import { lockRefundable } from '../record/store/refundable.ts';
 import { refundOf } from './model.ts';
@@ -14,6 +15,7 @@ const show = (row: ReservationRow) => ({
   service_id: row.service_id,
   delegate_id: row.delegate_id,
   payout_address: row.payout_address ?? storedClaims(row.quote_token!).payout_address,
+  item: itemOfPayment(row),
   payer: { account_id: row.payer_account_id, owner: row.payer_owner },
   paid: isPaid(row.chain_status),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { packedToken } from '../../../shared/lib/tokens/packed-token.ts';
 import { chainStatuses } from '../record/model/status.ts';
@@ -15,6 +16,8 @@ const Reservation = z.object({
   payer_account_id: z.string().nullable(),
   payer_owner: z.string(),
   quote_token: packedToken.nullable(),
+  scope: QuoteClaims.shape.scope,
+  resource: z.string().nullable(),
   payout_address: z.string().nullable(),
   chain_status: z.enum(chainStatuses.states),
 });
@@ -25,7 +28,7 @@ export const findReservation = (db: Db, refundId: string): Promise<ReservationRo
   db.maybeOne(sql.type(Reservation)`
     select r.amount, r.released_at is not null as released, s.settlement_id, s.vendor_account_id, s.service_id, s.delegate_id,
       s.account_id as payer_account_id, coalesce(p.owner, s.source_account) as payer_owner, s.quote_token,
-      s.payout_address, s.chain_status
+      s.scope, s.resource, s.payout_address, s.chain_status
     from refund_reservations r
     join settlements s on s.settlement_id = r.settlement_id
     left join payers p on p.wallet_id = s.wallet_id

@@ -73,6 +73,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
           settlement_id: settlementId,
           rail: 'quittance',
           payees: null,
+          item: null,
           payer_address: null,
           quote_id: q.quote_id,
           scope: null,

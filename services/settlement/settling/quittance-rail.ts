@@ -23,6 +23,7 @@ export const QUITTANCE: Rail<Attempt, DispatchRow> = {
     quote_amount: BigInt(claims.quote_amount),
     fee_amount: BigInt(claims.fee_amount),
     scope: claims.scope,
+    resource: null,
     redeem_window_seconds: claims.redeem_window_seconds,
     created_at: createdAt,
     max_amount: claims.capture === undefined ? null : BigInt(claims.quote_amount),

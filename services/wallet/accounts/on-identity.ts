@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { deletePreparations } from '../delegations/store/preparations.ts';
+import { eraseItemQueries } from '../transactions/store.ts';
 import { deleteSnapshots } from '../wallets/snapshots/store.ts';
 import { deleteWallets, listWalletIds } from '../wallets/store.ts';
 
@@ -27,8 +28,13 @@ export const accountClosed =
   ({ account_id }: z.infer<typeof identity.events.accountClosed>): Promise<void> =>
     deleteWalletsOf(pool, account_id, { onlyLinked: true });
 
-/** Deletes all wallets of an erased account, with labels and backups. */
+/**
+ * Deletes all wallets of an erased account, with labels and backups, and the queries of what its
+ * programs have bought.
+ */
 export const accountErased =
   ({ pool }: { pool: Pool }) =>
-  ({ account_id }: z.infer<typeof identity.events.accountErased>): Promise<void> =>
-    deleteWalletsOf(pool, account_id, { onlyLinked: false });
+  async ({ account_id }: z.infer<typeof identity.events.accountErased>): Promise<void> => {
+    await eraseItemQueries(pool, account_id);
+    await deleteWalletsOf(pool, account_id, { onlyLinked: false });
+  };

@@ -67,6 +67,8 @@ create table transactions (
   fee_amount bigint check (fee_amount >= 0 and fee_amount < amount),
   service_id uuid,
   delegate_id text collate "C",
+  -- What was bought.
+  item text,
   created_at timestamptz,
   -- When the service that owns the object was queried last, because events were late.
   queried_at timestamptz not null default app_now(),

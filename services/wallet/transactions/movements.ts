@@ -22,6 +22,7 @@ export const movementOfPayment = (payment: Payment, status: Movement['status']):
     feeMicro: parseMicro(payment.fee_amount),
     serviceId: payment.service_id,
     delegateId: payment.delegate_id,
+    item: payment.item ?? null,
     createdAt: payment.issued_at,
   },
 });
@@ -42,6 +43,7 @@ export const movementOfFunds = (moved: Moved): Movement => ({
     feeMicro: 0n,
     serviceId: moved.service_id,
     delegateId: moved.delegate_id,
+    item: moved.item,
     createdAt: moved.created_at,
   },
 });

@@ -62,12 +62,13 @@ const projected = async () =>
   (
     await admin.query(`
     select object_id, type, status, tx_hash, from_account_id, to_account_id, amount, fee_amount, service_id, delegate_id,
-      created_at
+      item, created_at
     from wallet.transactions order by object_id`)
   ).rows as {
     object_id: string;
     status: string;
     tx_hash: string;
+    item: string | null;
   }[];
 const isSettled = (settlementId: string, chainStatus: string) =>
   until(
@@ -84,14 +85,27 @@ const moved = (n: number): Moved => ({
   to_account_id: newId('acct'),
   service_id: null,
   delegate_id: null,
+  item: null,
   created_at: '2026-10-01T00:00:00.000Z',
 });
+
+const SCOPES = [
+  null,
+  { resource: 'https://shop.example/report' },
+  { resource: 'https://pay.example/l/1', payment_link: { title: 'Harbour tour' } },
+];
 
 test('a rebuild from the owners’ tables gives the same transactions as the events', async () => {
   const buyer = consumer();
   const payments = await atOnce(
     12,
-    async (i) => (await paid(i % 3 === 0 ? await delegateOf(buyer) : buyer)).settlementId,
+    async (i) =>
+      (
+        await paid(
+          i % 3 === 0 ? await delegateOf(buyer) : buyer,
+          quote(1_000_000n, { scope: SCOPES[i % 3]! }),
+        )
+      ).settlementId,
   );
   const [lost, forked, ...rest] = payments as [string, string, ...string[]];
   const failing = await underWay(buyer);
@@ -115,6 +129,9 @@ test('a rebuild from the owners’ tables gives the same transactions as the eve
       rows.some(({ status }) => status === 'reversed'),
   );
   expect(before).toHaveLength(12);
+  expect(new Set(before.map(({ item }) => item))).toEqual(
+    new Set([null, 'https://shop.example/report', 'Harbour tour']),
+  );
   expect(before.find(({ object_id }) => object_id === forked)).toMatchObject({
     status: 'finalized',
     tx_hash: HASH[1],
@@ -122,7 +139,9 @@ test('a rebuild from the owners’ tables gives the same transactions as the eve
   expect(before.find(({ object_id }) => object_id === lost)).toMatchObject({ status: 'reversed' });
 
   // A rebuild corrects wrong, missing and invented rows.
-  await admin.query(`update wallet.transactions set amount = amount + 1, status = 'confirmed'`);
+  await admin.query(
+    `update wallet.transactions set amount = amount + 1, status = 'confirmed', item = 'wrong'`,
+  );
   await admin.query('delete from wallet.transactions where object_id = $1', [forked]);
   await admin.query(
     `insert into wallet.transactions (object_id, type, status) values ('stl_none', 'payment', 'finalized')`,

@@ -32,16 +32,17 @@ export const upsertMovements = (db: Db, movements: readonly Movement[]): Promise
     fee_amount: details?.feeMicro.toString(),
     service_id: details?.serviceId,
     delegate_id: details?.delegateId,
+    item: details?.item,
     created_at: details?.createdAt,
   }));
   return db.query(sql.typeAlias('void')`
     insert into transactions as t (object_id, type, status, tx_hash, from_account_id, to_account_id, amount, fee_amount,
-      service_id, delegate_id, created_at)
+      service_id, delegate_id, item, created_at)
     select object_id, type, status, tx_hash, from_account_id, to_account_id, amount, fee_amount, service_id, delegate_id,
-      created_at
+      item, created_at
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(object_id text, type text, status text, tx_hash text,
       from_account_id text, to_account_id text, amount bigint, fee_amount bigint, service_id uuid, delegate_id text,
-      created_at timestamptz)
+      item text, created_at timestamptz)
     -- One order for all statements, so that two that write the same rows never deadlock.
     order by object_id
     on conflict (object_id) do update set
@@ -54,6 +55,7 @@ export const upsertMovements = (db: Db, movements: readonly Movement[]): Promise
       fee_amount = coalesce(excluded.fee_amount, t.fee_amount),
       service_id = coalesce(excluded.service_id, t.service_id),
       delegate_id = coalesce(excluded.delegate_id, t.delegate_id),
+      item = coalesce(excluded.item, t.item),
       created_at = coalesce(excluded.created_at, t.created_at)`);
 };
 
@@ -72,6 +74,12 @@ export const claimIncompletePayments = async (db: Db, limit: number): Promise<st
     returning object_id as id`);
   return rows.map(({ id }) => id);
 };
+
+/** Erases the queries of the addresses that an account has paid for at vendors elsewhere. */
+export const eraseItemQueries = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update transactions set item = split_part(item, '?', 1)
+    where from_account_id = ${accountId} and type = 'payment' and service_id is null and item like '%?%'`);
 
 /** Deletes all transactions: the first step of a rebuild. */
 export const deleteTransactions = (db: Db): Promise<unknown> =>
@@ -93,6 +101,7 @@ const Row = z.object({
   fee_amount: z.bigint(),
   service_id: z.string().nullable(),
   delegate_id: z.string().nullable(),
+  item: z.string().nullable(),
   created_at: z.number(),
 });
 export type TransactionRow = z.infer<typeof Row>;
@@ -158,7 +167,8 @@ export const listTransactions = async (
   const scans = sides.map(
     (side) => sql.fragment`(
       select object_id, type, ${side.direction} as direction, status, tx_hash, amount, fee_amount, service_id::text,
-        ${isDelegates(side) ? sql.fragment`delegate_id` : sql.fragment`null::text`} as delegate_id, created_at
+        ${isDelegates(side) ? sql.fragment`delegate_id` : sql.fragment`null::text`} as delegate_id, item,
+        created_at
       from transactions
       where ${inScope(scope, side.direction)} and type = ${side.type}
         ${matching(filters)}

@@ -19,6 +19,7 @@ import {
   movedEvent,
   NEXT_HASH,
   publishAll,
+  publishErased,
   publishOne,
   refusal,
   reversedEvent,
@@ -50,6 +51,45 @@ test('a payment is one transaction of its payer and one of its vendor, and no ot
   // A delegate's id with the key of another account shows nothing either.
   expect((await list(delegate(account().account_id))).data).toEqual([]);
   expect(await summary(vendor)).toMatchObject({ total_spent: '0', payment_count: 0, groups: [] });
+});
+
+test('a payment and its refund name what was bought, to both sides', async () => {
+  const [payer, vendor] = [account(), account()];
+  const item = 'Ticket for the harbour tour';
+  const parties = { from_account_id: vendor.account_id, to_account_id: payer.account_id };
+  await publishAll([
+    issuedEvent(issue(payer, { vendor_account_id: vendor.account_id, item })),
+    movedEvent({ type: 'refund', ...parties, item }),
+    // An event of an earlier release, and a payment of nothing that has a name.
+    issuedEvent(issue(payer, { vendor_account_id: vendor.account_id })),
+  ]);
+  for (const who of [payer, vendor])
+    await expectSoon(
+      async () => (await list(who)).data.map((each) => [each.type, each.item]).sort(),
+      [
+        ['payment', null],
+        ['payment', item],
+        ['refund', item],
+      ].sort(),
+    );
+});
+
+test('an erased account keeps what its programs have bought elsewhere without the queries', async () => {
+  const [leaving, staying] = [account(), account()];
+  const item = 'https://api.example.com/report?secret=1';
+  const elsewhere = { service_id: null, vendor_account_id: null, quote_id: null, rail: 'x402_out' } as const;
+  await publishAll(
+    [leaving, staying].flatMap((payer) => [
+      issuedEvent(issue(payer, { item, ...elsewhere })),
+      // The vendor has signed this one, and keeps it.
+      issuedEvent(issue(payer, { item })),
+    ]),
+  );
+  const itemsOf = async (who: Principal) => (await list(who)).data.map((each) => each.item).sort();
+  for (const who of [leaving, staying]) await expectSoon(() => itemsOf(who), [item, item]);
+  await publishErased(leaving);
+  await expectSoon(() => itemsOf(leaving), ['https://api.example.com/report', item]);
+  expect(await itemsOf(staying)).toEqual([item, item]);
 });
 
 /** The events of a payment and the transaction that results from them. */

@@ -21,5 +21,6 @@ export const showTransaction = (row: TransactionRow): z.infer<typeof Transaction
   object_id: row.object_id,
   service_id: row.service_id,
   delegate_id: row.delegate_id,
+  item: row.item,
   created_at: isoTime(row.created_at),
 });

@@ -19,6 +19,8 @@ export const Moved = z.strictObject({
   /** Of a refund: the service that was paid and the delegate that had paid it. */
   service_id: ServiceId.nullable(),
   delegate_id: DelegateId.nullable(),
+  /** Of a refund: what was bought by its payment. */
+  item: z.string().nullable(),
   /** When it was first seen confirmed; the same in every event. */
   created_at: Timestamp,
 });

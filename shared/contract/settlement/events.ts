@@ -57,6 +57,8 @@ export const events = {
     ...aboutQuoted,
     tx_hash: TransactionHash,
     issued_at: Timestamp,
+    /** What was bought, if the quote or the client of another protocol says so. */
+    item: z.string().nullable().optional(),
     /** Everybody whom an outgoing payment pays. Others name their service. */
     payees: Payees.nullable().optional(),
   }),

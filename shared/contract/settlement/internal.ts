@@ -53,6 +53,8 @@ const Paid = z.strictObject({
   settlement_id: SettlementId,
   status: z.enum(['confirmed', 'finalized', 'reversed']),
   tx_hash: TransactionHash,
+  /** What was bought, if the quote or the client of another protocol says so. */
+  item: z.string().nullable(),
   ...payment,
 });
 /**
@@ -182,6 +184,8 @@ export const internal = {
       delegate_id: DelegateId.nullable(),
       /** The address that the quote fixed. It was paid, so it pays the refund. */
       payout_address: SolanaAddress,
+      /** What was bought, if the quote or the client of another protocol says so. */
+      item: z.string().nullable(),
       /**
        * `account_id` null: a payer of another protocol, whose `owner` is the token account that
        * paid.

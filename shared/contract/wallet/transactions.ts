@@ -49,6 +49,14 @@ export const Transaction = z
     delegate_id: DelegateId.nullable().meta({
       description: 'The delegate that paid, or whose payment was refunded. Shown only to the payer',
     }),
+    item: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'What was bought, by this payment or before this refund: the title of a payment link, or an address. Null: nothing says so',
+        examples: ['https://api.example.com/report'],
+      }),
     created_at: Timestamp.meta({ description: 'When the transfer was first seen confirmed' }),
   })
   .meta({ id: 'Transaction', description: 'A transfer on chain as one account sees it' });

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import type { Output } from '../../../../sdk/src/main.ts';
 import { useItems } from '../../api/data.ts';
 import { shortId } from '../../lib/short-id.ts';
+import { Item } from '../../payments/item.tsx';
 import { ChainMark, State } from '../../payments/payment-state.tsx';
 import { transferWord } from '../../payments/state-words.ts';
 import { Ago, type Column, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../../ui/index.ts';
@@ -123,8 +124,8 @@ const columnsOf = (shownName: (delegateId: string) => string): readonly Column<T
   },
 ];
 
-/** The kind, linked to the object's page, and the service of a payment. */
-const What = ({ row: { type, direction, object_id, service_id } }: { row: Transaction }) => {
+/** The kind, linked to the object's page, the service of a payment, and what was bought. */
+const What = ({ row: { type, direction, object_id, service_id, item } }: { row: Transaction }) => {
   const text = KIND[`${type} ${direction}`];
   const to = { payment: `/payments/${object_id}`, deposit: '/deposits', withdrawal: '/withdrawals' }[
     type as string
@@ -139,6 +140,7 @@ const What = ({ row: { type, direction, object_id, service_id } }: { row: Transa
         </>
       )}
       {service_id === null && type === 'payment' && '  · outside vendor'}
+      {item !== null && <Item text={item} />}
     </>
   );
 };

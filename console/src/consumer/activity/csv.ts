@@ -18,6 +18,7 @@ const COLUMNS: readonly (readonly [string, (row: Transaction, names: Names) => s
   ['object_id', ({ object_id }) => object_id],
   ['service_id', ({ service_id }) => service_id ?? ''],
   ['service_name', ({ service_id }, names) => (service_id === null ? '' : (names.service(service_id) ?? ''))],
+  ['item', ({ item }) => item ?? ''],
   ['delegate_id', ({ delegate_id }) => delegate_id ?? ''],
   [
     'delegate_name',

@@ -7,6 +7,7 @@ import { useExport } from '../../api/export.ts';
 import { useNow } from '../../lib/clock.ts';
 import { Countdown } from '../../lib/countdown.tsx';
 import { shortId } from '../../lib/short-id.ts';
+import { Item } from '../../payments/item.tsx';
 import { PaymentState, State } from '../../payments/payment-state.tsx';
 import { railName } from '../../payments/rail.ts';
 import { refundedBy, type Sales, useAllServices, useRefunds, useSales } from '../../payments/sales-data.ts';
@@ -47,8 +48,6 @@ import { SalesFilters, useSalesFilters } from './sales-filters.tsx';
 type Filters = ReturnType<typeof useSalesFilters>;
 
 const AT_ONCE = 25;
-/** Of what was sold, as many characters as a row has room for. */
-const ITEM_SHOWN = 40;
 
 /** Quotes, payments and redeems as they happen, with their sums. The filters are in the URL. */
 const SalesPage = () => {
@@ -249,11 +248,7 @@ const SaleRail = ({ sale: { settlement, quote } }: { sale: Sale }) => {
           <Copyable text={payer_address} label="payer address" short />
         </div>
       )}
-      {item !== null && (
-        <div className="quiet" title={item}>
-          {item.length > ITEM_SHOWN ? `${item.slice(0, ITEM_SHOWN)}…` : item}
-        </div>
-      )}
+      {item !== null && <Item text={item} />}
     </>
   );
 };

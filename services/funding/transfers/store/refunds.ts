@@ -15,12 +15,13 @@ const Row = z.object({
   /** Null: a payer of another protocol, whose token account gets the refund. */
   payer_account_id: z.string().nullable(),
   reason: z.string().nullable(),
+  item: z.string().nullable(),
   ...transferShape('pending_signature'),
 });
 export type RefundRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`refund_id, settlement_id, vendor_account_id, service_id, delegate_id, payout_address,
-  payer_account_id, reason, ${transferColumns}`;
+  payer_account_id, reason, item, ${transferColumns}`;
 
 /**
  * Inserts a refund before anything is reserved for it. It is not shown yet. Times are epoch
@@ -54,6 +55,7 @@ export const openRefund = (
     | 'amount'
     | 'destination_address'
     | 'destination_token_account'
+    | 'item'
   >,
 ): Promise<RefundRow | null> =>
   db.maybeOne(sql.type(Row)`
@@ -61,7 +63,7 @@ export const openRefund = (
       delegate_id = ${row.delegate_id},
       payout_address = ${row.payout_address}, payer_account_id = ${row.payer_account_id}, amount = ${row.amount},
       destination_address = ${row.destination_address},
-      destination_token_account = ${row.destination_token_account}, progressed_at = app_now()
+      destination_token_account = ${row.destination_token_account}, item = ${row.item}, progressed_at = app_now()
     where refund_id = ${row.refund_id} and ${refundState.allows('open')}
     returning ${columns}`);
 

@@ -2,6 +2,19 @@ import { LINK_KEY } from '../../../../shared/contract/quote.ts';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 
 /**
+ * What a payment is for, as people name it: what its quote sells, or what the client of another
+ * protocol said it pays for.
+ * @returns null if nothing says so
+ */
+export const itemOfPayment = ({
+  scope,
+  resource,
+}: {
+  scope: QuoteClaims['scope'];
+  resource: string | null;
+}): string | null => itemOf(scope) ?? resource;
+
+/**
  * What a quote sells, as people name it: the title of its payment link, or the address.
  * @returns null if the scope names nothing
  */

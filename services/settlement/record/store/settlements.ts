@@ -117,6 +117,7 @@ const Terms = Row.pick({
   redeem_window_seconds: true,
   payer_address: true,
   payees: true,
+  resource: true,
   created_at: true,
   max_amount: true,
 });
@@ -127,7 +128,7 @@ export type Terms = z.infer<typeof Terms>;
 export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
     select settlement_id, rail, quote_id, scope, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
-      quote_amount, fee_amount, redeem_window_seconds, payer_address, ${payeesShown}, created_at, max_amount
+      quote_amount, fee_amount, redeem_window_seconds, payer_address, ${payeesShown}, resource, created_at, max_amount
     from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
 
 /** The attempt of a payer's account, or null. */

@@ -17,6 +17,8 @@ export type Movement = {
     feeMicro: bigint;
     serviceId: string | null;
     delegateId: string | null;
+    /** What was bought, by a payment or before its refund. */
+    item: string | null;
     /** ISO 8601; the time that the lists are ordered by. */
     createdAt: string;
   } | null;
