@@ -17,14 +17,14 @@ afterEach(async () => {
 });
 
 type Line = Record<string, unknown>;
-const start = (args: string[], env: Record<string, string>, options: string[] = []) => {
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', ...options, PROGRAM, ...args],
-    {
-      env: { PATH: process.env.PATH, ...env },
-    },
-  );
+const start = (
+  args: string[],
+  env: Record<string, string>,
+  { options = [], by = [process.execPath] }: { options?: string[]; by?: string[] } = {},
+) => {
+  const [program, ...before] = by;
+  const own = ['--disable-warning=ExperimentalWarning', ...options, PROGRAM, ...args];
+  const child = spawn(program!, [...before, ...own], { env: { PATH: process.env.PATH, ...env } });
   stops.push(() => child.kill('SIGKILL'));
   const lines: Line[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)));
@@ -104,6 +104,23 @@ test('it serves a file, loads it again on SIGHUP, keeps it if the new one is wro
   expect(gate.stderr()).toBe('');
 });
 
+test('it ends with the npx that runs it, whose shell does not pass the signal on', async () => {
+  const api = await startVendorApi();
+  stops.push(api.stop);
+  const places = ['--upstream', 'http://127.0.0.1:9', '--listen', '0', '--operations', '0'];
+  const env = { QUITTANCE_URL: api.baseUrl, SERVICE_KEY, SERVICE_ID: api.serviceId };
+  const gate = start(
+    [...places, '--price', 'GET /report=0.05'],
+    { ...env, PUBLIC_URL: 'https://shop.example.com' },
+    { by: ['npm', 'exec', '--no', '--', 'node'] },
+  );
+  await gate.line('the gate serves');
+  gate.child.kill('SIGTERM');
+  await gate.line('the gate ends');
+  // The gate holds the output of npm until it has ended.
+  await gate.ended;
+});
+
 test('an error that nobody handles is logged, and the gate ends after its open calls', async () => {
   const api = await startVendorApi();
   stops.push(api.stop);
@@ -119,7 +136,7 @@ test('an error that nobody handles is logged, and the gate ends after its open c
   const gate = start(
     [...places, '--price', 'GET /report=0.05'],
     { ...env, PUBLIC_URL: 'https://shop.example.com' },
-    ['--import', `data:text/javascript,${encodeURIComponent(failing)}`],
+    { options: ['--import', `data:text/javascript,${encodeURIComponent(failing)}`] },
   );
   const url = `http://${((await gate.line('the gate serves')) as Line).listen}`;
   const open = ask(`${url}/free`);

@@ -7,6 +7,7 @@ import { fileSchema } from '../settings/config.ts';
 import { type Command, readCommand, readSettings, type Settings, USAGE } from '../settings/settings.ts';
 import { startTracing } from '../telemetry/tracing.ts';
 import { checkGate } from './check.ts';
+import { onEndOfNpx } from './npx.ts';
 import { startGate } from './start.ts';
 import { checkStart } from './start-check.ts';
 
@@ -85,6 +86,7 @@ const run = async (command: WithSettings): Promise<void> => {
     process.exit(code);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0));
+  onEndOfNpx(process.env, () => void stop(0));
   // A mistake of ours. The state of the process is unknown, so it serves the open calls, and ends.
   process.on('uncaughtException', (error) => {
     log.error({ error: String(error?.stack ?? error) }, 'an error was not handled');
