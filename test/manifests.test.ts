@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 
 /**
  * The packages that are installed alone (docs/adr/0047-mcp-and-cli-packages.md) are built and
@@ -35,5 +36,29 @@ describe.each(['mcp', 'cli', 'gate'])('%s', (folder) => {
     const sdk = manifestOf('sdk');
     expect([version, license, files]).toEqual([sdk.version, sdk.license, ['dist']]);
     expect(textOf(`${folder}/LICENSE`)).toBe(textOf('sdk/LICENSE'));
+  });
+});
+
+describe('.github', () => {
+  const files = globSync('.github/**/*.yml', { cwd: root });
+  const parsed = (file: string): unknown => parse(textOf(file), { strict: true, uniqueKeys: true });
+
+  test('every file is YAML', () => {
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of files) expect([file, parsed(file)]).toEqual([file, expect.any(Object)]);
+  });
+
+  test('the workflow runs what a developer runs, with the Node of the package and no right to write', () => {
+    type Step = { uses?: string; run?: string; with?: Record<string, string> };
+    const { permissions, jobs } = parsed('.github/workflows/ci.yml') as {
+      permissions: object;
+      jobs: Record<string, { steps: Step[] }>;
+    };
+    expect(permissions).toEqual({ contents: 'read' });
+    const steps = Object.values(jobs).flatMap((job) => job.steps);
+    expect(steps.filter(({ run }) => run !== undefined).at(-1)).toEqual({ run: '.ci/run' });
+    expect(steps.find(({ uses }) => uses?.startsWith('actions/setup-node@'))?.with).toMatchObject({
+      'node-version-file': 'package.json',
+    });
   });
 });
