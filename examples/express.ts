@@ -1,7 +1,7 @@
 import { paid } from '@quittance/sdk/express';
 import { paymentOf } from '@quittance/sdk/vendor';
 import express from 'express';
-import { paywallOf } from './paywall.ts';
+import { checkAtStart, paywallOf } from './paywall.ts';
 import { FORECASTS, LONG_REPORT_PRICE, REPORT_PRICE, reportOn } from './shop.ts';
 
 const paywall = paywallOf();
@@ -19,4 +19,5 @@ app.get('/forecast', paid(paywall, FORECASTS), (request, response) => {
   response.json(reportOn('the sky', paymentOf(request)!.deliveryId));
 });
 
+void checkAtStart(paywall, REPORT_PRICE, LONG_REPORT_PRICE, FORECASTS.price);
 app.listen(Number(process.env.PORT), '127.0.0.1');

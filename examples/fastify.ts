@@ -1,7 +1,7 @@
 import { paid } from '@quittance/sdk/fastify';
 import { paymentOf } from '@quittance/sdk/vendor';
 import fastify, { type FastifyRequest } from 'fastify';
-import { paywallOf } from './paywall.ts';
+import { checkAtStart, paywallOf } from './paywall.ts';
 import { FORECASTS, LONG_REPORT_PRICE, REPORT_PRICE, reportOn } from './shop.ts';
 
 type City = { city: string };
@@ -23,4 +23,5 @@ app.get('/forecast', { preHandler: paid(paywall, FORECASTS) }, async (request) =
   reportOn('the sky', deliveryOf(request)),
 );
 
+void checkAtStart(paywall, REPORT_PRICE, LONG_REPORT_PRICE, FORECASTS.price);
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) });

@@ -2,7 +2,7 @@ import { serve } from '@hono/node-server';
 import { paid } from '@quittance/sdk/hono';
 import { paymentOf } from '@quittance/sdk/vendor';
 import { Hono } from 'hono';
-import { paywallOf } from './paywall.ts';
+import { checkAtStart, paywallOf } from './paywall.ts';
 import { FORECASTS, LONG_REPORT_PRICE, REPORT_PRICE, reportOn } from './shop.ts';
 
 const paywall = paywallOf();
@@ -17,4 +17,5 @@ app.post('/report', paid(paywall, { price: LONG_REPORT_PRICE }), async (c) => {
 });
 app.get('/forecast', paid(paywall, FORECASTS), (c) => c.json(reportOn('the sky', paymentOf(c)!.deliveryId)));
 
+void checkAtStart(paywall, REPORT_PRICE, LONG_REPORT_PRICE, FORECASTS.price);
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env.PORT) });

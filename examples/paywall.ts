@@ -1,4 +1,4 @@
-import { createPaywall, type Paywall, type PaywallEvent } from '@quittance/sdk/vendor';
+import { ConfigurationError, createPaywall, type Paywall, type PaywallEvent } from '@quittance/sdk/vendor';
 import { redisStore } from './redis-store.ts';
 
 const { env } = process;
@@ -16,4 +16,14 @@ export const paywallOf = (log: (event: PaywallEvent) => void = console.log): Pay
     publicUrl: env.PUBLIC_URL!,
     store: redisStore(env.REDIS_URL!),
     log,
+  });
+
+/**
+ * Asks the API once whether key, service and prices are right, and ends the program with a sentence
+ * if not. While the API is away it serves all the same.
+ */
+export const checkAtStart = (paywall: Paywall, ...prices: string[]): Promise<void> =>
+  paywall.check(...prices).catch((error: Error) => {
+    console.error(error.message);
+    if (error instanceof ConfigurationError) process.exit(1);
   });

@@ -12,6 +12,7 @@ const paywall = createPaywall({
   publicUrl: PUBLIC_URL,
   store: memoryStore(), // keep payments in Redis or Postgres: examples/
 });
+await paywall.check('$0.05'); // ends here if the key, the service or the price is wrong
 const app = express();
 app.get('/report', paid(paywall, { price: '$0.05' }), (_, response) =>
   response.json({ report: 'All is well.' }),

@@ -3,6 +3,7 @@ export type { Environment } from '../checks/tokens.ts';
 /** The headers that CORS must allow for pages of other origins. */
 export { PAYMENT_HEADERS } from '../pay/base/dialects.ts';
 export type { Refusal } from './base/answers.ts';
+export { ConfigurationError } from './base/configuration.ts';
 export type { Bill, Dialect, DialectFactory, Offer, PaywallContext, Presented } from './base/dialect.ts';
 export type { Incoming } from './base/incoming.ts';
 export type { PaywallEvent } from './base/log.ts';
