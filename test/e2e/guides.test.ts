@@ -69,6 +69,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   python: [
     /200 \{'report': 'All is well\.'\}\n/,
     /\n402\n[\s\S]*200 \{'report': 'All is well\.', 'paid': '50000'\}\n/,
+    /received settlement\.redeemed/,
     /\{'gross': '\d+'/,
   ],
   books: [/"redeemed","\d+"/],
@@ -94,7 +95,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   ],
 };
 /** Packages of Python that guides name. Where they are not installed, the guide is not run. */
-const PYTHON = pythonWith(['fastapi', 'uvicorn', 'jwt', 'cryptography']);
+const PYTHON = pythonWith(['fastapi', 'uvicorn', 'flask', 'jwt', 'cryptography']);
 if (PYTHON === null) console.warn('the guide for Python is not run: its packages are not on this machine');
 const RUN = Object.entries(PRINTED).filter(([name]) => name !== 'python' || PYTHON !== null);
 /** What a process in the background prints before the next snippet can use it. */
@@ -165,6 +166,9 @@ beforeAll(async () => {
     WEBHOOK_URL: receiver.url,
     PAYOUT_KEY_FILE: payoutKeyFile,
   };
+  // The guide for Python has the reader save it.
+  const [hooks_py] = ofGuide('webhooks').filter(({ language }) => language === 'python');
+  writeFileSync(path.join(project.folder, 'hooks.py'), hooks_py!.code);
   shopUrl = await startShop();
 }, 180_000);
 afterAll(async () => {
@@ -222,6 +226,34 @@ test.each(RUN)(
         if (started.test(code)) await waitFor(shell.output, (text) => ready.test(text));
     }
     for (const text of printed) await waitFor(shell.output, (output) => text.test(output));
+  },
+  120_000,
+);
+
+(PYTHON === null ? test.skip : test)(
+  'the Flask app of the guide for Python is paid for behind a gate',
+  async () => {
+    for (const name of ['flask_app.py', 'pay.py']) {
+      const { code } = ofGuide('python').find((each) => each.code.startsWith(`# ${name}`))!;
+      writeFileSync(path.join(project.folder, name), code);
+    }
+    const [app, gate, operations] = [await ports.any(), await ports.any(), await ports.any()];
+    const url = `http://127.0.0.1:${gate}/report`;
+    const shell = shellOf('flask');
+    await shell.run(`python3 -m flask --app flask_app run --port ${app} &`);
+    await shell.run(
+      `PUBLIC_URL=http://127.0.0.1:${gate} quittance-gate --upstream http://127.0.0.1:${app} --price 'GET /report=$0.05' --listen 127.0.0.1:${gate} --operations 127.0.0.1:${operations} &`,
+    );
+    await waitFor(
+      () =>
+        fetch(`http://127.0.0.1:${operations}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      (isReady) => isReady,
+    );
+    await shell.run(`python3 pay.py ${url}`);
+    await waitFor(shell.output, (text) => text.includes("200 {'paid': '50000', 'report': 'All is well.'}"));
   },
   120_000,
 );
