@@ -1,4 +1,4 @@
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /**
  * Runs `stop` when npx has ended. npx passes SIGTERM on to the shell that it starts a command with,
@@ -12,6 +12,6 @@ export const onEndOfNpx = ({ npm_command }: NodeJS.ProcessEnv, stop: () => void)
     if (process.ppid === shell) return;
     clearInterval(timer);
     stop();
-  }, LOOK_MS);
+  }, POLL_MS);
   timer.unref();
 };
