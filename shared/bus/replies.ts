@@ -41,11 +41,11 @@ const randomToken = (): string => {
 const isUnanswered = (msg: Msg): boolean => msg.data.length === 0 && msg.headers?.code === 503;
 
 /**
- * Requests with an inbox for each responder. The library has one inbox for all responders, so each
- * of them could answer the request of another: the next names of its inbox follow from two earlier
- * ones. Here only the responder may publish into the inbox (`natsRights`), and only an answer to
- * the random name of an open request is accepted (docs/adr/0064). There is one subscription for
- * each responder, and none for a request.
+ * Requests with an inbox for each responder. The library uses one inbox for all responders, with
+ * reply names that can be predicted from two earlier ones. So one service could answer a request
+ * that was sent to another. Here only the responder may publish into the inbox (`natsRights`), and
+ * only an answer to the random name of an open request is accepted (docs/adr/0064). There is one
+ * subscription for each responder, and none for a request.
  * @param prefix the inbox prefix of the caller
  */
 export const createReplies = (nc: NatsConnection, prefix: string): Replies => {

@@ -13,7 +13,7 @@ import {
   TextField,
   toast,
 } from '../ui/index.ts';
-import { isGroup } from './code.ts';
+import { isGroup } from './recovery-code.ts';
 import { type PasskeySecret, random } from './vault.ts';
 import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { getBase58Decoder } from '@solana/kit';
-import { writeCode } from './code.ts';
+import { formatRecoveryCode } from './recovery-code.ts';
 import { addPasskey, passkeysOf, random, readBackup, seal, unseal } from './vault.ts';
 
 /** Uses the WebCrypto of Node, which has the same interface as in browsers. */
@@ -9,7 +9,7 @@ const make = async (passkey = { credentialId: 'cred-1', output: random(32), salt
   const raw = new Uint8Array(await crypto.subtle.exportKey('raw', keys.publicKey));
   const address = getBase58Decoder().decode(raw);
   const code = random(16);
-  const written = await writeCode(code);
+  const written = await formatRecoveryCode(code);
   const secret = { kind: 'passkey' as const, ...passkey };
   const text = await seal(keys.privateKey, { publicKey: address, code, passkey: secret });
   return { keys, address, text, code: { kind: 'code' as const, code: written }, passkey };

@@ -1,6 +1,6 @@
 import { getBase64Decoder, getBase64Encoder } from '@solana/kit';
 import * as z from 'zod/mini';
-import { readCode } from './code.ts';
+import { parseRecoveryCode } from './recovery-code.ts';
 
 /**
  * The backup of a wallet that was created here (ADR 32). The key is wrapped once by a passkey's PRF
@@ -171,7 +171,7 @@ export const unseal = async (
       ? each.credential_id === secret.credentialId
       : each.kind === secret.kind,
   );
-  const bytes = secret.kind === 'passkey' ? secret.output : await readCode(secret.code);
+  const bytes = secret.kind === 'passkey' ? secret.output : await parseRecoveryCode(secret.code);
   if (bytes === null) throw new LockedError(TYPO);
   const shut = new LockedError(
     secret.kind === 'passkey'

@@ -1,5 +1,4 @@
 import { address as addressOf, getAddressDecoder, getAddressEncoder, getBase58Decoder } from '@solana/kit';
-import { writeCode } from './code.ts';
 import { proofMessage } from './proof.ts';
 import {
   type Deed,
@@ -9,6 +8,7 @@ import {
   type Wanted,
   withSignature,
 } from './read-transaction.ts';
+import { formatRecoveryCode } from './recovery-code.ts';
 import { addPasskey, type PasskeySecret, random, readBackup, type Secret, seal, unseal } from './vault.ts';
 
 /**
@@ -37,7 +37,7 @@ const operations = {
     const code = random(16);
     const backup = await seal(keys.privateKey, { publicKey: address, code, passkey });
     made = { keys, address };
-    return { address, backup, code: await writeCode(code) };
+    return { address, backup, code: await formatRecoveryCode(code) };
   },
   /**
    * Proves that the new key belongs to this account (docs/spec/decisions.md, Wallets).

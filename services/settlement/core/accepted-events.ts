@@ -5,8 +5,9 @@ import { insertAcceptedEvents } from '../record/store/accepted-events.ts';
 import type { Terms } from '../record/store/settlements.ts';
 
 /**
- * `settlement.accepted` is published only for a payment that takes longer. Its consumers derive the
- * same from the event that ends the payment. chain-submitter holds its `signed` as long.
+ * Most payments end within two seconds, and their last event says everything. So
+ * `settlement.accepted` is held for two seconds, and published only if the payment is still open.
+ * chain-submitter treats `signed` in the same way.
  */
 const HELD_FOR_MS = 2000;
 

@@ -61,7 +61,10 @@ export type Offer = {
   challenges?: readonly (PaymentKind & { text: string })[];
 };
 
-/** A payment that a request presents. Its record decides over it, and without one `mismatch`. */
+/**
+ * A payment that a request presents. If the store has a record of it, the record decides. Otherwise
+ * `mismatch` does.
+ */
 export type Presented = {
   /** Identifies the payment within the dialect. */
   id: string;

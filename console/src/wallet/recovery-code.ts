@@ -15,7 +15,7 @@ const checkOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<bigint> => {
 };
 
 /** 16 bytes as "XXXX-XXXX-…", seven groups. */
-export const writeCode = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => {
+export const formatRecoveryCode = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => {
   let value = bytes.reduce((all, byte) => (all << 8n) | BigInt(byte), 0n);
   value = (value << 12n) | (await checkOf(bytes));
   const text = Array.from({ length: CHARACTERS }, (_, at) => {
@@ -30,7 +30,7 @@ const plain = (typed: string): string =>
   typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
 
 /** The bytes of a typed code. Null if it is too short, has a wrong character, or is mistyped. */
-export const readCode = async (typed: string): Promise<Uint8Array<ArrayBuffer> | null> => {
+export const parseRecoveryCode = async (typed: string): Promise<Uint8Array<ArrayBuffer> | null> => {
   const text = plain(typed);
   if (text.length !== CHARACTERS || [...text].some((each) => !ALPHABET.includes(each))) return null;
   const value = [...text].reduce((all, each) => (all << 5n) | BigInt(ALPHABET.indexOf(each)), 0n);
