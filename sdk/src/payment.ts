@@ -66,13 +66,13 @@ export const isPaid = ({ status, chain_status }: Payment): boolean =>
   (status === 'issued' || status === 'redeemed' || status === 'expired') && chain_status !== 'failed';
 
 /**
- * What a payment moves. Of an authorization it is what was captured, and nothing before. An
- * extension moves nothing.
+ * What a payment moves, or is moving. Of an authorization it is what was captured, and nothing
+ * before. An extension moves nothing, and what failed or was reversed has moved nothing.
  */
 export const movedOf = (payment: Payment): bigint =>
-  payment.status === 'merged' || (payment.authorization !== undefined && !isPaid(payment))
-    ? 0n
-    : BigInt(payment.quote_amount);
+  isPaid(payment) || (payment.status === 'pending' && payment.authorization === undefined)
+    ? BigInt(payment.quote_amount)
+    : 0n;
 
 /** What the vendor keeps of a payment, after its fee, also one that is billed, and refunds. */
 export const keptOf = ({ net_amount, accrued_fee }: Payment, refunded: bigint): bigint =>

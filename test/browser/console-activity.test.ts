@@ -38,9 +38,10 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   const weather = await createVendor(api, stack, { price: 2_500_001n, name: EVIL });
   const maps = await createVendor(api, stack, { price: 1_000_000n, name: 'Maps' });
   const robot = await createDelegate(api, payer, { total: '50000000' });
-  const pay = async (token: string, vendor: typeof maps) =>
-    must(settleWith(api, token, await quoteOf(api, vendor)), 'settle');
-  const paid = await pay(robot.api_key, weather);
+  const pay = async (token: string, vendor: typeof maps, body: object = {}) =>
+    must(settleWith(api, token, await quoteOf(api, vendor, body)), 'settle');
+  const item = '=HYPERLINK("https://evil.example/report")';
+  const paid = await pay(robot.api_key, weather, { scope: { resource: item } });
   await pay(payer.token, maps);
   await pay(payer.token, maps);
 
@@ -54,6 +55,7 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   await page.go('/activity');
   expect(await rows(page).count()).toBe(4);
   await page.page.getByText('4.500001').first().waitFor();
+  await rows(page).getByText(item).waitFor();
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
   await page.page.getByText('Spent by day as a table').click();
   const daily = page.page.getByRole('table', { name: 'Spent by day' });
@@ -108,6 +110,7 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   expect(line).toContain('"2500001","2.500001"');
   expect(line).toContain(`"'${EVIL.replaceAll('"', '""')}"`);
   expect(line).toContain(paid.settlement_id);
+  expect(line).toContain(`"'${item.replaceAll('"', '""')}"`);
   await page.page.getByRole('link', { name: 'Payment' }).click();
   await page.page.getByRole('heading', { name: 'Payment', exact: true }).waitFor();
   await page.page.locator('.timeline').getByText('Paid', { exact: true }).waitFor();
@@ -150,6 +153,7 @@ const overfull =
       object_id: `stl_${String(at + i).padStart(26, '0')}`,
       service_id: '6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f',
       delegate_id: i % 2 === 0 ? `del_${String(i).padStart(26, '0')}` : null,
+      item: i % 3 === 0 ? `https://api.example.com/${'reports/'.repeat(30)}` : null,
       created_at: new Date(Date.UTC(2026, 10, 21) - (at + i) * 60_000).toISOString(),
     }));
     const next = at + data.length;

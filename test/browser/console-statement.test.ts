@@ -37,6 +37,10 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
   await page.go('/sales');
   await rows(page).nth(1).waitFor();
   await rows(page).getByText('partly refunded').waitFor();
+  const buyer = consumer.wallet.publicKey.toBase58();
+  await rows(page).getByTitle(buyer).first().waitFor();
+  const sent = page.page.getByRole('table', { name: 'Refunds sent' });
+  expect(await sent.locator('tbody').textContent()).toMatch(/Weather.*1\.00 USDC/);
   const revenue = page.page.getByRole('region', { name: 'Net revenue' });
   // 2 × 2.50, less the fees of 0.0125 each and 1 USDC of refund.
   await revenue.getByText('3.975').first().waitFor();
@@ -55,6 +59,8 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
   // Two sales, and the refund of one as a row of its own.
   expect(csv.trimEnd().split('\r\n')).toHaveLength(4);
   expect(csv).toContain(`"${second.settlement_id}"`);
+  // The payer of each row.
+  expect(csv.split(`"${buyer}"`)).toHaveLength(4);
   expect(csv.match(/"2\.50","0\.0125","0\.00","","2\.4875"/g)).toHaveLength(2);
   expect(csv).toMatch(/"refund",.*"1\.00","-1\.00"/);
 

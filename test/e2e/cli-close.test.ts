@@ -36,6 +36,14 @@ test.each([
     const { code, out } = await line.quittance(['payments', 'close', tab.settlement_id]);
     expect(code).toBe(0);
     expect(out).toContain(tab.settlement_id);
+    // The list has what was paid, and what was held and is free again.
+    const listed = (await line.quittance(['payments', 'list'])).out;
+    const own = listed.split('\n').find((each) => each.includes(tab.settlement_id));
+    expect(own).toMatch(
+      used === null
+        ? /0\.00 USDC +[\d.]+ USDC released +void$/
+        : /0\.06 USDC +[\d.]+ USDC released +delivered$/,
+    );
   },
   120_000,
 );

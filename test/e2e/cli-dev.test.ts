@@ -72,7 +72,7 @@ test('an empty folder becomes a service with a first sale, which a second run us
   const cwd = emptyFolder();
   const first = line.start(['dev', '--stack', state], { cwd, env: NOWHERE });
   // The route of this command, paid by it once.
-  await waitUntil(() => /redeemed +0\.05 USDC, you receive 0\.04 USDC/.test(first.said.out), {
+  await waitUntil(() => /delivered +0\.05 USDC, you receive 0\.04 USDC/.test(first.said.out), {
     withinMs: 60_000,
   });
   expect(first.said.err).toBe('');
@@ -94,7 +94,7 @@ test('an empty folder becomes a service with a first sale, which a second run us
   const pay = /quittance (pay http:\S+\/hello)/.exec(first.said.out)![1]!;
   const paid = await line.quittance(pay.split(' '), { key: delegateKey });
   expect([paid.code, JSON.parse(paid.out)]).toEqual([0, { hello: 'You have paid for this.' }]);
-  await waitUntil(() => first.said.out.split('redeemed').length === 3, { withinMs: 60_000 });
+  await waitUntil(() => first.said.out.split('delivered').length === 3, { withinMs: 60_000 });
   first.child.kill('SIGINT');
   expect((await first.ended).code).toBe(0);
 

@@ -295,8 +295,11 @@ test('quote, settle and redeem make one payment, with tokens passed by standard 
     key: delegate.api_key,
   });
   expect(data.map(({ settlement_id }) => settlement_id)).toEqual([paid.settlement_id]);
+  const listed = (await quittance(['payments', 'list', '--limit', '1'], { key: delegate.api_key })).out;
+  expect(listed).toMatch(/https:\/\/api\.example\.com\/x +0\.25 USDC +delivered$/m);
   for (const key of [delegate.api_key, vendor.apiKey]) {
     const { out } = await quittance(['receipt', paid.settlement_id], { key });
+    expect(out).toMatch(/For +https:\/\/api\.example\.com\/x/);
     expect(out).toMatch(/Signature +valid, of the test environment/);
     expect(out).toContain(`${stack.gateway_url}/receipt#`);
   }

@@ -190,6 +190,7 @@ export const createFundingTables = (harness: Harness) => {
       return [
         {
           ...{ type: 'refund', object_id: id, status: shown, tx_hash, amount, service_id, delegate_id },
+          item: row.item,
           ...{
             from_account_id: row.vendor_account_id,
             to_account_id: row.payer_account_id,

@@ -72,7 +72,19 @@ const followTrail = async (operator: Operator, start: References): Promise<Trail
 };
 
 /** Details whose values are micro-units. */
-const AMOUNTS = new Set(['amount', 'fee', 'holds', 'refund_reserved', 'promised', 'asked', 'limit', 'left']);
+const AMOUNTS = new Set([
+  'amount',
+  'used',
+  'fee',
+  'holds',
+  'refund_reserved',
+  'promised',
+  'asked',
+  'limit',
+  'left',
+  'balance',
+  'allowance',
+]);
 
 const detailText = ([name, value]: [string, RecordEntry['details'][string]]): string => {
   const isAmount = AMOUNTS.has(name) && typeof value === 'string' && /^\d+$/.test(value);

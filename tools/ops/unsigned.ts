@@ -1,5 +1,6 @@
 import { SettlementId } from '../../shared/contract/primitives.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
+import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Command, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
@@ -21,8 +22,8 @@ const toRow = (one: Unsigned): string[] => [
   one.account_id,
   one.payment_attempt_id,
   one.owner,
-  one.amount,
-  one.payees.map(({ address, amount }) => `${address} ${amount}`).join(', '),
+  displayUsdc(BigInt(one.amount)),
+  one.payees.map(({ address, amount }) => `${address} ${displayUsdc(BigInt(amount))}`).join(', '),
 ];
 
 const planEnd = async (operator: Operator, argument: string | undefined): Promise<Plan> => {

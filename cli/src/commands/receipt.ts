@@ -10,6 +10,7 @@ const receiptText = (claims: ReceiptClaims, receiptUrl: string): string => {
   return properties([
     ['Paid', displayUsdc(amount.gross)],
     ['To', vendor.service_name],
+    ['For', claims.item ?? null],
     ...vendor.payees.map((payee): [string, string] => [
       'Paid to',
       vendor.payees.length === 1 ? payee.address : `${payee.address} (${displayUsdc(payee.amount)})`,

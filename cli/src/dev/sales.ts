@@ -1,7 +1,16 @@
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
-import type { Client, Output } from '../../../sdk/src/main.ts';
+import type { Client } from '../../../sdk/src/main.ts';
+import {
+  isPaid,
+  itemOf,
+  keptOf,
+  type Payment,
+  STAGE_WORDS,
+  stageOfPayment,
+} from '../../../sdk/src/payment.ts';
+import { amountText, heldText } from '../text/payment.ts';
 
-export type Sale = Output<'settlement.list'>['data'][number];
+export type Sale = Payment;
 
 /** The sales of a service that are new or have another state since the last read, oldest first. */
 export const createSalesFeed = (client: Client, signal: AbortSignal) => {
@@ -19,13 +28,20 @@ export const createSalesFeed = (client: Client, signal: AbortSignal) => {
   };
 };
 
+/** What a sale brings. An authorization brings nothing before it is captured, or if it is void. */
+const amountsText = (sale: Sale): string => {
+  if (isPaid(sale)) return `${displayUsdc(sale.quote_amount)}, you receive ${displayUsdc(keptOf(sale, 0n))}`;
+  if (sale.authorization === undefined) return amountText(sale);
+  return sale.status === 'authorized' ? `${heldText(sale)} held` : heldText(sale);
+};
+
 /** A sale as one line of a terminal, without its time. */
-export const saleLine = ({ status, quote_amount, net_amount, scope, settlement_id }: Sale): string => {
-  const resource = scope?.resource;
+export const saleLine = (sale: Sale): string => {
+  const item = itemOf(sale);
   return [
-    status.padEnd(10),
-    `${displayUsdc(quote_amount)}, you receive ${displayUsdc(net_amount)}`,
-    ...(typeof resource === 'string' ? [resource] : []),
-    settlement_id,
+    STAGE_WORDS[stageOfPayment(sale, Date.now())].padEnd(10),
+    amountsText(sale),
+    ...(item === null ? [] : [item]),
+    sale.settlement_id,
   ].join('  ');
 };

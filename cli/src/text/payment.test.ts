@@ -15,6 +15,9 @@ const authorization = { max_amount: '1000000', used: '480' } as NonNullable<Paym
 
 test.each<[string, Partial<Payment>, amount: string, held: string]>([
   ['a payment', {}, '0.05 USDC', ''],
+  ['a payment under way', { status: 'pending', chain_status: 'pending' }, '0.05 USDC', ''],
+  ['a failed payment', { status: 'failed', chain_status: 'failed' }, '0.00 USDC', ''],
+  ['a reversed payment', { chain_status: 'failed' }, '0.00 USDC', ''],
   ['an open authorization', { status: 'authorized', authorization }, '0.00 USDC', '1.00 USDC'],
   [
     'one that is being captured',

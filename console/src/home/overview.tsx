@@ -1,9 +1,10 @@
 import { Link } from 'wouter';
 import { COUNTED_CAPS, COUNTED_NAMES } from '../../../sdk/src/generated/limits.ts';
 import type { Output } from '../../../sdk/src/main.ts';
-import { isPaid, keptOf, movedOf } from '../../../sdk/src/payment.ts';
+import { isPaid, itemOf, keptOf, movedOf } from '../../../sdk/src/payment.ts';
 import { useItems } from '../api/data.ts';
 import { LatestDeclines } from '../payments/declines.tsx';
+import { Item } from '../payments/item.tsx';
 import { PaymentState } from '../payments/payment-state.tsx';
 import { useSummary } from '../payments/summary.ts';
 import { Ago, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
@@ -85,7 +86,19 @@ const Latest = ({ side, title, path }: { side: 'payer' | 'vendor'; title: string
         empty={<Empty title={side === 'vendor' ? 'No sales yet' : 'No payments yet'} />}
         columns={[
           { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
-          { heading: 'For', main: true, show: (each) => <Link href={to(each)}>{each.service_name}</Link> },
+          {
+            heading: 'For',
+            main: true,
+            show: (each) => {
+              const item = itemOf(each);
+              return (
+                <>
+                  <Link href={to(each)}>{each.service_name}</Link>
+                  {item !== null && <Item text={item} />}
+                </>
+              );
+            },
+          },
           { heading: 'Status', show: (each) => <PaymentState of={each} /> },
           side === 'vendor'
             ? {

@@ -43,7 +43,8 @@ export const registerReceipt: Register = (server, { client }) => {
       const found = await client.settlement.get({ settlement_id });
       const payment = paymentOf(found);
       const by = payment.tx_hash === null ? 'no transaction is known yet' : `transaction ${payment.tx_hash}`;
-      const text = `${displayUsdc(payment.amount)} to ${paidTo(found)} on ${payment.created_at}, ${payment.chain_status}, ${by}.`;
+      const what = payment.item === null ? '' : ` for ${payment.item}`;
+      const text = `${displayUsdc(payment.amount)} to ${paidTo(found)}${what} on ${payment.created_at}, ${payment.chain_status}, ${by}.`;
       const units_remaining = found.units_remaining ?? null;
       const receipt_url = await receiptUrlOf(client, settlement_id);
       const { redeemed_at } = found;

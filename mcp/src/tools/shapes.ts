@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Payee } from '../../../sdk/src/generated/payees.ts';
-import type { Output } from '../../../sdk/src/types.ts';
+import { itemOf, movedOf, type Payment } from '../../../sdk/src/payment.ts';
 import { inBoth, micro, usdc } from '../amounts.ts';
 
 /** The shapes of payments in answers. */
@@ -45,29 +45,38 @@ export const paymentShape = z.object({
     .describe('Of a merged payment: the settlement that it extended, which alone is paid'),
   chain_status: z.string().describe('none, pending, confirmed, finalized or failed'),
   rail: z.string(),
-  amount: micro,
+  amount: micro.describe(
+    'What is paid, in USDC micro-units. Of an authorization what was captured: 0 while it is open, and if it was voided',
+  ),
   amount_usdc: usdc,
+  max_amount: micro.nullable().describe('Ceiling of an authorization, in USDC micro-units'),
+  max_amount_usdc: usdc.nullable(),
   fee: micro,
   fee_usdc: usdc,
   payee_name: z.string(),
   payees: payeesShape.nullable().describe('Everybody who was paid, of a payment to an outside vendor'),
+  item: z.string().nullable().describe('What was bought: the title of a payment link, or an address'),
   resource: z.string().nullable(),
   tx_hash: z.string().nullable(),
   created_at: z.string(),
   failure: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
-type Settlement = Output<'settlement.get'>;
 /** A settlement without the token that gives access to its delivery. */
-export const paymentOf = (of: Settlement): z.infer<typeof paymentShape> => ({
+export const paymentOf = (of: Payment): z.infer<typeof paymentShape> => ({
   settlement_id: of.settlement_id,
   status: of.status,
   extends: of.extends ?? null,
   chain_status: of.chain_status,
   rail: of.rail,
-  ...inBoth({ amount: of.quote_amount, fee: of.fee_amount }),
+  ...inBoth({
+    amount: movedOf(of).toString(),
+    max_amount: of.authorization?.max_amount ?? null,
+    fee: movedOf(of) === 0n ? '0' : of.fee_amount,
+  }),
   payee_name: of.service_name,
   payees: of.payees === undefined ? null : payeesIn(of.payees),
+  item: itemOf(of),
   resource: of.resource ?? (typeof of.scope?.resource === 'string' ? of.scope.resource : null),
   tx_hash: of.tx_hash,
   created_at: of.created_at,

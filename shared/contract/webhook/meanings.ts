@@ -7,13 +7,15 @@ export const MEANINGS: Record<EventType, string> = {
   'quote.settled': 'Your quote is paid.',
   'quote.expired': 'Your quote was not paid and can no longer be paid. Sent five minutes after its expiry.',
   'payment_link.paid': 'A payment of your payment link is confirmed, and redeemed for you.',
-  'settlement.authorized': 'A ceiling is authorized: use can be reported. Nothing is paid yet.',
+  'settlement.authorized':
+    'A ceiling is authorized: use can be reported. Nothing is paid yet, and the amounts are those of the ceiling.',
   'settlement.extended':
     'An authorization was extended: its ceiling is `quote_amount` now. Nothing is paid yet.',
   'settlement.at_risk':
     'The buyer’s wallet no longer covers an authorization. Stop delivering; what was used is being captured.',
   'settlement.captured': 'A part of an authorization is paid. The rest of it is released.',
-  'settlement.voided': 'An authorization ended without a payment.',
+  'settlement.voided':
+    'An authorization ended without a payment. The amounts are those of its ceiling, which is released.',
   'settlement.issued': 'A payment is confirmed, and can be redeemed.',
   'settlement.finalized': 'The chain can no longer reverse a payment.',
   'settlement.redeemed': 'The vendor has redeemed a payment.',
