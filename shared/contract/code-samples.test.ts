@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import ts from 'typescript';
-import { type CurlCall, readCurl } from '../../test/support/servers/curl.ts';
+import { type CurlCall, readCurl } from '../../test/support/rules/curl.ts';
 import type { Json } from './examples.ts';
 import { contractList } from './index.ts';
 import { openApiDocument, operationId } from './openapi.ts';

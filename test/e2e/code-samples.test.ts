@@ -3,7 +3,7 @@ import type { ZodString } from 'zod';
 import { createConsumer, createDelegate, createVendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { QuoteId, ServiceId, SettlementId } from '../../shared/contract/primitives.ts';
-import { readCurl } from '../support/servers/curl.ts';
+import { readCurl } from '../support/rules/curl.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
 /** The samples of curl of one payment, as the reference shows them, against the running stack. */

@@ -1,4 +1,4 @@
-import type { Mutation } from '../faults/mutation.ts';
+import type { Mutation } from '../faults/mutations/mutation.ts';
 import type { AttackName } from './attack.ts';
 
 /** A rule that bounds an attack, switched off alone. It must then stop the settles of others. */

@@ -1,6 +1,6 @@
 import type { Access } from './access.ts';
 import type { Break, TrafficName } from './break.ts';
-import { readFinalRecords, recordBreaks } from './final-records.ts';
+import { readFinalRecords, recordBreaks } from './checks/final-records.ts';
 import { startMonitor } from './monitor.ts';
 import { endOfWork, TERMINAL_MS, type Terminal, timesAfter } from './recovery.ts';
 import type { Rng } from './rng.ts';

@@ -14,7 +14,7 @@ import { loginWith } from '../../shared/bus/nkey.ts';
 import { testPrograms } from '../support/packages/programs.ts';
 import { restart } from '../support/servers/restart.ts';
 import { openAccess } from './access.ts';
-import type { Mutation } from './mutation.ts';
+import type { Mutation } from './mutations/mutation.ts';
 import { startSecondProvider } from './second-provider.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -62,8 +62,8 @@ export const startHarness = async (options: {
   const folder = mutation ? root : await testPrograms();
   const file = (source: string) => path.join(folder, mutation ? source : source.replace(/\.ts$/, '.js'));
   const loaded = [
-    module(file('test/faults/armed-failpoints.ts'), { folder: failpointFolder }),
-    ...(mutation ? [module(here('mutate.ts'), { name: mutation.name })] : []),
+    module(file('test/faults/preloads/armed-failpoints.ts'), { folder: failpointFolder }),
+    ...(mutation ? [module(here('mutations/mutate.ts'), { name: mutation.name })] : []),
   ];
   const secondProvider = await startSecondProvider();
   const running = await startStack({
@@ -80,7 +80,7 @@ export const startHarness = async (options: {
     serviceCommand: (service, name) => ({
       command: process.execPath,
       args: [
-        ...[...loaded, module(here('wrong-clock.ts'), { file: clockFile(name) })].flatMap((url) => [
+        ...[...loaded, module(here('preloads/wrong-clock.ts'), { file: clockFile(name) })].flatMap((url) => [
           '--import',
           url,
         ]),
@@ -136,7 +136,7 @@ export const startHarness = async (options: {
     /** The command that runs a program with the mutation. Null: there is none. */
     mutated: (source: string): string[] | null =>
       mutation
-        ? ['--import', module(here('mutate.ts'), { name: mutation.name }), path.join(root, source)]
+        ? ['--import', module(here('mutations/mutate.ts'), { name: mutation.name }), path.join(root, source)]
         : null,
     stack: running.stack,
     chainIsBack,

@@ -9,7 +9,7 @@ import { TRAFFIC_NAMES, type TrafficName } from './break.ts';
 import { type Options, runCampaign } from './campaign.ts';
 import { faultNames } from './faults/index.ts';
 import { gateTraffic } from './gate/traffic.ts';
-import { mutations } from './mutations.ts';
+import { mutations } from './mutations/mutations.ts';
 import { outgoingTraffic } from './outgoing/traffic.ts';
 import { ownTraffic } from './own/traffic.ts';
 import { paywallTraffic } from './paywall/traffic.ts';

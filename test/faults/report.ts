@@ -1,6 +1,6 @@
 import type { Break } from './break.ts';
 import type { Report, Row } from './campaign.ts';
-import { listOf } from './counts.ts';
+import { listOf } from './checks/counts.ts';
 
 const SHOWN = 20;
 

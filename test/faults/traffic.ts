@@ -1,8 +1,8 @@
 import type { Access } from './access.ts';
 import type { Break, TrafficName } from './break.ts';
+import type { FinalRecords } from './checks/final-records.ts';
 import type { Death } from './deaths.ts';
 import type { Fault } from './fault.ts';
-import type { FinalRecords } from './final-records.ts';
 import type { Harness } from './harness.ts';
 import type { Rng } from './rng.ts';
 

@@ -6,10 +6,10 @@ import type {
   TransactionMetadata,
 } from 'litesvm/dist/internal.js';
 import { type TransactionError, toTransactionError } from './errors.ts';
+import { isWritable, type Transaction } from './formats/wire.ts';
 import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from './keys.ts';
 import { type Staged, stagedData } from './staged.ts';
 import { createUndoLog } from './undo-log.ts';
-import { isWritable, type Transaction } from './wire.ts';
 
 // The raw class, not the wrapper for kit, because it accepts bytes and is twice as fast.
 const { LiteSvm, Account, Clock } = createRequire(import.meta.url)(

@@ -6,16 +6,16 @@ import { type Bank, createBank, type Outcome } from './bank.ts';
 import { preflightFailure, signatureVerificationFailure, type TransactionError } from './errors.ts';
 import { createFaucet } from './faucet.ts';
 import { priceOf } from './fees.ts';
+import { parseExact } from './formats/json.ts';
+import { decodeTransaction, messageHashOf, type Transaction } from './formats/wire.ts';
 import { createHistory, type IncludedTransaction } from './history.ts';
 import { openJournal, openTip, readWhole, writeWhole } from './journal.ts';
-import { parseExact } from './json.ts';
 import { type Key, keyNamed, TOKEN_PROGRAM } from './keys.ts';
 import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS, type Ledger } from './ledger.ts';
 import { memoOf, metaOf } from './meta.ts';
 import type { Staged } from './staged.ts';
 import { type Entry, restoreChain, saveSnapshot, type TransactionEntry } from './storage.ts';
 import { newMintData } from './token.ts';
-import { decodeTransaction, messageHashOf, type Transaction } from './wire.ts';
 
 export type ChainEvent =
   | { type: 'slot' }

@@ -1,5 +1,5 @@
+import type { Message } from './formats/wire.ts';
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './keys.ts';
-import type { Message } from './wire.ts';
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MAX_UNITS = 1_400_000n;

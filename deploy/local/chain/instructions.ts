@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { u64 } from './json.ts';
+import { u64 } from './formats/json.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   keyOf,

@@ -2,10 +2,10 @@ import bs58 from 'bs58';
 import type { InnerInstruction, TransactionMetadata } from 'litesvm/dist/internal.js';
 import type { Account, Bank, Outcome } from './bank.ts';
 import type { TransactionError } from './errors.ts';
-import { u64 } from './json.ts';
+import { u64 } from './formats/json.ts';
+import type { Transaction } from './formats/wire.ts';
 import { type Key, keyOf, MEMO_PROGRAM, MEMO_V1_PROGRAM } from './keys.ts';
 import { tokenAccount, tokenMint, type UiAmount, uiAmount } from './token.ts';
-import type { Transaction } from './wire.ts';
 
 type TokenBalance = {
   accountIndex: number;

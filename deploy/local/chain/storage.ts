@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Bank, StoredAccount } from './bank.ts';
 import type { TransactionError } from './errors.ts';
+import { decodeTransaction, messageHashOf, type Transaction } from './formats/wire.ts';
 import type { History } from './history.ts';
 import { type Journal, readWhole, writeWhole } from './journal.ts';
 import { FINALIZED_AFTER_SLOTS, type Ledger, type LedgerState } from './ledger.ts';
 import type { Meta } from './meta.ts';
 import type { Staged } from './staged.ts';
-import { decodeTransaction, messageHashOf, type Transaction } from './wire.ts';
 
 export type TransactionEntry = {
   t: 'tx';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Chain, ChainEvent } from './chain.ts';
-import { type AccountFormat, encodeAccount } from './encode.ts';
 import { invalidParams } from './errors.ts';
+import { type AccountFormat, encodeAccount } from './formats/encode.ts';
 import { type Key, SYSTEM_PROGRAM } from './keys.ts';
 import type { Commitment } from './ledger.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { SettlementRow } from '../final-records.ts';
+import type { SettlementRow } from '../checks/final-records.ts';
 import { type AttackCase, judgeAttacks } from './attack-invariants.ts';
 import { type Attack, GOODS_PRICE, TAB_PRICE, type Try } from './attacks.ts';
 

@@ -1,5 +1,5 @@
 import type { Break } from '../break.ts';
-import type { SettlementRow } from '../final-records.ts';
+import type { SettlementRow } from '../checks/final-records.ts';
 import {
   type Attack,
   CEILING,

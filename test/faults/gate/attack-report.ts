@@ -1,4 +1,4 @@
-import { countsOf, listOf } from '../counts.ts';
+import { countsOf, listOf } from '../checks/counts.ts';
 import type { AttackCase } from './attack-invariants.ts';
 import { mishapName } from './attacks.ts';
 import { paidOf } from './invariants.ts';

@@ -1,5 +1,5 @@
 import type { Break } from '../break.ts';
-import type { SettlementRow } from '../final-records.ts';
+import type { SettlementRow } from '../checks/final-records.ts';
 import { METERED_PRICE, PRICE } from './lane.ts';
 import type { Purchase } from './log.ts';
 

@@ -1,4 +1,4 @@
-import type { Mutation } from '../mutation.ts';
+import type { Mutation } from '../mutations/mutation.ts';
 
 /** Rules of the gate. */
 export const gateMutations: readonly Mutation[] = [

@@ -1,4 +1,4 @@
-import { countsOf, listOf } from '../counts.ts';
+import { countsOf, listOf } from '../checks/counts.ts';
 import { type Case, isLost, paidOf } from './invariants.ts';
 import { pointName } from './log.ts';
 

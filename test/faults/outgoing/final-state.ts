@@ -1,4 +1,4 @@
-import { createChainReader, type FinalRecords } from '../final-records.ts';
+import { createChainReader, type FinalRecords } from '../checks/final-records.ts';
 import type { Harness } from '../harness.ts';
 import { HANDS, inParallel } from '../recovery.ts';
 import type { Actors } from './actors.ts';

@@ -1,6 +1,6 @@
 import { untrueRefusals } from '../../support/rules/refusals.ts';
 import type { Break } from '../break.ts';
-import { notOnTheChain } from '../final-records.ts';
+import { notOnTheChain } from '../checks/final-records.ts';
 import type { Disturbances } from '../traffic.ts';
 import { BALANCE, PRICE } from './actors.ts';
 import type { FinalState } from './final-state.ts';

@@ -1,4 +1,4 @@
-import { countsOf, listOf } from '../counts.ts';
+import { countsOf, listOf } from '../checks/counts.ts';
 import { HANDS, inParallel, until } from '../recovery.ts';
 import type { Traffic } from '../traffic.ts';
 import { createActors, createBuyer } from './actors.ts';

@@ -1,6 +1,6 @@
 import type { Consumer } from '../../../deploy/local/seed/actors.ts';
 import type { Access } from '../access.ts';
-import type { SettlementRow } from '../final-records.ts';
+import type { SettlementRow } from '../checks/final-records.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
 import type { FinalizedTransaction, FinalState } from './final-state.ts';
 import type { Owner } from './owners.ts';

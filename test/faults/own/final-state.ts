@@ -1,6 +1,6 @@
 import { referenceOf } from '../../../services/chain-submitter/ledger/reference.ts';
 import type { Access } from '../access.ts';
-import { createChainReader, type FinalRecords } from '../final-records.ts';
+import { createChainReader, type FinalRecords } from '../checks/final-records.ts';
 import { HANDS, inParallel } from '../recovery.ts';
 import type { ClientLog } from './client-log.ts';
 

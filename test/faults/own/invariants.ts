@@ -1,7 +1,7 @@
 import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import { untrueRefusals } from '../../support/rules/refusals.ts';
 import type { Break } from '../break.ts';
-import { notOnTheChain } from '../final-records.ts';
+import { notOnTheChain } from '../checks/final-records.ts';
 import { approvalInvariants } from './approval-invariants.ts';
 import { type Case, type Invariant, isPaid, movedExactly, paymentsOf, rowOf } from './case.ts';
 import { type Answer, type Attempt, bodyOf, spanOf } from './client-log.ts';

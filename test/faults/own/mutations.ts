@@ -1,4 +1,4 @@
-import type { Mutation } from '../mutation.ts';
+import type { Mutation } from '../mutations/mutation.ts';
 
 const approvals = 'services/settlement/approvals/store/approvals.ts';
 

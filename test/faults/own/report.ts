@@ -1,4 +1,4 @@
-import { listOf } from '../counts.ts';
+import { listOf } from '../checks/counts.ts';
 import { approvalLine } from './approval-invariants.ts';
 import type { ClientLog } from './client-log.ts';
 import { refundLine } from './refund-invariants.ts';

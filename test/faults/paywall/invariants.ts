@@ -1,8 +1,8 @@
 import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import type { Break } from '../break.ts';
-import { failureInvariants } from '../failed-on-chain.ts';
-import { notOnTheChain } from '../final-records.ts';
-import { untrueAboutMessages } from '../message-refusals.ts';
+import { failureInvariants } from '../checks/failed-on-chain.ts';
+import { notOnTheChain } from '../checks/final-records.ts';
+import { untrueAboutMessages } from '../checks/message-refusals.ts';
 import type { Disturbances } from '../traffic.ts';
 import type { FinalState } from './final-state.ts';
 import { isDelivered, type Log, type Payment, type Purchase, refusalsOf } from './log.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lostBy } from '../../../deploy/local/seed/api.ts';
+import { signedInTime } from '../checks/signed-in-time.ts';
 import { createLaterCalls } from '../later-calls.ts';
 import type { Rng } from '../rng.ts';
-import { signedInTime } from '../signed-in-time.ts';
 import type { Actors, Buyer } from './actors.ts';
 import type { Client } from './buyers.ts';
 import type { Answer, Log, Payment, Purchase } from './log.ts';

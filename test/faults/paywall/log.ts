@@ -1,5 +1,5 @@
 import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
-import type { MessageRefusal } from '../message-refusals.ts';
+import type { MessageRefusal } from '../checks/message-refusals.ts';
 
 /** The payment protocols of one 402. */
 export const DIALECTS = ['quittance', 'x402', 'mpp'] as const;

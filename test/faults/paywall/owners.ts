@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Break } from '../break.ts';
+import { signedInTime } from '../checks/signed-in-time.ts';
 import type { Fault } from '../fault.ts';
 import { emptiedSource, PAYMENTS_AT_ONCE } from '../faults/emptied-source.ts';
 import type { Harness } from '../harness.ts';
-import { signedInTime } from '../signed-in-time.ts';
 import type { Actors } from './actors.ts';
 import { createMppClient } from './buyers.ts';
 import { present } from './load.ts';

@@ -8,8 +8,8 @@ import { referenceOf } from '../../../services/chain-submitter/ledger/reference.
 import { wireTransaction } from '../../support/actors/incoming-buyers.ts';
 import type { InteropChain } from '../../support/others/interop-chain.ts';
 import { createX402Facilitator } from '../../support/others/x402.ts';
+import { untilShown } from '../checks/shown-once.ts';
 import type { Harness } from '../harness.ts';
-import { untilShown } from '../shown-once.ts';
 import type { Log } from './log.ts';
 import { PUBLIC_URL } from './shop.ts';
 

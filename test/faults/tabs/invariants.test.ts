@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { SettlementRow } from '../final-records.ts';
+import type { SettlementRow } from '../checks/final-records.ts';
 import { type Ended, judgeTabs } from './invariants.ts';
 import type { Extension, Tab } from './log.ts';
 

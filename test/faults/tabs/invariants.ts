@@ -1,6 +1,6 @@
 import { CEILING } from '../../support/actors/tab-calls.ts';
 import type { Break } from '../break.ts';
-import type { SettlementRow } from '../final-records.ts';
+import type { SettlementRow } from '../checks/final-records.ts';
 import { sumOf, type Tab, usageId } from './log.ts';
 
 /** The smallest fee: use that does not exceed it is void. */

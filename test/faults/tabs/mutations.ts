@@ -1,4 +1,4 @@
-import type { Mutation } from '../mutation.ts';
+import type { Mutation } from '../mutations/mutation.ts';
 
 const consumptions = 'services/settlement/record/store/consumptions.ts';
 const stalled = 'services/settlement/record/store/stalled.ts';

@@ -1,6 +1,6 @@
 import { createApi, must, patientApi } from '../../../deploy/local/seed/api.ts';
-import { readFailedOnChain } from '../failed-on-chain.ts';
-import { createChainReader, type FinalRecords } from '../final-records.ts';
+import { readFailedOnChain } from '../checks/failed-on-chain.ts';
+import { createChainReader, type FinalRecords } from '../checks/final-records.ts';
 import type { Harness } from '../harness.ts';
 import { HANDS, inParallel } from '../recovery.ts';
 import type { Actors } from './actors.ts';

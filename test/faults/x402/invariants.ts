@@ -1,8 +1,8 @@
 import { accruedFeeMicro } from '../../../services/settlement/fee-accounts/model.ts';
 import type { Break } from '../break.ts';
-import { failureInvariants } from '../failed-on-chain.ts';
-import { notOnTheChain } from '../final-records.ts';
-import { untrueAboutMessages } from '../message-refusals.ts';
+import { failureInvariants } from '../checks/failed-on-chain.ts';
+import { notOnTheChain } from '../checks/final-records.ts';
+import { untrueAboutMessages } from '../checks/message-refusals.ts';
 import type { Disturbances } from '../traffic.ts';
 import type { FinalState } from './final-state.ts';
 import { type Answer, type Log, type Payment, priceOf, successesOf } from './log.ts';

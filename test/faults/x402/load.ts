@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signedInTime } from '../checks/signed-in-time.ts';
 import { createLaterCalls } from '../later-calls.ts';
 import type { Rng } from '../rng.ts';
-import { signedInTime } from '../signed-in-time.ts';
 import type { Actors, Buyer } from './actors.ts';
 import type { AfterSales } from './after-sales.ts';
 import type { Answer, Log, Payment, Purchase, Signed, Vendor } from './log.ts';

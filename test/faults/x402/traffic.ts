@@ -1,5 +1,5 @@
 import type { Break } from '../break.ts';
-import { countsOf, listOf } from '../counts.ts';
+import { countsOf, listOf } from '../checks/counts.ts';
 import { HANDS, inParallel, until } from '../recovery.ts';
 import type { Traffic } from '../traffic.ts';
 import { createActors, PRICE } from './actors.ts';

@@ -9,10 +9,10 @@ import { instanceName } from '../../../deploy/local/stack/programs.ts';
 import type { InteropChain } from '../../support/others/interop-chain.ts';
 import { createX402Facilitator } from '../../support/others/x402.ts';
 import { refusalIn } from '../../support/rules/refusals.ts';
+import { untilShown } from '../checks/shown-once.ts';
 import { createFeePayer } from '../fee-payer.ts';
 import type { Harness } from '../harness.ts';
 import type { Rng } from '../rng.ts';
-import { untilShown } from '../shown-once.ts';
 import {
   type Answer,
   kindOf,

@@ -15,9 +15,12 @@ export const faults = (failpoints: string | undefined): Record<string, string> =
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** Arguments that run the sources of a service with a rule switched off (test/faults/mutate.ts). */
+/**
+ * Arguments that run the sources of a service with a rule switched off
+ * (test/faults/mutations/mutate.ts).
+ */
 const mutated = (service: ServiceName, name: string): string[] => {
-  const mutate = pathToFileURL(path.join(root, 'test/faults/mutate.ts'));
+  const mutate = pathToFileURL(path.join(root, 'test/faults/mutations/mutate.ts'));
   mutate.searchParams.set('name', name);
   return ['--import', mutate.href, path.join(root, 'services', service, 'main.ts')];
 };

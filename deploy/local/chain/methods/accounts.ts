@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Account } from '../bank.ts';
 import type { Chain } from '../chain.ts';
-import { type AccountFormat, encodeAccount } from '../encode.ts';
 import { internalError, invalidParams } from '../errors.ts';
-import { u64 } from '../json.ts';
+import { type AccountFormat, encodeAccount } from '../formats/encode.ts';
+import { u64 } from '../formats/json.ts';
 import { type Key, keyNamed, keyOf, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../keys.ts';
 import { decimalsOf } from '../meta.ts';
 import { tokenAccount, tokenMint, uiAmount } from '../token.ts';

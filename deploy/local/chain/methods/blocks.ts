@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Chain } from '../chain.ts';
 import { blockCleanedUp, blockNotAvailable, slotSkipped } from '../errors.ts';
+import { encodeInBlock, TRANSACTION_ENCODINGS } from '../formats/transaction-json.ts';
 import { findBlock, MAX_BLOCKHASH_AGE } from '../ledger.ts';
-import { encodeInBlock, TRANSACTION_ENCODINGS } from '../transaction-json.ts';
 import {
   address,
   commitment,

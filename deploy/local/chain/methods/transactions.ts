@@ -2,22 +2,22 @@ import bs58 from 'bs58';
 import { z } from 'zod';
 import type { Outcome } from '../bank.ts';
 import type { Chain } from '../chain.ts';
-import { encodeAccount } from '../encode.ts';
 import { invalidParams } from '../errors.ts';
 import { feeOf } from '../fees.ts';
-import type { IncludedTransaction } from '../history.ts';
-import { u64 } from '../json.ts';
-import type { Key } from '../keys.ts';
-import { type Commitment, MAX_BLOCKHASH_AGE } from '../ledger.ts';
-import { innerInstructionsOf, metaOf, returnDataOf, statusOf } from '../meta.ts';
-import { encodeTransaction, parsedInner, TRANSACTION_ENCODINGS } from '../transaction-json.ts';
+import { encodeAccount } from '../formats/encode.ts';
+import { u64 } from '../formats/json.ts';
+import { encodeTransaction, parsedInner, TRANSACTION_ENCODINGS } from '../formats/transaction-json.ts';
 import {
   decodeMessage,
   decodeTransaction,
   MAX_TRANSACTION_BYTES,
   type Transaction,
   WireError,
-} from '../wire.ts';
+} from '../formats/wire.ts';
+import type { IncludedTransaction } from '../history.ts';
+import type { Key } from '../keys.ts';
+import { type Commitment, MAX_BLOCKHASH_AGE } from '../ledger.ts';
+import { innerInstructionsOf, metaOf, returnDataOf, statusOf } from '../meta.ts';
 import {
   accountFormat,
   address,

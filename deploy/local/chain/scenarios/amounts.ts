@@ -1,5 +1,5 @@
+import type { Transaction } from '../formats/wire.ts';
 import { type Key, TOKEN_PROGRAM } from '../keys.ts';
-import type { Transaction } from '../wire.ts';
 
 /** What happens to a transaction that moves an amount of `SCENARIOS`. */
 type Scenario = 'insufficient' | 'slow' | 'failed' | 'forked' | 'unreachable';

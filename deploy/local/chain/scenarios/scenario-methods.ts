@@ -1,9 +1,9 @@
 import type { Chain } from '../chain.ts';
 import { ConnectionClosed } from '../errors.ts';
+import type { Transaction } from '../formats/wire.ts';
 import type { Key } from '../keys.ts';
 import type { Methods } from '../methods/params.ts';
 import { transactionMethods } from '../methods/transactions.ts';
-import type { Transaction } from '../wire.ts';
 import { scenarioOf } from './amounts.ts';
 
 /** 20 s with slots of 400 ms: a settle call waits shorter, and a blockhash is valid longer. */

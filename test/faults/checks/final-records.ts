@@ -1,10 +1,10 @@
-import { messageHashOf } from '../../shared/lib/chain/wire-transaction.ts';
-import { isBroken } from '../../tools/reconcile/compare.ts';
-import { placeOf, reconcile } from '../../tools/reconcile.ts';
-import type { Access } from './access.ts';
-import type { Break } from './break.ts';
+import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
+import { isBroken } from '../../../tools/reconcile/compare.ts';
+import { placeOf, reconcile } from '../../../tools/reconcile.ts';
+import type { Access } from '../access.ts';
+import type { Break } from '../break.ts';
+import { HANDS, inParallel } from '../recovery.ts';
 import { readLeftRows } from './left-rows.ts';
-import { HANDS, inParallel } from './recovery.ts';
 
 const PAGE = 1000;
 

@@ -1,7 +1,7 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failpoints } from '../../shared/lib/failpoint.ts';
+import { failpoints } from '../../../shared/lib/failpoint.ts';
 
 /**
  * Loaded into every service of a campaign with `node --import`, never part of an image. A failpoint

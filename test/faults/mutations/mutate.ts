@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { economicsMutations } from '../economics/mutations.ts';
+import { economicsMutations } from '../../economics/mutations.ts';
 import { mutations } from './mutations.ts';
 
 /**
@@ -12,7 +12,7 @@ const name = new URL(import.meta.url).searchParams.get('name');
 const mutation = [...mutations, ...economicsMutations].find((one) => one.name === name);
 if (mutation === undefined) throw new Error(`there is no mutation ${name}`);
 
-const root = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../../..');
 const { patches = [] } = mutation;
 registerHooks({
   load: (url, context, nextLoad) => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { economicsMutations } from '../economics/mutations.ts';
-import { faultNames } from './faults/index.ts';
+import { economicsMutations } from '../../economics/mutations.ts';
+import { faultNames } from '../faults/index.ts';
 import type { Mutation } from './mutation.ts';
 import { mutations } from './mutations.ts';
 
-const root = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../../..');
 
 const expectTexts = (patches: NonNullable<Mutation['patches']>): void => {
   for (const { file, from } of patches) expect(readFileSync(path.join(root, file), 'utf8')).toContain(from);

@@ -1,8 +1,8 @@
 import bs58 from 'bs58';
-import { unsupportedTransactionVersion } from './errors.ts';
-import { parseInstruction } from './instructions.ts';
-import type { InnerInstructions } from './meta.ts';
-import type { TransactionEntry } from './storage.ts';
+import { unsupportedTransactionVersion } from '../errors.ts';
+import { parseInstruction } from '../instructions.ts';
+import type { InnerInstructions } from '../meta.ts';
+import type { TransactionEntry } from '../storage.ts';
 import { decodeTransaction, isWritable, type Transaction } from './wire.ts';
 
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const;

@@ -1,11 +1,11 @@
 import { zstdCompressSync } from 'node:zlib';
 import bs58 from 'bs58';
-import type { Account, Bank } from './bank.ts';
-import { RpcError } from './errors.ts';
+import type { Account, Bank } from '../bank.ts';
+import { RpcError } from '../errors.ts';
+import { keyOf, TOKEN_PROGRAM } from '../keys.ts';
+import { decimalsOf } from '../meta.ts';
+import { type TokenAccount, tokenAccount, tokenMint, uiAmount } from '../token.ts';
 import { u64 } from './json.ts';
-import { keyOf, TOKEN_PROGRAM } from './keys.ts';
-import { decimalsOf } from './meta.ts';
-import { type TokenAccount, tokenAccount, tokenMint, uiAmount } from './token.ts';
 
 type AccountEncoding = 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed';
 export type AccountFormat = {

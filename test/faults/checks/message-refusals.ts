@@ -1,4 +1,4 @@
-import { type LedgerRow, ofMessage, type Refusal, untrueRefusals } from '../support/rules/refusals.ts';
+import { type LedgerRow, ofMessage, type Refusal, untrueRefusals } from '../../support/rules/refusals.ts';
 import type { SettlementRow } from './final-records.ts';
 
 /** What a vendor was told about a signed message. */

@@ -1,6 +1,6 @@
-import { waitFor } from '../support/base/wait.ts';
-import type { Access } from './access.ts';
-import { inParallel } from './recovery.ts';
+import { waitFor } from '../../support/base/wait.ts';
+import type { Access } from '../access.ts';
+import { inParallel } from '../recovery.ts';
 
 const HANDS = 16;
 /** Longer than a published row stays: the sweep publishes it after 1 s. */

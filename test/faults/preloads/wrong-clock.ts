@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setInterval } from 'node:timers';
-import { shiftDate } from '../support/base/shifted-date.ts';
+import { shiftDate } from '../../support/base/shifted-date.ts';
 
 /**
  * Loaded into every service of a campaign with `node --import`, never part of an image. The

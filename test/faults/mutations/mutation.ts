@@ -1,4 +1,4 @@
-import type { TrafficName } from './break.ts';
+import type { TrafficName } from '../break.ts';
 
 /**
  * Each rule of docs/design/settle.md that a campaign can check, switched off alone. A campaign that

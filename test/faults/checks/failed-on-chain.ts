@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
+import type { Harness } from '../harness.ts';
+import { HANDS, inParallel } from '../recovery.ts';
 import { countsOf } from './counts.ts';
 import { createChainReader, type FinalRecords } from './final-records.ts';
-import type { Harness } from './harness.ts';
-import { HANDS, inParallel } from './recovery.ts';
 
 /** How the ids of intents of our own payments begin. */
 const OWN_PAYMENT = 'settle:';

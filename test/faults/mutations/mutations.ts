@@ -1,8 +1,8 @@
-import { gateMutations } from './gate/mutations.ts';
+import { gateMutations } from '../gate/mutations.ts';
+import { clientMutations } from '../own/mutations.ts';
+import { tabMutations } from '../tabs/mutations.ts';
 import { incomingMutations } from './incoming-mutations.ts';
 import type { Mutation } from './mutation.ts';
-import { clientMutations } from './own/mutations.ts';
-import { tabMutations } from './tabs/mutations.ts';
 
 const noSearchForReference = {
   file: 'services/chain-submitter/execution/adoption.ts',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
-import { type Key, keyOf } from './keys.ts';
+import { type Key, keyOf } from '../keys.ts';
 
 /**
  * Maximum size of a serialized transaction in bytes: `PACKET_DATA_SIZE`, the IPv6 MTU less headers.
