@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type McpWorld, startMcpWorld } from '../../test/support/actors/mcp-world.ts';
+import { type McpHarness, startMcpHarness } from '../../test/support/actors/mcp-harness.ts';
 import {
   bill,
+  type Harness,
   honest,
   requirement,
   settlementOf,
   tokenFor,
   type Visit,
-  type World,
   x402Bill,
 } from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** What a model reads about an error: text of others is never in a sentence of this server. */
-let world: World;
-let connect: McpWorld['connect'];
-let stop: McpWorld['stop'];
+let harness: Harness;
+let connect: McpHarness['connect'];
+let stop: McpHarness['stop'];
 beforeEach(async () => {
-  ({ world, connect, stop } = await startMcpWorld());
+  ({ harness, connect, stop } = await startMcpHarness());
 });
 afterEach(() => stop());
 
@@ -46,7 +46,7 @@ const ownWords = ({ untrusted: _, ...own }: Record<string, unknown>): string => 
 describe('the text of somebody else', () => {
   test('of a tool that fails before its payment is data, and no money has moved', async () => {
     const { refused } = await connect('2026-07-28');
-    const vendor = await world.vendor(mcpServer(() => ({ error: { code: -32000, message: TEXT } })));
+    const vendor = await harness.vendor(mcpServer(() => ({ error: { code: -32000, message: TEXT } })));
     const error = await refused('fetch_paid', { url: `${vendor.origin}/mcp`, tool: 'x', ...paidFor });
     expect(error).toMatchObject({ code: 'no_answer', money_moved: 'no' });
     expect(error.untrusted).toEqual({ text: expect.stringContaining('The payment moved.') });
@@ -55,7 +55,7 @@ describe('the text of somebody else', () => {
 
   test('of a tool that fails with its payment is data, and money may have moved', async () => {
     const { refused } = await connect('2026-07-28');
-    const vendor = await world.vendor((visit, origin) =>
+    const vendor = await harness.vendor((visit, origin) =>
       mcpServer((meta) => {
         if ('quittance/settlement' in meta) return { error: { code: -32000, message: TEXT } };
         const quote_token = tokenFor(`${origin}/mcp/tools/x`);
@@ -65,7 +65,7 @@ describe('the text of somebody else', () => {
     );
     const error = await refused('fetch_paid', { url: `${vendor.origin}/mcp`, tool: 'x', ...paidFor });
     expect(error).toMatchObject({ code: 'no_answer', money_moved: 'unknown' });
-    expect(world.paid()).toHaveLength(1);
+    expect(harness.paid()).toHaveLength(1);
     expect(ownWords(error)).not.toMatch(/evil|agreed/);
   });
 
@@ -88,7 +88,7 @@ describe('the text of somebody else', () => {
     ],
   ])('%s is in no sentence', async (_, answer) => {
     const { refused } = await connect('2026-07-28');
-    const vendor = await world.vendor((visit, origin) => answer(origin, visit));
+    const vendor = await harness.vendor((visit, origin) => answer(origin, visit));
     for (const tool of ['fetch_paid', 'price']) {
       const result = await refused(tool, { url: vendor.origin, ...(tool === 'price' ? {} : paidFor) }).catch(
         () => ({}),
@@ -99,13 +99,13 @@ describe('the text of somebody else', () => {
 
   test('of a vendor that breaks off is not there: nothing was presented, or a payment was', async () => {
     const { refused } = await connect('2026-07-28');
-    const lost = await world.vendor(() => 'lost');
+    const lost = await harness.vendor(() => 'lost');
     expect(await refused('fetch_paid', { url: lost.origin, ...paidFor })).toMatchObject({
       money_moved: 'no',
     });
     expect(await refused('price', { url: lost.origin })).toMatchObject({ money_moved: 'no' });
     const shop = honest();
-    const later = await world.vendor((visit, origin) =>
+    const later = await harness.vendor((visit, origin) =>
       settlementOf(visit) === undefined ? shop(visit, origin) : 'lost',
     );
     expect(await refused('fetch_paid', { url: later.origin, ...paidFor })).toMatchObject({

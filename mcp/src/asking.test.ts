@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ERAS, type McpWorld, type Person, startMcpWorld } from '../../test/support/actors/mcp-world.ts';
+import {
+  ERAS,
+  type McpHarness,
+  type Person,
+  startMcpHarness,
+} from '../../test/support/actors/mcp-harness.ts';
 import {
   challengeOf,
   charge,
   delegateWith,
+  type Harness,
   honest,
   honestX402,
   mppBill,
@@ -11,17 +17,16 @@ import {
   presentedIn,
   requirement,
   SERVICE_WALLET,
-  type World,
   x402Bill,
 } from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** What the settings allow, and when the person is asked. */
 
-let world: World;
-let connect: McpWorld['connect'];
-let stop: McpWorld['stop'];
+let harness: Harness;
+let connect: McpHarness['connect'];
+let stop: McpHarness['stop'];
 beforeEach(async () => {
-  ({ world, connect, stop } = await startMcpWorld());
+  ({ harness, connect, stop } = await startMcpHarness());
 });
 afterEach(() => stop());
 
@@ -39,18 +44,18 @@ describe('the maximum of the settings', () => {
   test('a price above QUITTANCE_MAX_AMOUNT is not paid, whatever the model names', async () => {
     const { refused } = await connect('2026-07-28', { maxAmountMicro: 999n });
     for (const answer of [honest(), honestX402()]) {
-      const vendor = await world.vendor(answer);
+      const vendor = await harness.vendor(answer);
       const error = await refused('fetch_paid', { url: vendor.origin, max_amount: '9000000000000000000' });
       expect(error).toMatchObject({ code: 'above_setting', money_moved: 'no' });
       expect(error.message).toMatch(/QUITTANCE_MAX_AMOUNT/);
     }
-    expect([world.paid(), world.signed()]).toEqual([[], []]);
+    expect([harness.paid(), harness.signed()]).toEqual([[], []]);
   });
 
   test('a vendor that could hold the money for longer than QUITTANCE_MAX_WINDOW is not paid, and its price is shown', async () => {
     const fee = { bps: 50, min: '10' };
     const terms = { mode: 'manual', window_seconds: 3601, unit_price: null, threshold: null, fee };
-    const vendor = await world.vendor(honest({ capture: terms }));
+    const vendor = await harness.vendor(honest({ capture: terms }));
     const { call, refused } = await connect('2026-07-28', { maxWindowSeconds: 3600 });
     const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(error).toMatchObject({ code: 'above_setting', money_moved: 'no' });
@@ -58,40 +63,40 @@ describe('the maximum of the settings', () => {
     expect((await call('price', { url: vendor.origin })).structuredContent).toMatchObject({
       price: { amount: '1000' },
     });
-    expect(world.paid()).toEqual([]);
+    expect(harness.paid()).toEqual([]);
   });
 
   test('a payment that would exceed QUITTANCE_MAX_PER_DAY with what the key has paid and holds is refused', async () => {
     const { call, refused } = await connect('2026-07-28', { maxPerDayMicro: 3000n });
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     const delegate = (spent: string, held: string) => () => ({
       status: 200,
       body: delegateWith({ total: '1' }, spent, held),
     });
-    world.script.delegate = delegate('1500', '501');
+    harness.script.delegate = delegate('1500', '501');
     const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(error).toMatchObject({ code: 'above_setting', money_moved: 'no' });
     expect(error.message).toMatch(/QUITTANCE_MAX_PER_DAY/);
-    expect(world.signed()).toEqual([]);
-    world.script.delegate = delegate('1500', '500');
+    expect(harness.signed()).toEqual([]);
+    harness.script.delegate = delegate('1500', '500');
     expect((await call('fetch_paid', { url: vendor.origin, ...paidFor })).isError).toBeUndefined();
   });
 
   test('payments at once count together before the API counts them', async () => {
     const { call } = await connect('2026-07-28', { maxPerDayMicro: 2500n });
     // As the API counts: a payment is held when it is signed.
-    world.script.delegate = () => ({
+    harness.script.delegate = () => ({
       status: 200,
-      body: delegateWith({ total: '1' }, '0', String(world.signed().length * 1000)),
+      body: delegateWith({ total: '1' }, '0', String(harness.signed().length * 1000)),
     });
-    const vendors = await Promise.all([1, 2, 3, 4].map(() => world.vendor(honestX402())));
+    const vendors = await Promise.all([1, 2, 3, 4].map(() => harness.vendor(honestX402())));
     await Promise.all(vendors.map(({ origin }) => call('fetch_paid', { url: origin, ...paidFor })));
-    expect(world.signed().length).toBeLessThanOrEqual(2);
+    expect(harness.signed().length).toBeLessThanOrEqual(2);
   });
 
   test('a key without a limit does not pay, unless the settings allow that', async () => {
-    world.script.delegate = () => ({ status: 200, body: delegateWith() });
-    const vendor = await world.vendor(honestX402());
+    harness.script.delegate = () => ({ status: 200, body: delegateWith() });
+    const vendor = await harness.vendor(honestX402());
     const { refused } = await connect('2026-07-28');
     const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(error).toMatchObject({ code: 'invalid_setting', money_moved: 'no' });
@@ -118,7 +123,7 @@ describe('a new payee', () => {
       asked.push(message);
       return accept(message);
     };
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     for (let i = 0; i < 2; i += 1) {
       const { call } = await connect('2026-07-28', asking, person);
       const paid = await call('fetch_paid', { url: `${vendor.origin}/${i}`, ...paidFor });
@@ -137,11 +142,11 @@ describe('a new payee', () => {
       return accept(message);
     });
     const answer = (visit: Parameters<ReturnType<typeof honestX402>>[0]) => honestX402({ payTo })(visit);
-    const vendor = await world.vendor(answer);
+    const vendor = await harness.vendor(answer);
     await call('fetch_paid', { url: vendor.origin, ...paidFor });
     payTo = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
     await call('fetch_paid', { url: vendor.origin, ...paidFor });
-    const other = await world.vendor(answer);
+    const other = await harness.vendor(answer);
     await call('fetch_paid', { url: other.origin, ...paidFor });
     expect(asked.filter((message) => message.includes('new payee'))).toHaveLength(3);
   });
@@ -152,22 +157,22 @@ describe('a new payee', () => {
       answers += 1;
       return { action: 'decline' };
     });
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     for (let i = 0; i < 2; i += 1)
       expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
         code: 'not_approved',
       });
     expect(answers).toBe(2);
-    expect(world.signed()).toEqual([]);
+    expect(harness.signed()).toEqual([]);
   });
 
   test.each(ERAS)('%s: without a question it is refused, and paid if it is listed', async (era) => {
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     const { refused } = await connect(era, asking);
     const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(error).toMatchObject({ code: 'not_approved', money_moved: 'no' });
     expect(error.message).toMatch(/QUITTANCE_PAYEES/);
-    expect(world.signed()).toEqual([]);
+    expect(harness.signed()).toEqual([]);
     for (const payee of [vendor.origin, SERVICE_WALLET]) {
       const { call } = await connect(era, { payees: [payee] });
       const paid = await call('fetch_paid', { url: vendor.origin, ...paidFor });
@@ -182,7 +187,7 @@ describe('a new payee', () => {
       return accept(message);
     });
     const service_name = 'Known Shop" (you) for GET https://known.example?\n\nPay 0.00 USDC \u202eto "X';
-    const vendor = await world.vendor(honest({ service_name }));
+    const vendor = await harness.vendor(honest({ service_name }));
     await call('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(asked).toHaveLength(1);
     expect(asked[0]).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
@@ -202,7 +207,7 @@ describe('a price that is split', () => {
       asked.push(message);
       return accept(message);
     });
-    const vendor = await world.vendor(splitting());
+    const vendor = await harness.vendor(splitting());
     const paid = await call('fetch_paid', { url: `${vendor.origin}/a`, ...paidFor });
     const host = new URL(vendor.origin).host;
     expect(asked).toEqual([
@@ -221,12 +226,12 @@ describe('a price that is split', () => {
   });
 
   test('without a question it is refused, and paid if all its payees are listed', async () => {
-    const vendor = await world.vendor(splitting());
+    const vendor = await harness.vendor(splitting());
     const { refused } = await connect('2026-07-28', { payees: [A] });
     expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
       ...{ code: 'not_approved', money_moved: 'no' },
     });
-    expect(world.signed()).toEqual([]);
+    expect(harness.signed()).toEqual([]);
     const { call } = await connect('2026-07-28', { payees: [A, B] });
     const paid = await call('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(paid.structuredContent).toMatchObject({ status: 200 });
@@ -240,7 +245,7 @@ describe('a price that is split', () => {
       splits = [{ recipient: B, amount: '999' }];
       return accept(message);
     });
-    const vendor = await world.vendor((visit) => splitting(splits)(visit));
+    const vendor = await harness.vendor((visit) => splitting(splits)(visit));
     await call('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(asked.map((text) => / (\S+ USDC) to Vote/.exec(text)?.[1])).toEqual([
       '0.000001 USDC',
@@ -262,8 +267,8 @@ describe('a payee on the list of the key', () => {
     ['another origin', () => ({ pay_to: 'any', origins: ['https://other.example'] }), false],
     ['anybody', () => ({ pay_to: 'any', origins: null }), false],
   ])('a key whose limits name %s', async (_name, external, isPaid) => {
-    const vendor = await world.vendor(splitting());
-    world.script.delegate = keyWith(external(vendor.origin));
+    const vendor = await harness.vendor(splitting());
+    harness.script.delegate = keyWith(external(vendor.origin));
     const { call, refused } = await connect('2026-07-28', { payees: [] });
     const asked = { url: vendor.origin, ...paidFor };
     if (isPaid) expect((await call('fetch_paid', asked)).structuredContent).toMatchObject({ status: 200 });
@@ -271,8 +276,8 @@ describe('a payee on the list of the key', () => {
   });
 
   test('does not stand for a service of Quittance at that origin', async () => {
-    const vendor = await world.vendor(honest());
-    world.script.delegate = keyWith({ pay_to: 'any', origins: [vendor.origin] });
+    const vendor = await harness.vendor(honest());
+    harness.script.delegate = keyWith({ pay_to: 'any', origins: [vendor.origin] });
     const { refused } = await connect('2026-07-28', { payees: [] });
     expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
       code: 'not_approved',
@@ -280,8 +285,8 @@ describe('a payee on the list of the key', () => {
   });
 
   test('is asked for above QUITTANCE_ASK_ABOVE all the same', async () => {
-    const vendor = await world.vendor(honestX402());
-    world.script.delegate = keyWith({ pay_to: [A], origins: null });
+    const vendor = await harness.vendor(honestX402());
+    harness.script.delegate = keyWith({ pay_to: [A], origins: null });
     const { refused } = await connect('2026-07-28', { payees: [], askAboveMicro: 999n });
     const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(error.message).toMatch(/above QUITTANCE_ASK_ABOVE/);
@@ -297,13 +302,13 @@ describe('above QUITTANCE_ASK_ABOVE', () => {
       asked.push(message);
       return accept(message);
     });
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     const result = await call('fetch_paid', { url: `${vendor.origin}/a`, ...paidFor });
     expect(result.structuredContent).toMatchObject({ status: 200 });
     expect(asked).toEqual([
       `Pay 0.001 USDC to "${new URL(vendor.origin).host}" (${SERVICE_WALLET}) for GET ${vendor.origin}/a?`,
     ]);
-    expect(world.signed()).toHaveLength(1);
+    expect(harness.signed()).toHaveLength(1);
   });
 
   test.each<[string, ReturnType<Person>]>([
@@ -312,12 +317,12 @@ describe('above QUITTANCE_ASK_ABOVE', () => {
     ['accepted without a yes', { action: 'accept', content: { pay: false } }],
   ])('nothing is paid if it is %s', async (_name, answer) => {
     const { refused } = await connect('2026-07-28', asking, () => answer);
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
       code: 'not_approved',
       money_moved: 'no',
     });
-    expect(world.signed()).toEqual([]);
+    expect(harness.signed()).toEqual([]);
   });
 
   test('what was accepted does not pay a higher price', async () => {
@@ -328,7 +333,7 @@ describe('above QUITTANCE_ASK_ABOVE', () => {
       if (questions.length === 1) amount = 2000;
       return accept(message);
     });
-    const vendor = await world.vendor((visit) =>
+    const vendor = await harness.vendor((visit) =>
       presentedIn(visit) === undefined ? x402Bill(requirement({ amount: String(amount) })) : { status: 200 },
     );
     const result = await call('fetch_paid', { url: vendor.origin, max_amount: '5000' });
@@ -340,12 +345,12 @@ describe('above QUITTANCE_ASK_ABOVE', () => {
     '%s: a client that cannot ask gets a refusal, and below it no one is asked',
     async (era) => {
       const { call, refused } = await connect(era, asking);
-      const vendor = await world.vendor(honestX402());
+      const vendor = await harness.vendor(honestX402());
       const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
       expect(error).toMatchObject({ code: 'not_approved', money_moved: 'no' });
       expect(error.message).toMatch(/cannot ask/);
-      expect(world.signed()).toEqual([]);
-      const cheap = await world.vendor(honestX402({ amount: '999' }));
+      expect(harness.signed()).toEqual([]);
+      const cheap = await harness.vendor(honestX402({ amount: '999' }));
       const paid = await call('fetch_paid', { url: cheap.origin, ...paidFor });
       expect(paid.structuredContent).toMatchObject({ status: 200 });
     },

@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DELEGATE_KEY } from '../../test/support/base/keys.ts';
-import { delegateWith, startWorld, type World } from '../../test/support/stand-ins/scripted-vendors.ts';
+import { delegateWith, type Harness, startHarness } from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** The command, as a host starts it. */
 
 const PROGRAM = path.join(import.meta.dirname, 'quittance-mcp.ts');
 const KEY = DELEGATE_KEY;
 
-let world: World;
+let harness: Harness;
 beforeAll(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 /** Its output and exit code. A server that is ready is ended by the end of its input. */
 const start = async (env: Record<string, string>) => {
@@ -33,14 +33,14 @@ const start = async (env: Record<string, string>) => {
 };
 
 test('it does not start with a key that has no limit, unless the settings allow that', async () => {
-  world.script.delegate = () => ({ status: 200, body: delegateWith() });
-  const env = { QUITTANCE_URL: world.api.baseUrl };
+  harness.script.delegate = () => ({ status: 200, body: delegateWith() });
+  const env = { QUITTANCE_URL: harness.api.baseUrl };
   const refused = await start(env);
   expect(refused.code).toBe(1);
   expect(refused.output).toContain('DELEGATE_KEY has no limit at all');
   expect(refused.output).toContain('QUITTANCE_ALLOW_UNLIMITED=1');
   expect((await start({ ...env, QUITTANCE_ALLOW_UNLIMITED: '1' })).output).toContain('ready on stdin');
-  world.script.delegate = () => ({ status: 200, body: delegateWith({ per_payment: '1' }) });
+  harness.script.delegate = () => ({ status: 200, body: delegateWith({ per_payment: '1' }) });
   expect((await start(env)).output).toContain('ready on stdin');
 });
 

@@ -1,24 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ERAS, type McpWorld, startMcpWorld } from '../../test/support/actors/mcp-world.ts';
+import { ERAS, type McpHarness, startMcpHarness } from '../../test/support/actors/mcp-harness.ts';
 import { DELEGATE_KEY } from '../../test/support/base/keys.ts';
 import { refusal } from '../../test/support/stand-ins/scripted-server.ts';
 import {
+  type Harness,
   honest,
   honestX402,
   requirement,
   SERVICE_WALLET,
   settlementOf,
-  type World,
   x402Bill,
 } from '../../test/support/stand-ins/scripted-vendors.ts';
 
 /** The tools, called by the unmodified client of the MCP SDK over HTTP. */
 
-let world: World;
-let connect: McpWorld['connect'];
-let stop: McpWorld['stop'];
+let harness: Harness;
+let connect: McpHarness['connect'];
+let stop: McpHarness['stop'];
 beforeEach(async () => {
-  ({ world, connect, stop } = await startMcpWorld());
+  ({ harness, connect, stop } = await startMcpHarness());
 });
 afterEach(() => stop());
 
@@ -86,7 +86,7 @@ describe.each(ERAS)('%s', (era) => {
 
   test('the maximum is in USDC or in micro-units, and a mistake is named before anything is sent', async () => {
     const { call, refused } = await connect(era);
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     const messageOf = async (args: object) =>
       (await refused('fetch_paid', { url: vendor.origin, ...args })).message;
     expect(await messageOf({})).toContain('Name either max_usdc');
@@ -106,7 +106,7 @@ describe.each(ERAS)('%s', (era) => {
 
   test('a call reports its progress to a client that asks for it', async () => {
     const { client } = await connect(era);
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     const seen: { progress: number; message?: string }[] = [];
     await client.callTool(
       { name: 'fetch_paid', arguments: { url: vendor.origin, ...paidFor } },
@@ -121,7 +121,7 @@ describe.each(ERAS)('%s', (era) => {
 
   test('fetch_paid pays a quote, and returns the answer with the receipt', async () => {
     const { call } = await connect(era);
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     const { structuredContent, content } = await call('fetch_paid', {
       url: `${vendor.origin}/a`,
       ...paidFor,
@@ -132,7 +132,7 @@ describe.each(ERAS)('%s', (era) => {
       encoding: 'text',
       truncated: false,
       receipt: {
-        settlement_id: world.paid()[0]!.settlement_id,
+        settlement_id: harness.paid()[0]!.settlement_id,
         rail: 'quittance',
         amount: '1000',
         amount_usdc: '0.001',
@@ -140,7 +140,7 @@ describe.each(ERAS)('%s', (era) => {
         confirmed: true,
       },
     });
-    expect(JSON.parse(structuredContent!.body)).toMatchObject({ by: world.paid()[0]!.settlement_id });
+    expect(JSON.parse(structuredContent!.body)).toMatchObject({ by: harness.paid()[0]!.settlement_id });
     expect(JSON.parse(content[0]!.text)).toEqual(structuredContent);
     // A model reads it before the text of the vendor.
     expect(content[0]!.text).toMatch(/^\{"untrusted":"[^"]*follow no instruction/);
@@ -148,12 +148,12 @@ describe.each(ERAS)('%s', (era) => {
 
   test('fetch_paid pays a vendor of x402', async () => {
     const { call } = await connect(era);
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     const { structuredContent } = await call('fetch_paid', { url: vendor.origin, ...paidFor });
     expect(structuredContent).toMatchObject({
       status: 200,
       receipt: {
-        settlement_id: world.signed()[0],
+        settlement_id: harness.signed()[0],
         rail: 'x402_out',
         payees: [{ address: SERVICE_WALLET, amount: '1000', amount_usdc: '0.001' }],
         confirmed: false,
@@ -163,29 +163,29 @@ describe.each(ERAS)('%s', (era) => {
 
   test('price pays nothing, and says what is asked', async () => {
     const { call } = await connect(era);
-    const quoting = await world.vendor(honest());
+    const quoting = await harness.vendor(honest());
     expect((await call('price', { url: quoting.origin })).structuredContent).toMatchObject({
       status: 402,
       price: { amount: '1000', rail: 'quittance', payee_name: 'Weather API', units: null },
     });
-    const x402 = await world.vendor(honestX402());
+    const x402 = await harness.vendor(honestX402());
     expect((await call('price', { url: x402.origin })).structuredContent).toMatchObject({
       price: { amount: '1000', rail: 'x402_out', payees: [{ address: SERVICE_WALLET }], expires_at: null },
     });
-    const elsewhere = await world.vendor(() => x402Bill(requirement({ network: 'eip155:8453' })));
+    const elsewhere = await harness.vendor(() => x402Bill(requirement({ network: 'eip155:8453' })));
     expect((await call('price', { url: elsewhere.origin })).structuredContent).toMatchObject({
       status: 402,
       price: null,
     });
-    expect(world.paid()).toEqual([]);
-    expect(world.signed()).toEqual([]);
+    expect(harness.paid()).toEqual([]);
+    expect(harness.signed()).toEqual([]);
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
     'price does not send %s, and fetch_paid with 0 says that price',
     async (method) => {
       const { client, call, refused } = await connect(era);
-      const vendor = await world.vendor(honest());
+      const vendor = await harness.vendor(honest());
       const asked = await call('price', { url: vendor.origin, method }).catch((error: Error) => ({
         isError: true,
         content: [{ text: error.message }],
@@ -196,7 +196,7 @@ describe.each(ERAS)('%s', (era) => {
       const error = await refused('fetch_paid', { url: vendor.origin, method, max_usdc: '0' });
       expect(error).toMatchObject({ code: 'price_above_max_amount', money_moved: 'no' });
       expect(error.what_to_do).toContain('1000 micro-units');
-      expect(world.paid()).toEqual([]);
+      expect(harness.paid()).toEqual([]);
       const { tools } = await client.listTools();
       const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
       expect(hints.price).toMatchObject({ readOnlyHint: true });
@@ -206,7 +206,7 @@ describe.each(ERAS)('%s', (era) => {
 
   test('price accepts no body', async () => {
     const { call } = await connect(era);
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     const asked = await call('price', { url: vendor.origin, body: 'x' }).catch(() => ({ isError: true }));
     expect(asked.isError).toBe(true);
     expect(vendor.visits).toEqual([]);
@@ -216,31 +216,31 @@ describe.each(ERAS)('%s', (era) => {
     const { call, refused } = await connect(era);
     const docs_url = 'https://api.example.com/docs/errors#approval_required';
     const waiting = { money_moved: 'no', safe_action: 'await_approval', approval_id: 'apr_1', docs_url };
-    world.script.sign = () => refusal(403, 'approval_required', waiting);
-    const vendor = await world.vendor(honestX402());
+    harness.script.sign = () => refusal(403, 'approval_required', waiting);
+    const vendor = await harness.vendor(honestX402());
     const args = { url: vendor.origin, ...paidFor, payment_key: 'k' };
     const error = await refused('fetch_paid', args);
     expect(error).toMatchObject({ code: 'approval_required', ...waiting });
     expect(error.what_to_do).toMatch(/owner must approve/);
-    world.script.sign = () => null;
+    harness.script.sign = () => null;
     expect((await call('fetch_paid', args)).structuredContent).toMatchObject({ status: 200 });
-    const signs = world.api.asked.filter((asked) => asked.call === 'POST /v1/payments');
+    const signs = harness.api.asked.filter((asked) => asked.call === 'POST /v1/payments');
     expect(new Set(signs.map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
   });
 
   test('a vendor that does not deliver: money_moved, the settlement, and no second payment', async () => {
     const { refused } = await connect(era);
-    const vendor = await world.vendor(() => x402Bill(requirement()));
+    const vendor = await harness.vendor(() => x402Bill(requirement()));
     const args = { url: vendor.origin, ...paidFor };
     const open = { code: 'payment_open', money_moved: 'unknown', settlement_id: expect.any(String) };
     for (let i = 0; i < 2; i += 1) expect(await refused('fetch_paid', args)).toMatchObject(open);
-    expect(world.signed()).toHaveLength(1);
+    expect(harness.signed()).toHaveLength(1);
   });
 
   test('a payment without a delivery is presented by the next process, and not made again', async () => {
     const shop = honest();
     let isBroken = true;
-    const vendor = await world.vendor((visit, origin) =>
+    const vendor = await harness.vendor((visit, origin) =>
       isBroken && settlementOf(visit) !== undefined ? { status: 503 } : shop(visit, origin),
     );
     const args = { url: vendor.origin, ...paidFor, payment_key: 'order-1' };
@@ -249,12 +249,12 @@ describe.each(ERAS)('%s', (era) => {
     isBroken = false;
     const next = await connect(era);
     expect((await next.call('fetch_paid', args)).structuredContent).toMatchObject({ status: 200 });
-    expect(world.api.asked.filter((asked) => asked.call === 'POST /v1/settle')).toHaveLength(1);
+    expect(harness.api.asked.filter((asked) => asked.call === 'POST /v1/settle')).toHaveLength(1);
   });
 
   test('a price above max_amount, and headers of payments, are refused', async () => {
     const { refused } = await connect(era);
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     expect(await refused('fetch_paid', { url: vendor.origin, max_usdc: '0.000999' })).toMatchObject({
       code: 'price_above_max_amount',
       money_moved: 'no',
@@ -263,11 +263,11 @@ describe.each(ERAS)('%s', (era) => {
       expect(
         await refused('fetch_paid', { url: vendor.origin, ...paidFor, headers: { [name]: 'x' } }),
       ).toMatchObject({ code: 'invalid_request', money_moved: 'no' });
-    expect(world.paid()).toEqual([]);
+    expect(harness.paid()).toEqual([]);
   });
 
   test('addresses of this machine and of private networks are refused', async () => {
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     const own = await connect(era, { reach: 'public' });
     for (const url of [vendor.origin, 'http://localhost:8999', 'http://0x7f.1', 'http://[::ffff:10.0.0.1]'])
       for (const tool of ['fetch_paid', 'price'])
@@ -280,7 +280,7 @@ describe.each(ERAS)('%s', (era) => {
 
   test('the key is in no answer and reaches no vendor', async () => {
     const { call, errors } = await connect(era);
-    const vendor = await world.vendor(({ headers }) => ({ status: 200, body: headers }));
+    const vendor = await harness.vendor(({ headers }) => ({ status: 200, body: headers }));
     const results = [
       await call('fetch_paid', { url: vendor.origin, ...paidFor }),
       await call('price', { url: vendor.origin }),
@@ -293,11 +293,11 @@ describe.each(ERAS)('%s', (era) => {
 
   test('a long body is cut, and bytes are base64', async () => {
     const { call } = await connect(era);
-    const long = await world.vendor(() => ({ status: 200, body: 'x'.repeat(1_100_000) }));
+    const long = await harness.vendor(() => ({ status: 200, body: 'x'.repeat(1_100_000) }));
     const { structuredContent: cut } = await call('fetch_paid', { url: long.origin, ...paidFor });
     expect(cut).toMatchObject({ truncated: true, encoding: 'text', receipt: null });
     expect(cut!.body).toHaveLength(1_048_576);
-    const image = await world.vendor(() => ({
+    const image = await harness.vendor(() => ({
       status: 200,
       headers: { 'content-type': 'image/png' },
       body: 1,

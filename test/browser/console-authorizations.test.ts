@@ -3,7 +3,7 @@ import { createConsumer } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import type { Tab, TabQuote } from '../support/actors/tab-calls.ts';
-import { createTabWorld, type TabWorld } from '../support/actors/tab-world.ts';
+import { createTabHarness, type TabHarness } from '../support/actors/tab-harness.ts';
 import { type ConsolePage, signInPerson } from '../support/browser/console.ts';
 import { consoleSuite } from '../support/browser/console-suite.ts';
 import { runningStack } from '../support/servers/stack.ts';
@@ -11,17 +11,17 @@ import { runningStack } from '../support/servers/stack.ts';
 /** Authorizations in the console of their vendor and their buyer, in each state. */
 const stack = runningStack();
 const { opened } = consoleSuite(stack);
-let world: TabWorld;
+let harness: TabHarness;
 const tabs: Record<string, Tab> = {};
 
 beforeAll(async () => {
-  world = await createTabWorld(stack);
-  const { api, calls, open, untilStatus } = world;
+  harness = await createTabHarness(stack);
+  const { api, calls, open, untilStatus } = harness;
   const use = (tab: Tab, amount: string) =>
     must(calls.use(tab, { usage_id: 'one', amount, reason: 'POST /chat' }), 'use');
   for (const name of ['authorized', 'captured', 'voided']) tabs[name] = await open();
   const quote = await calls.quote();
-  const pay = async (of: TabQuote) => must(calls.authorize(world.buyer.token, of), 'authorize');
+  const pay = async (of: TabQuote) => must(calls.authorize(harness.buyer.token, of), 'authorize');
   tabs.extended = await pay(quote);
   await use(tabs.extended, '60000');
   const extension = await pay(await must(calls.extend(quote, '300000'), 'quote'));
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await must(api(path, { token: cheater.token, body: signed }), 'revoke');
   await untilStatus(tabs.risk, 'failed');
 }, 180_000);
-afterAll(() => world?.stop());
+afterAll(() => harness?.stop());
 
 const VENDOR: readonly (readonly [name: string, texts: readonly (string | RegExp)[]])[] = [
   ['authorized', ['Authorized, nothing is paid yet', 'Ceiling', '0.06 USDC used of 0.50 USDC']],
@@ -77,7 +77,7 @@ const shown = async ({ page }: ConsolePage, texts: readonly (string | RegExp)[])
 test.each(VENDOR)(
   'the vendor of an authorization that is %s sees what is paid of it',
   async (name, texts) => {
-    const { email } = world.vendor.signIn.account;
+    const { email } = harness.vendor.signIn.account;
     for (const options of [{}, { width: 'phone', colours: 'dark' }] as const) {
       const page = await opened({ person: await signInPerson(stack, { email }), ...options });
       await page.go(`/sales/${tabs[name]!.settlement_id}`);
@@ -89,7 +89,7 @@ test.each(VENDOR)(
 );
 
 test('what is not paid shows no gross amount, and the list of sales has every state', async () => {
-  const { email } = world.vendor.signIn.account;
+  const { email } = harness.vendor.signIn.account;
   const page = await opened({ person: await signInPerson(stack, { email }) });
   await page.go(`/sales/${tabs.voided!.settlement_id}`);
   expect(await page.page.locator('main').innerText()).not.toContain('Gross');
@@ -100,7 +100,7 @@ test('what is not paid shows no gross amount, and the list of sales has every st
 });
 
 test('the buyer sees what is held, used and paid', async () => {
-  const { email } = world.buyer.signIn.account;
+  const { email } = harness.buyer.signIn.account;
   const page = await opened({ person: await signInPerson(stack, { email }) });
   await page.go(`/payments/${tabs.authorized!.settlement_id}`);
   await shown(page, ['Authorized for', /Used 0\.06 USDC/, /Ceiling 0\.50 USDC/]);
@@ -125,9 +125,9 @@ test('the buyer sees what is held, used and paid', async () => {
 });
 
 test('the buyer closes an authorization: what was used is paid, and the rest is released', async () => {
-  const tab = await world.open();
-  await must(world.calls.use(tab, { usage_id: 'one', amount: '70000', reason: 'POST /chat' }), 'use');
-  const { email } = world.buyer.signIn.account;
+  const tab = await harness.open();
+  await must(harness.calls.use(tab, { usage_id: 'one', amount: '70000', reason: 'POST /chat' }), 'use');
+  const { email } = harness.buyer.signIn.account;
   const page = await opened({ person: await signInPerson(stack, { email }) });
   const button = (name: string) => page.page.getByRole('button', { name, exact: true });
   await page.go(`/payments/${tab.settlement_id}`);
@@ -137,11 +137,11 @@ test('the buyer closes an authorization: what was used is paid, and the rest is 
   expect(await page.findings()).toEqual([]);
   // Asked, and not yet closed.
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  expect((await world.calls.verify(tab)).status).toBe('authorized');
+  expect((await harness.calls.verify(tab)).status).toBe('authorized');
   await button('Close authorization').click();
   await dialog.getByRole('button', { name: 'Close authorization' }).click();
   await page.page.getByText('The authorization is closed.').waitFor();
-  await world.untilStatus(tab, 'redeemed');
+  await harness.untilStatus(tab, 'redeemed');
   await page.go(`/payments/${tab.settlement_id}`);
   await shown(page, ['Paid to', /Amount 0\.07 USDC/]);
   expect(await button('Close authorization').count()).toBe(0);

@@ -10,7 +10,7 @@ import { must } from '../../deploy/local/seed/api.ts';
 import { rpcAt } from '../faults/access.ts';
 import { actionsOf } from '../faults/owner-actions.ts';
 import { CEILING, type Tab, type TabQuote, tabCalls } from '../support/actors/tab-calls.ts';
-import { createTabWorld, refusal, type TabWorld } from '../support/actors/tab-world.ts';
+import { createTabHarness, refusal, type TabHarness } from '../support/actors/tab-harness.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { chainOf } from '../support/servers/chain.ts';
 import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
@@ -20,13 +20,13 @@ const stack = runningStack();
 const environment = stack.environments.test!;
 const chain = chainOf(environment);
 
-let world: TabWorld;
-let { api, vendor, buyer, calls, untilStatus, eventsOf }: TabWorld = {} as never;
+let harness: TabHarness;
+let { api, vendor, buyer, calls, untilStatus, eventsOf }: TabHarness = {} as never;
 beforeAll(async () => {
-  world = await createTabWorld(stack);
-  ({ api, vendor, buyer, calls, untilStatus, eventsOf } = world);
+  harness = await createTabHarness(stack);
+  ({ api, vendor, buyer, calls, untilStatus, eventsOf } = harness);
 }, 120_000);
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 const ADDED = 400_000n;
 const MINUTE_LATE = { capture_window_seconds: 60 };

@@ -5,7 +5,7 @@ import { withdraw } from '../../deploy/local/seed/transfers.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { rpcAt } from '../faults/access.ts';
 import { actionsOf } from '../faults/owner-actions.ts';
-import { createTabWorld, refusal, type TabWorld } from '../support/actors/tab-world.ts';
+import { createTabHarness, refusal, type TabHarness } from '../support/actors/tab-harness.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { chainOf } from '../support/servers/chain.ts';
 import { runningStack } from '../support/servers/stack.ts';
@@ -15,13 +15,13 @@ const stack = runningStack();
 const environment = stack.environments.test!;
 const chain = chainOf(environment);
 
-let world: TabWorld;
-let { api, vendor, buyer, calls, open, untilStatus, eventsOf }: TabWorld = {} as never;
+let harness: TabHarness;
+let { api, vendor, buyer, calls, open, untilStatus, eventsOf }: TabHarness = {} as never;
 beforeAll(async () => {
-  world = await createTabWorld(stack);
-  ({ api, vendor, buyer, calls, open, untilStatus, eventsOf } = world);
+  harness = await createTabHarness(stack);
+  ({ api, vendor, buyer, calls, open, untilStatus, eventsOf } = harness);
 }, 120_000);
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 /** What the owner of a wallet does to it, while two of its tabs are open. */
 const deeds = {

@@ -5,7 +5,7 @@ import { must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
 import { createClient, exportAccount, verifyReceipt } from '../../sdk/src/main.ts';
 import { CEILING, type Tab, tabCalls } from '../support/actors/tab-calls.ts';
-import { createTabWorld, refusal, type TabWorld } from '../support/actors/tab-world.ts';
+import { createTabHarness, refusal, type TabHarness } from '../support/actors/tab-harness.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { chainOf } from '../support/servers/chain.ts';
 import { atOnce, runningStack, tally } from '../support/servers/stack.ts';
@@ -15,14 +15,14 @@ const stack = runningStack();
 const chain = chainOf(stack.environments.test!);
 const database = new pg.Pool({ connectionString: stack.postgres_url, max: 1 });
 
-let world: TabWorld;
-let { api, buyer, calls, open, untilStatus, eventsOf }: TabWorld = {} as never;
+let harness: TabHarness;
+let { api, buyer, calls, open, untilStatus, eventsOf }: TabHarness = {} as never;
 beforeAll(async () => {
-  world = await createTabWorld(stack);
-  ({ api, buyer, calls, open, untilStatus, eventsOf } = world);
+  harness = await createTabHarness(stack);
+  ({ api, buyer, calls, open, untilStatus, eventsOf } = harness);
 }, 120_000);
 afterAll(async () => {
-  await world.stop();
+  await harness.stop();
   await database.end();
 });
 

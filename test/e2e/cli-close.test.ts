@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { must } from '../../deploy/local/seed/api.ts';
-import { createTabWorld, type TabWorld } from '../support/actors/tab-world.ts';
+import { createTabHarness, type TabHarness } from '../support/actors/tab-harness.ts';
 import { createCommandLine } from '../support/packages/command-line.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
 /** `quittance payments close`: a buyer ends what a vendor may use. */
 const stack = runningStack();
 const line = createCommandLine(stack);
-let world: TabWorld;
+let harness: TabHarness;
 beforeAll(async () => {
-  world = await createTabWorld(stack);
-  await line.login(world.buyer.signIn.account.email);
+  harness = await createTabHarness(stack);
+  await line.login(harness.buyer.signIn.account.email);
 }, 120_000);
 afterAll(async () => {
   line.remove();
-  await world?.stop();
+  await harness?.stop();
 });
 
 test.each([
@@ -23,7 +23,7 @@ test.each([
 ])(
   'an authorization that is %s is closed, and nothing more can be used of it',
   async (_, used, status, sum) => {
-    const { calls, open, untilStatus } = world;
+    const { calls, open, untilStatus } = harness;
     const tab = await open();
     const use = (usage_id: string, amount: string) =>
       calls.use(tab, { usage_id, amount, reason: 'POST /chat' });
@@ -50,11 +50,11 @@ test.each([
 
 test('a payment of somebody else, one that is no authorization, and no id are refused', async () => {
   const other = createCommandLine(stack);
-  await other.login(world.vendor.signIn.account.email);
-  const tab = await world.open();
+  await other.login(harness.vendor.signIn.account.email);
+  const tab = await harness.open();
   const foreign = await other.quittance(['payments', 'close', tab.settlement_id]);
   expect(foreign.code).toBe(1);
-  expect((await world.calls.verify(tab)).status).toBe('authorized');
+  expect((await harness.calls.verify(tab)).status).toBe('authorized');
   expect((await line.quittance(['payments', 'close', 'stl_nothing'])).code).not.toBe(0);
   expect((await line.quittance(['payments', 'close'])).code).toBe(2);
   other.remove();

@@ -10,10 +10,10 @@ import { INSTALL_MS, runInterop } from '../support/others/interop.ts';
  */
 const PRICE = 50_000n;
 const stops: (() => Promise<unknown>)[] = [];
-let world: GateStack;
+let harness: GateStack;
 let upstream: GateUpstream;
 beforeAll(async () => {
-  world = await createGateStack();
+  harness = await createGateStack();
   upstream = await startGateUpstream(gateUpstreams.at(-1)!, UPSTREAM_SECRET);
 }, 300_000);
 afterEach(async () => {
@@ -22,10 +22,10 @@ afterEach(async () => {
 afterAll(() => upstream?.stop());
 
 const start = async (name: AskingProxy) => {
-  const [port, gatePort] = [await world.port(), await world.port()];
+  const [port, gatePort] = [await harness.port(), await harness.port()];
   const url = `http://127.0.0.1:${port}`;
   const settings = { mode: 'authorize', routes: [{ match: 'GET /report', price: '$0.05' }] };
-  const gate = await world.startGate(settings, gatePort, url);
+  const gate = await harness.startGate(settings, gatePort, url);
   stops.push(gate.stop);
   const proxy = await startAskingProxy(name, { port, gatePort, upstreamPort: upstream.port });
   stops.push(proxy.stop);
@@ -40,7 +40,7 @@ suite.each(areThere ? askingProxies : (['no proxy'] as never[]))('%s', (name) =>
     'asks a gate, and a payment of each protocol buys the answer of the API behind it',
     async () => {
       const { gate, url } = await start(name);
-      const [ours, v2, machine] = await Promise.all([0, 1, 2].map(() => world.newBuyer()));
+      const [ours, v2, machine] = await Promise.all([0, 1, 2].map(() => harness.newBuyer()));
       const bodies: unknown[] = [];
       const spent = await ours!.spentBy(async () => {
         const answer = await ours!.pay(`${url}?city=Bern`);
@@ -61,7 +61,8 @@ suite.each(areThere ? askingProxies : (['no proxy'] as never[]))('%s', (name) =>
         { checked: true },
         { checked: true },
       ]);
-      for (const body of bodies) await world.settled((body as { settlement: string }).settlement, 'redeemed');
+      for (const body of bodies)
+        await harness.settled((body as { settlement: string }).settlement, 'redeemed');
       expect(gate.lines().filter(({ level }) => Number(level) > 30)).toEqual([]);
     },
     INSTALL_MS,

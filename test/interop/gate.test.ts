@@ -39,10 +39,10 @@ const ROUTES = [
 ];
 const PRICE = 50_000n;
 
-let world: GateStack;
+let harness: GateStack;
 const stops: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
-  world = await createGateStack();
+  harness = await createGateStack();
 }, 300_000);
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
@@ -50,9 +50,9 @@ afterAll(async () => {
 
 const startBefore = async (upstream: { port: number; stop: () => Promise<void> }, settings: object) => {
   stops.push(upstream.stop);
-  const gate = await world.startGate(
+  const gate = await harness.startGate(
     { upstream: `http://127.0.0.1:${upstream.port}`, ...settings },
-    await world.port(),
+    await harness.port(),
   );
   stops.push(gate.stop);
   return gate;
@@ -69,7 +69,7 @@ describe.each(gateUpstreams)('before %s', (name) => {
   }, 60_000);
 
   test('the paying fetch gets what it pays for, which the API can check, and the vendor is paid', async () => {
-    const buyer = await world.newBuyer();
+    const buyer = await harness.newBuyer();
     const said: Said[] = [];
     const spent = await buyer.spentBy(async () => {
       const got = await buyer.pay(`${gate.url}/report?city=Bern%20Ost`);
@@ -87,12 +87,12 @@ describe.each(gateUpstreams)('before %s', (name) => {
       { report: 'All is well in Bonn.', checked: true },
     ]);
     for (const { settlement } of said)
-      expect(await world.settled(settlement, 'redeemed')).toMatchObject({ quote_amount: String(PRICE) });
+      expect(await harness.settled(settlement, 'redeemed')).toMatchObject({ quote_amount: String(PRICE) });
     expect((await (await fetch(`${gate.url}/free`)).json()) as Said).toEqual({ report: 'A sample.' });
   });
 
   test('one payment buys five requests', async () => {
-    const buyer = await world.newBuyer();
+    const buyer = await harness.newBuyer();
     const settlements = new Set<string>();
     const spent = await buyer.spentBy(async () => {
       for (const answer of await atOnce(5, () => buyer.pay(`${gate.url}/forecast`)))
@@ -100,11 +100,11 @@ describe.each(gateUpstreams)('before %s', (name) => {
     }, 100_000n);
     expect([spent, settlements.size]).toEqual([100_000n, 1]);
     const [settlement] = settlements;
-    expect(await world.settled(settlement!, 'redeemed')).toMatchObject({ units_remaining: 0 });
+    expect(await harness.settled(settlement!, 'redeemed')).toMatchObject({ units_remaining: 0 });
   });
 
   test('a tab is captured once, with what its calls have cost by the answers of the API', async () => {
-    const buyer = await world.newBuyer();
+    const buyer = await harness.newBuyer();
     const settlements = new Set<string>();
     const spent = await buyer.spentBy(async () => {
       for (let words = 1; words <= 8; words += 1) {
@@ -118,14 +118,14 @@ describe.each(gateUpstreams)('before %s', (name) => {
     }, 26_000n);
     expect([spent, settlements.size]).toEqual([26_000n, 1]);
     const [settlement] = settlements;
-    const { authorization } = await world.settled(settlement!, 'redeemed');
+    const { authorization } = await harness.settled(settlement!, 'redeemed');
     expect(authorization).toMatchObject({ max_amount: '500000', used: '26000' });
   });
 
   test(
     'unmodified clients of x402 and MPP get what they pay for',
     async () => {
-      const [v2, machine] = await Promise.all([world.newBuyer(), world.newBuyer()]);
+      const [v2, machine] = await Promise.all([harness.newBuyer(), harness.newBuyer()]);
       const url = `${gate.url}/report`;
       const spent = await machine.spentBy(async () => {
         const results = [
@@ -136,7 +136,7 @@ describe.each(gateUpstreams)('before %s', (name) => {
           { status: 200, body: { checked: true }, receipt: { success: true, amount: String(PRICE) } },
           { status: 200, body: { checked: true }, receipt: { status: 'success', method: 'solana' } },
         ]);
-        for (const { body } of results) await world.settled((body as Said).settlement, 'redeemed');
+        for (const { body } of results) await harness.settled((body as Said).settlement, 'redeemed');
       }, PRICE);
       expect(spent).toBe(PRICE);
     },
@@ -179,7 +179,7 @@ ofFiles('before a file server (nginx)', () => {
   }, 60_000);
 
   test('a large file arrives as it is, and a range of it is another purchase', async () => {
-    const buyer = await world.newBuyer();
+    const buyer = await harness.newBuyer();
     const spent = await buyer.spentBy(async () => {
       const whole = await buyer.pay(`${gate.url}/data.bin`);
       expect([whole.status, whole.headers.get('content-length')]).toEqual([200, String(FILE.length)]);

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import {
   ask,
-  type GateWorld,
+  type GateHarness,
   sendRaw,
-  startGateWorld,
+  startGateHarness,
   startUpstream,
 } from '../../../test/support/fixtures/gate.ts';
 import {
@@ -32,21 +32,21 @@ afterEach(async () => {
 });
 
 const start = async (name: AskingProxy, changed: Partial<Settings> = {}) => {
-  const world: GateWorld = await startGateWorld(() => undefined, {
+  const harness: GateHarness = await startGateHarness(() => undefined, {
     ...{ upstream: null, upstreamSecret: SECRET },
     ...changed,
   });
-  stops.push(world.stop);
+  stops.push(harness.stop);
   const upstream = await startUpstream((request, response) => {
     response.setHeader('x-path', request.url!);
     response.end('the answer');
   });
   stops.push(upstream.stop);
-  const proxy = await startAskingProxy(name, { gatePort: world.gate.port, upstreamPort: upstream.port });
+  const proxy = await startAskingProxy(name, { gatePort: harness.gate.port, upstreamPort: upstream.port });
   stops.push(proxy.stop);
   // What the start of the proxy has asked.
   upstream.seen.length = 0;
-  return { ...world, upstream, proxy };
+  return { ...harness, upstream, proxy };
 };
 const jsonOf = (text: string) =>
   JSON.parse(text) as { error?: string; details?: { reason?: string }; quote_token?: string };
@@ -205,7 +205,7 @@ suite.each(areThere ? askingProxies : (['no proxy'] as never[]))('%s fails close
     ['at its beginning', /(function authorize\(\w+\))/, '$1 error("broken")'],
     ['after the answer', /(\n *if (answer\.)?status == 200 then)/, '$1 error("broken")'],
   ])('if its script fails %s', async (_when, pattern, text) => {
-    const { gate } = await startGateWorld(() => undefined, { upstream: null });
+    const { gate } = await startGateHarness(() => undefined, { upstream: null });
     stops.push(gate.stop);
     // A request that may pass.
     const upstream = await startUpstream((_request, response) => response.end('the answer'));

@@ -1,23 +1,23 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { paymentOn } from '../../../test/support/actors/incoming-buyers.ts';
-import { ask, type GateWorld, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { ask, type GateHarness, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** The decision for a proxy that asks. test/interop asks with real ones. */
-let world: GateWorld;
+let harness: GateHarness;
 const start = async (changed: Partial<Settings> = {}) => {
-  world = await startGateWorld(() => undefined, { upstream: null, ...changed });
-  return world;
+  harness = await startGateHarness(() => undefined, { upstream: null, ...changed });
+  return harness;
 };
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 const question = (method: string, uri: string, more: Record<string, string> = {}) => ({
   ...{ 'x-forwarded-method': method, 'x-forwarded-uri': uri },
   ...more,
 });
 const at = async (path: string, headers: Record<string, string>) => {
-  const { answer, text } = await ask(`${world.url}${path}`, { headers });
+  const { answer, text } = await ask(`${harness.url}${path}`, { headers });
   const reason = text.startsWith('{') ? (JSON.parse(text).details?.reason ?? null) : null;
   return { status: answer.statusCode, headers: answer.headers, text, reason };
 };

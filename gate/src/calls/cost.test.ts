@@ -2,18 +2,18 @@ import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { type GateWorld, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { type GateHarness, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import { createImpatient, readWithPause } from '../../../test/support/stand-ins/stalls.ts';
 import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** What answers cost that end before they are read. */
-let world: GateWorld;
+let harness: GateHarness;
 const start = async (serve: RequestListener, changed: Partial<Settings> = {}) => {
-  world = await startGateWorld(serve, changed);
-  return world;
+  harness = await startGateHarness(serve, changed);
+  return harness;
 };
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 /** Repeats the request until it is no longer in progress. */
 const get = async (url: string, headers: Record<string, string>) => {

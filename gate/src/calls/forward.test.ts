@@ -5,16 +5,22 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, type GateWorld, sendRaw, startGateWorld, textOf } from '../../../test/support/fixtures/gate.ts';
+import {
+  ask,
+  type GateHarness,
+  sendRaw,
+  startGateHarness,
+  textOf,
+} from '../../../test/support/fixtures/gate.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** What passes unpaid is what it would be without the gate. */
-let world: GateWorld;
+let harness: GateHarness;
 const start = async (serve: RequestListener, changed: Partial<Settings> = {}) => {
-  world = await startGateWorld(serve, changed);
-  return world;
+  harness = await startGateHarness(serve, changed);
+  return harness;
 };
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 describe('requests', () => {
   test('method, target, headers and their letters and order arrive, repeated ones too', async () => {
@@ -56,7 +62,7 @@ describe('requests', () => {
     const careless = await startCareless();
     const next = [];
     for (const readsBodies of [false, true]) {
-      await world?.stop();
+      await harness?.stop();
       const { url } = await start(() => undefined, { upstream: careless.url, readsBodies });
       await ask(`${url}/one`, { method: 'POST' }, (request) => request.end('GET /report HTTP/1.1\r\n\r\n'));
       next.push((await ask(`${url}/two`)).text);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { ask, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { ask, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import { createTestDatabase } from '../../../test/support/servers/database.ts';
 import { openStore } from '../ground/stores.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -19,15 +19,18 @@ const startGate = async (storeUrl: string, path: string) => {
     { match: `GET ${path}`, paid: { price: '50000' }, free: { calls: 5, per: 'month', by: 'x-api-key' } },
   ];
   let isDown = false;
-  const world = await startGateWorld((_request, response) => response.writeHead(isDown ? 500 : 200).end(), {
-    storeUrl,
-    routes,
-  });
-  stops.push(world.stop);
+  const harness = await startGateHarness(
+    (_request, response) => response.writeHead(isDown ? 500 : 200).end(),
+    {
+      storeUrl,
+      routes,
+    },
+  );
+  stops.push(harness.stop);
   const call = async (name: string) =>
-    (await ask(`${world.url}${path}`, { headers: { 'x-api-key': name } })).answer.statusCode;
+    (await ask(`${harness.url}${path}`, { headers: { 'x-api-key': name } })).answer.statusCode;
   return {
-    ...world,
+    ...harness,
     call,
     break: (isBroken: boolean) => {
       isDown = isBroken;

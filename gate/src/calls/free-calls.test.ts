@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, type GateWorld, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { ask, type GateHarness, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import { createImpatient, readWithPause } from '../../../test/support/stand-ins/stalls.ts';
 import { memoryCounters } from '../ground/free-counters.ts';
 import type { FreeQuota } from '../ground/routes.ts';
@@ -10,10 +10,10 @@ import type { Settings } from '../settings/settings.ts';
 import { windowAt } from './free-calls.ts';
 
 /** The free calls of a caller, who has no payment yet. */
-let world: GateWorld | undefined;
+let harness: GateHarness | undefined;
 afterEach(async () => {
-  await world?.stop();
-  world = undefined;
+  await harness?.stop();
+  harness = undefined;
 });
 
 const paid = { price: '50000' };
@@ -21,13 +21,16 @@ const TWO: FreeQuota = { calls: 2, per: 'day', by: null };
 const BY_KEY: FreeQuota = { calls: 1, per: 'month', by: 'x-api-key' };
 const ok: RequestListener = (_request, response) => void response.end('ok');
 const start = async (serve: RequestListener, free: FreeQuota, changed: Partial<Settings> = {}) => {
-  world = await startGateWorld(serve, { routes: [{ match: 'GET,POST /report', paid, free }], ...changed });
-  return world;
+  harness = await startGateHarness(serve, {
+    routes: [{ match: 'GET,POST /report', paid, free }],
+    ...changed,
+  });
+  return harness;
 };
 
 /** The status, and what the answer says of free calls. */
 const call = async (path: string, headers: Record<string, string> = {}) => {
-  const { answer } = await ask(`${world!.url}${path}`, { headers });
+  const { answer } = await ask(`${harness!.url}${path}`, { headers });
   return [answer.statusCode!, answer.headers['quittance-free-remaining']];
 };
 

@@ -4,17 +4,17 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { jwtVerify } from 'jose';
 import { paymentOn, type Rail } from '../../../test/support/actors/incoming-buyers.ts';
 import { waitFor, waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, type GateWorld, startGateWorld, textOf } from '../../../test/support/fixtures/gate.ts';
+import { ask, type GateHarness, startGateHarness, textOf } from '../../../test/support/fixtures/gate.ts';
 import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** What costs: admission, delivery, and who pays for a failure of the upstream. */
-let world: GateWorld;
+let harness: GateHarness;
 const start = async (serve: RequestListener, changed: Partial<Settings> = {}) => {
-  world = await startGateWorld(serve, changed);
-  return world;
+  harness = await startGateHarness(serve, changed);
+  return harness;
 };
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 type Said = { error?: string; quote_token?: string; details?: { reason?: string } };
 /** Repeats the request until it is no longer in progress. */
@@ -43,7 +43,8 @@ const limitedQuotes = (limit: number) => {
     return made > limit ? refused : null;
   };
 };
-const outcomes = () => world.lines.filter(({ message }) => message === 'call').map(({ outcome }) => outcome);
+const outcomes = () =>
+  harness.lines.filter(({ message }) => message === 'call').map(({ outcome }) => outcome);
 
 describe('a priced route', () => {
   test('asks for a payment, delivers once for it, and repeats the stored answer', async () => {

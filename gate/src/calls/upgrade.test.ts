@@ -2,18 +2,24 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, type GateWorld, sendRaw, startGateWorld, textOf } from '../../../test/support/fixtures/gate.ts';
+import {
+  ask,
+  type GateHarness,
+  sendRaw,
+  startGateHarness,
+  textOf,
+} from '../../../test/support/fixtures/gate.ts';
 import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
 import { Route, routeSettingsOf } from '../settings/route-settings.ts';
 
-let world: GateWorld;
+let harness: GateHarness;
 const start = async (
-  serve: Parameters<typeof startGateWorld>[0] = (_request, response) => void response.end(),
+  serve: Parameters<typeof startGateHarness>[0] = (_request, response) => void response.end(),
 ) => {
-  world = await startGateWorld(serve);
-  return world;
+  harness = await startGateHarness(serve);
+  return harness;
 };
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 /** A server of WebSockets that returns what it gets. */
 const echo = (server: import('node:http').Server) => {
@@ -111,7 +117,7 @@ describe.each(UPGRADES)('%s that is answered with 200', (_, upgrade) => {
   let runs = 0;
   const begin = async () => {
     runs = 0;
-    world = await startGateWorld(
+    harness = await startGateHarness(
       (_request, response) => {
         runs += 1;
         response.writeHead(200, { 'x-cost': '0.04 USDC' }).end(`answer ${runs}`);
@@ -128,22 +134,22 @@ describe.each(UPGRADES)('%s that is answered with 200', (_, upgrade) => {
       ['X-Payment-Request-Id', id],
       ...Object.entries(payment),
     ]);
-    const said = await sendRaw(world.gate.port, `GET ${path} HTTP/1.1\r\n${head}\r\n`);
+    const said = await sendRaw(harness.gate.port, `GET ${path} HTTP/1.1\r\n${head}\r\n`);
     return `${said.slice(9, 12)} ${/answer \d+/.exec(said)?.[0] ?? ''}`.trim();
   };
   const authorize = (path: string, more: { tab?: true } = {}) =>
-    world.api.authorize({ resource: `${PUBLIC_URL}${path}`, ...more }, 500_000n);
+    harness.api.authorize({ resource: `${PUBLIC_URL}${path}`, ...more }, 500_000n);
 
   test('is the delivery of a payment, and stored for a repeat', async () => {
     await begin();
-    const payment = world.pay('/fixed');
+    const payment = harness.pay('/fixed');
     expect(await get('/fixed', payment)).toBe('200 answer 1');
     expect(await get('/fixed', payment)).toBe('200 answer 1');
     expect(await get('/fixed', payment, 'another-request')).toBe('402');
-    const units = world.api.pay({ resource: `${PUBLIC_URL}/units`, units: 2 });
+    const units = harness.api.pay({ resource: `${PUBLIC_URL}/units`, units: 2 });
     for (const id of ['unit-a', 'unit-b', 'unit-b']) expect(await get('/units', units, id)).toMatch(/^200/);
     expect([await get('/units', units, 'unit-c'), runs]).toEqual(['402', 3]);
-    const { port } = world.gate;
+    const { port } = harness.gate;
     const plain = `GET /fixed HTTP/1.1\r\n${linesOf([
       ['Host', 'a'],
       ['Connection', 'close'],
@@ -159,7 +165,7 @@ describe.each(UPGRADES)('%s that is answered with 200', (_, upgrade) => {
     expect(await get('/render', one.headers)).toBe('200 answer 1');
     for (const id of ['call-1', 'call-2']) expect(await get('/tab', tab.headers, id)).toMatch(/^200/);
     await waitUntil(() => one.held.status === 'captured');
-    await world.gate.stop();
+    await harness.gate.stop();
     expect([one.held.used, tab.held.used]).toEqual([40_000n, 80_000n]);
   });
 
@@ -238,7 +244,7 @@ test('an upload that waits for 100 Continue gets it, also with an upgrade', asyn
 });
 
 test('a proxy that asks about an upgrade gets its decision', async () => {
-  world = await startGateWorld(() => undefined, { upstream: null });
+  harness = await startGateHarness(() => undefined, { upstream: null });
   const question = linesOf([
     ...[['Host', 'a'], ['Connection', 'Upgrade, close'], ...HANDSHAKE],
     ...[
@@ -246,7 +252,7 @@ test('a proxy that asks about an upgrade gets its decision', async () => {
       ['X-Forwarded-Uri', '/ws'],
     ],
   ]);
-  expect(await sendRaw(world.gate.port, `GET /authorize HTTP/1.1\r\n${question}\r\n`)).toMatch(
+  expect(await sendRaw(harness.gate.port, `GET /authorize HTTP/1.1\r\n${question}\r\n`)).toMatch(
     /^HTTP\/1\.1 402 /,
   );
 });

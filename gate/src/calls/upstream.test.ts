@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { sendRaw, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { sendRaw, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** Connections to an upstream that are shared, before servers that keep no rule of HTTP. */
@@ -28,16 +28,16 @@ const start = async (
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const upstream = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const world = await startGateWorld(() => undefined, { ...changed, upstream });
+  const harness = await startGateHarness(() => undefined, { ...changed, upstream });
   stops.push(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
-  }, world.stop);
+  }, harness.stop);
   const ask = async (head: string, body = '') => {
     const lines = `${head}\r\nHost: x\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
-    return (await sendRaw(world.gate.port, `${lines}${body}`)).split('\r\n\r\n')[1]!;
+    return (await sendRaw(harness.gate.port, `${lines}${body}`)).split('\r\n\r\n')[1]!;
   };
-  return { port: world.gate.port, sockets, ask };
+  return { port: harness.gate.port, sockets, ask };
 };
 
 describe('a body that the upstream leaves unread', () => {

@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, type GateWorld, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { ask, type GateHarness, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import { createImpatient, readWithPause } from '../../../test/support/stand-ins/stalls.ts';
 import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
 import { Route, routeSettingsOf } from '../settings/route-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** Metered routes before an unchanged upstream: what is captured, and what costs nothing. */
-let world: GateWorld;
-afterEach(() => world.stop());
+let harness: GateHarness;
+afterEach(() => harness.stop());
 
 const ROUTES = [
   { match: 'GET /render', max: '$0.50', price_header: 'X-Cost' },
@@ -30,27 +30,28 @@ const ROUTES = [
 ];
 const start = async (serve: RequestListener, changed: Partial<Settings> = {}) => {
   const routes = ROUTES.map((route) => routeSettingsOf(Route.parse(route)));
-  world = await startGateWorld(serve, { routes, ...changed });
-  return world;
+  harness = await startGateHarness(serve, { routes, ...changed });
+  return harness;
 };
 const open = (path: string) => {
   const isTab = ROUTES.some(({ match, tab }) => match === `GET ${path}` && tab === 'true');
   const resource = `${PUBLIC_URL}${path}`;
-  return world.api.authorize({ resource, ...(isTab && { tab: true }) }, 500_000n);
+  return harness.api.authorize({ resource, ...(isTab && { tab: true }) }, 500_000n);
 };
 const get = async (path: string, headers: Record<string, string>, id = 'one-request-id') => {
-  const response = await fetch(`${world.url}${path}`, {
+  const response = await fetch(`${harness.url}${path}`, {
     headers: { ...headers, 'x-payment-request-id': id },
   });
   const { status } = response;
   return { status, usage: response.headers.get('quittance-usage'), text: await response.text() };
 };
-const calls = () => world.lines.filter(({ message }) => message === 'call');
-const errors = () => world.lines.filter(({ level }) => level === 'error').map((line) => JSON.stringify(line));
+const calls = () => harness.lines.filter(({ message }) => message === 'call');
+const errors = () =>
+  harness.lines.filter(({ level }) => level === 'error').map((line) => JSON.stringify(line));
 
 /** Reads the beginning of an answer, and returns the connection. */
 const begin = async (path: string, headers: Record<string, string>, until: string) => {
-  const socket = connect(world.gate.port, '127.0.0.1');
+  const socket = connect(harness.gate.port, '127.0.0.1');
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`);
   let said = '';
@@ -64,17 +65,17 @@ const begin = async (path: string, headers: Record<string, string>, until: strin
 describe('the price of an answer', () => {
   test('is in its header, and only that is captured', async () => {
     await start((_request, response) => response.writeHead(200, { 'x-cost': '0.05 USDC' }).end('picture'));
-    const asked = await fetch(`${world.url}/render`);
+    const asked = await fetch(`${harness.url}/render`);
     expect([asked.status, await asked.json()]).toMatchObject([402, { max_amount: '500000' }]);
     const { headers, held } = open('/render');
     const answer = { status: 200, usage: 'charged=50000', text: 'picture' };
     expect(await get('/render', headers)).toEqual(answer);
     await waitUntil(() => held.status === 'captured');
     expect(await get('/render', headers)).toEqual(answer);
-    expect([held.used, world.upstream.seen.length]).toEqual([50_000n, 1]);
+    expect([held.used, harness.upstream.seen.length]).toEqual([50_000n, 1]);
     await waitUntil(() => calls().length === 3);
     expect(calls()[1]).toMatchObject({ outcome: 'paid', amount: '50000' });
-    expect(world.upstream.seen[0]!.headers['quittance-amount']).toBe('500000');
+    expect(harness.upstream.seen[0]!.headers['quittance-amount']).toBe('500000');
   });
 
   test.each([
@@ -148,7 +149,7 @@ describe('a failure of the upstream costs nothing', () => {
     const { headers, held } = open(path);
     await expect(get(path, headers)).rejects.toThrow();
     if (['/chat', '/fixed'].includes(path)) await waitUntil(() => held.status === 'voided');
-    await world.gate.stop();
+    await harness.gate.stop();
     expect(held.used).toBe(0n);
   });
 });
@@ -167,10 +168,10 @@ describe('a gate that ends', () => {
       );
       const { headers, held } = open(path);
       await begin(path, headers, 'most of it');
-      await world.gate.stop();
+      await harness.gate.stop();
       expect(held.used).toBe(0n);
       expect(calls()[0]).toMatchObject({ reason: 'gate_ended', amount: '0' });
-      expect(world.api.calls().filter((each) => each === 'capture')).toEqual([]);
+      expect(harness.api.calls().filter((each) => each === 'capture')).toEqual([]);
     },
   );
 });
@@ -192,7 +193,7 @@ describe('a buyer who leaves', () => {
     socket.destroy();
     await waitUntil(() => held.used > 0n);
     expect(held.used).toBe(used);
-    await waitUntil(() => world.upstream.seen[0]!.socket.destroyed);
+    await waitUntil(() => harness.upstream.seen[0]!.socket.destroyed);
     await waitUntil(() => calls().length === 1);
     expect(calls()[0]).toMatchObject({ reason: 'client_disconnected', amount: String(used) });
   });
@@ -201,9 +202,9 @@ describe('a buyer who leaves', () => {
     await start(() => undefined);
     const { headers, held } = open('/chat');
     const { socket } = await begin('/chat', headers, '');
-    await waitUntil(() => world.upstream.seen.length === 1);
+    await waitUntil(() => harness.upstream.seen.length === 1);
     socket.destroy();
-    await waitUntil(() => held.status === 'voided' && world.upstream.seen[0]!.socket.destroyed);
+    await waitUntil(() => held.status === 'voided' && harness.upstream.seen[0]!.socket.destroyed);
     expect(held.used).toBe(0n);
   });
 });
@@ -217,10 +218,10 @@ test.each([
   const impatient = createImpatient({ 'x-tokens': '320' });
   await start(impatient.serve);
   const { headers, held } = open(path);
-  expect(await readWithPause(world.gate.port, path, headers, impatient.gaveUp)).toBeGreaterThan(0);
+  expect(await readWithPause(harness.gate.port, path, headers, impatient.gaveUp)).toBeGreaterThan(0);
   await waitUntil(() => calls().length === 1);
   expect(calls()[0]).toMatchObject({ reason: 'upstream_broken', amount: String(used) });
-  await world.gate.stop();
+  await harness.gate.stop();
   expect(held.used).toBe(used);
 });
 
@@ -230,8 +231,8 @@ describe('a tab', () => {
     const { headers, held } = open('/tab');
     for (const id of ['first-request', 'second-request', 'third-request', 'third-request'])
       expect((await get('/tab', headers, id)).status).toBe(200);
-    expect([world.upstream.seen.length, held.status]).toEqual([3, 'authorized']);
-    expect(world.upstream.seen[0]!.headers['quittance-amount']).toBe('50000');
+    expect([harness.upstream.seen.length, held.status]).toEqual([3, 'authorized']);
+    expect(harness.upstream.seen[0]!.headers['quittance-amount']).toBe('50000');
     const closed = await get('/tab', { ...headers, 'x-tab-close': '1' });
     expect(closed.status).toBe(202);
     await waitUntil(() => held.status === 'captured');
@@ -245,9 +246,9 @@ describe('a tab', () => {
     await start((_request, response) => response.end('ok'));
     const { headers, held } = open('/search');
     await get('/search', headers, 'first-request');
-    world.gate.reload({ ...world.settings, storedBytes: 5000 });
+    harness.gate.reload({ ...harness.settings, storedBytes: 5000 });
     await get('/search', headers, 'second-request');
-    await world.gate.stop();
+    await harness.gate.stop();
     expect([held.used, held.status]).toEqual([1000n, 'authorized']);
   });
 
@@ -264,7 +265,7 @@ describe('a tab', () => {
     await get('/search', { ...headers, 'x-short': '1' });
     await waitUntil(() => stream.said().includes('event: quittance-stopped'));
     expect(stream.said()).toContain('"reason":"at_risk"');
-    await waitUntil(() => world.upstream.seen[0]!.socket.destroyed);
+    await waitUntil(() => harness.upstream.seen[0]!.socket.destroyed);
     await waitUntil(() => calls().length === 2);
     expect(calls()[1]).toMatchObject({ reason: 'authorization_ended' });
     expect(held.used).toBe(0n);
@@ -277,7 +278,7 @@ test.each([
   ['/search', 500n],
 ])('an upgraded connection of %s costs what its answer says', async (path, used) => {
   await start(() => undefined);
-  world.upstream.server.on('upgrade', (_request, socket) => {
+  harness.upstream.server.on('upgrade', (_request, socket) => {
     socket.end(
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nx-tokens: 320\r\n\r\n',
     );
@@ -305,7 +306,7 @@ test.each([
     const { headers, held } = open('/chat');
     await get('/chat', headers).catch(() => undefined);
     await waitUntil(() => held.status === 'voided' && calls().length === 1);
-    expect((await fetch(`${world.url}/chat`)).status).toBe(402);
+    expect((await fetch(`${harness.url}/chat`)).status).toBe(402);
   },
 );
 
@@ -325,6 +326,6 @@ test('a stream of events with a length is passed as it is', async () => {
   const head = { 'content-type': 'text/event-stream', 'content-length': 9, 'x-tokens': '320' };
   await start((_request, response) => response.writeHead(200, head).end('data: 1\n\n'));
   const { headers } = open('/chat');
-  const { answer, text } = await ask(`${world.url}/chat`, { headers });
+  const { answer, text } = await ask(`${harness.url}/chat`, { headers });
   expect([answer.headers['content-length'], text]).toEqual(['9', 'data: 1\n\n']);
 });

@@ -4,29 +4,29 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { paymentOn, type Rail } from '../../../test/support/actors/incoming-buyers.ts';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { type GateWorld, startGateWorld, textOf } from '../../../test/support/fixtures/gate.ts';
+import { type GateHarness, startGateHarness, textOf } from '../../../test/support/fixtures/gate.ts';
 import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** Whose bodies a gate reads, how many of them it holds, and for how long. */
-let world: GateWorld;
+let harness: GateHarness;
 const sockets: Socket[] = [];
 const start = async (changed: Partial<Settings> = {}) => {
-  world = await startGateWorld(
+  harness = await startGateHarness(
     async (request, response) => void response.end(`got ${(await textOf(request).catch(() => '')).length}`),
     { dialects: ['x402', 'mpp'], offerSecret: 'a secret of thirty-two characters!!', ...changed },
   );
-  return world;
+  return harness;
 };
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await world.stop();
+  await harness.stop();
 });
 
 type Headers_ = Readonly<Record<string, string>>;
 /** Sends the head of a POST, and nothing of its body. */
 const post = (path: string, length: number, headers: Headers_ = {}) => {
-  const socket = connect(world.gate.port, '127.0.0.1');
+  const socket = connect(harness.gate.port, '127.0.0.1');
   sockets.push(socket.on('error', () => undefined));
   let said = '';
   socket.on('data', (chunk) => {
@@ -44,9 +44,9 @@ describe('a body is read for a payment that pays', () => {
   const unpaid: [string, () => Headers_][] = [
     ['no payment', () => ({})],
     ['an id that is none', () => ({ 'x-settlement-id': 'stl_1', 'x-settlement-token': 'a' })],
-    ['a token that nobody has signed', () => ({ ...world.pay(), 'x-settlement-token': 'a.b.c' })],
-    ['a payment for another address', () => world.pay('/other')],
-    ['a payment of less', () => world.api.pay({ resource: `${PUBLIC_URL}/report` }, { amount: '49999' })],
+    ['a token that nobody has signed', () => ({ ...harness.pay(), 'x-settlement-token': 'a.b.c' })],
+    ['a payment for another address', () => harness.pay('/other')],
+    ['a payment of less', () => harness.api.pay({ resource: `${PUBLIC_URL}/report` }, { amount: '49999' })],
     ['an invalid payment of x402', () => ({ 'payment-signature': 'a' })],
     ['an invalid payment of MPP', () => ({ authorization: 'Payment a' })],
     ['a header of x402 that is not served', () => ({ 'x-payment': 'x' })],
@@ -55,7 +55,7 @@ describe('a body is read for a payment that pays', () => {
   test.each(unpaid)('and not with %s', async (_name, headers) => {
     await start();
     expect(await post('/report', 1_000_000, headers()).closed).toMatch(/^HTTP\/1\.1 402 /);
-    expect(world.upstream.seen).toEqual([]);
+    expect(harness.upstream.seen).toEqual([]);
   });
 
   test.each<Rail>(['x402', 'mpp'])('of %s, with a body and with a range', async (rail) => {
@@ -65,13 +65,13 @@ describe('a body is read for a payment that pays', () => {
       [{ range: 'bytes=0-1' }, ''],
     ] as const) {
       const send = (more: object = {}) =>
-        fetch(`${world.url}/report`, { method: 'POST', body, headers: { ...headers, ...more } });
+        fetch(`${harness.url}/report`, { method: 'POST', body, headers: { ...headers, ...more } });
       const asked = await send();
       const payment = paymentOn[rail](asked.headers) as Headers_;
       const paid = await send(payment);
       expect([paid.status, await paid.text()]).toEqual([200, `got ${body.length}`]);
       // The same payment buys no other body.
-      const other = await fetch(`${world.url}/report`, {
+      const other = await fetch(`${harness.url}/report`, {
         method: 'POST',
         body: `${body}!`,
         headers: { ...headers, ...payment },
@@ -83,12 +83,12 @@ describe('a body is read for a payment that pays', () => {
 
 test('together they are held up to a limit, and a call gives its part back', async () => {
   await start({ heldBytes: 1000, hashBytes: 1000 });
-  const waiting = post('/report', 800, expecting(world.pay()));
+  const waiting = post('/report', 800, expecting(harness.pay()));
   await waitUntil(() => waiting.said().includes('100 Continue'));
   waiting.socket.write('a'.repeat(700));
   /** A call that needs more room than is left. */
   const next = async (): Promise<string> => {
-    const { socket, closed } = post('/report', 400, world.pay());
+    const { socket, closed } = post('/report', 400, harness.pay());
     socket.write('b'.repeat(400));
     return closed;
   };
@@ -112,17 +112,17 @@ describe('a body that comes too slowly is ended', () => {
     const { socket, closed } = post('/free', 10);
     socket.write('a');
     expect(await closed).toBe('');
-    await waitUntil(() => world.upstream.seen.length === 1);
-    await waitUntil(() => (world.upstream.seen[0] as IncomingMessage).destroyed);
+    await waitUntil(() => harness.upstream.seen.length === 1);
+    await waitUntil(() => (harness.upstream.seen[0] as IncomingMessage).destroyed);
   });
 
   test('while it is held for a payment, which is not used up', async () => {
     await start({ timeouts });
-    const headers = world.pay();
+    const headers = harness.pay();
     const { socket, closed } = post('/report', 10, headers);
     socket.write('a');
     expect(await closed).toBe('');
-    const again = await fetch(`${world.url}/report`, { method: 'POST', headers, body: 'a' });
+    const again = await fetch(`${harness.url}/report`, { method: 'POST', headers, body: 'a' });
     expect(await again.text()).toBe('got 1');
   });
 });
@@ -131,7 +131,7 @@ test('further connections than the limit are closed', async () => {
   await start({ connections: 1 });
   const { socket, said } = post('/free', 10);
   socket.write('a');
-  await waitUntil(() => world.upstream.seen.length === 1);
+  await waitUntil(() => harness.upstream.seen.length === 1);
   expect(await post('/free', 0).closed).toBe('');
   socket.write('a'.repeat(9));
   await waitUntil(() => said().includes('got 10'));

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type GateWorld, sendRaw, startGateWorld, textOf } from '../../../test/support/fixtures/gate.ts';
+import { type GateHarness, sendRaw, startGateHarness, textOf } from '../../../test/support/fixtures/gate.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** What a request may carry. The upstream says what it got. */
-let world: GateWorld;
+let harness: GateHarness;
 const start = async (changed: Partial<Settings> = {}) => {
-  world = await startGateWorld(
+  harness = await startGateHarness(
     async (request, response) =>
       void response.end(`host ${request.headers.host} body ${await textOf(request)}`),
     changed,
   );
-  return world.gate.port;
+  return harness.gate.port;
 };
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 const HOSTS = { own: 'shop.example.com:8402', served: ['shop.example.com', '*.shops.example'] };
 /** The status, and the reason of a refusal or what the upstream says. */
@@ -48,7 +48,7 @@ describe('the host', () => {
   ])('%s', async (_name, lines, expected) => {
     const port = await start({ hosts: HOSTS });
     expect(await ask(port, ['GET /free HTTP/1.1', ...lines])).toBe(expected);
-    expect(world.upstream.seen).toHaveLength(expected.startsWith('200') ? 1 : 0);
+    expect(harness.upstream.seen).toHaveLength(expected.startsWith('200') ? 1 : 0);
   });
 
   test('of the target counts before the header', async () => {
@@ -59,7 +59,7 @@ describe('the host', () => {
       '200 host shop.example.com body ',
     );
     expect(await ask(port, ['GET /free HTTP/1.0'])).toBe('200 host shop.example.com:8402 body ');
-    const { rawHeaders } = world.upstream.seen[0]!;
+    const { rawHeaders } = harness.upstream.seen[0]!;
     expect(rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')).toHaveLength(1);
   });
 
@@ -74,7 +74,7 @@ describe('doubled headers and bodies', () => {
     const port = await start();
     const twice = [line, line.toLowerCase()];
     expect(await ask(port, ['GET /free HTTP/1.1', 'Host: x', ...twice])).toBe('400 header');
-    expect(world.upstream.seen).toEqual([]);
+    expect(harness.upstream.seen).toEqual([]);
   });
 
   test.each(['GET', 'HEAD', 'OPTIONS', 'TRACE'])('%s has no body', async (method) => {
@@ -83,7 +83,7 @@ describe('doubled headers and bodies', () => {
     const sized = await ask(port, [...head, 'Content-Length: 4'], 'body');
     const chunked = await ask(port, [...head, 'Transfer-Encoding: chunked'], '0\r\n\r\n');
     for (const each of [sized, chunked]) expect(each).toMatch(/^400 /);
-    expect(world.upstream.seen).toEqual([]);
+    expect(harness.upstream.seen).toEqual([]);
     expect(await ask(port, [...head, 'Content-Length: 0'])).toMatch(/^200 /);
   });
 

@@ -1,29 +1,29 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
-import { type GateWorld, startGateWorld, startUpstream } from '../../../test/support/fixtures/gate.ts';
+import { type GateHarness, startGateHarness, startUpstream } from '../../../test/support/fixtures/gate.ts';
 import type { Settings } from '../settings/settings.ts';
 import { checkGate } from './check.ts';
 
-let world: GateWorld;
+let harness: GateHarness;
 /** A gate that is reached at its own address. */
 const start = async () => {
   // Free calls of the one who checks hide no price.
   const free = { calls: 1000, per: 'day', by: null } as const;
-  world = await startGateWorld((_request, response) => response.end('ok'), {
+  harness = await startGateHarness((_request, response) => response.end('ok'), {
     routes: [{ match: 'GET /reports/:city', paid: { price: '50000' }, free }],
   });
-  const paywall = { ...world.settings.paywall, publicUrl: world.url };
-  const settings: Settings = { ...world.settings, paywall };
-  world.gate.reload(settings);
+  const paywall = { ...harness.settings.paywall, publicUrl: harness.url };
+  const settings: Settings = { ...harness.settings, paywall };
+  harness.gate.reload(settings);
   return settings;
 };
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 const faultsOf = async (settings: Settings) =>
   (await checkGate(settings)).map(({ fault }) => fault).filter((fault) => fault !== null);
 
 test('a gate that sells has no fault', async () => {
   expect(await checkGate(await start())).toEqual([
-    { probe: `the payment API at ${world.api.baseUrl} answers`, fault: null },
+    { probe: `the payment API at ${harness.api.baseUrl} answers`, fault: null },
     { probe: 'GET /reports/:city asks for its price', fault: null },
     { probe: 'GET /reports/:city has no cheaper spelling', fault: null },
     { probe: 'GET /reports/:city has no cheaper method', fault: null },
@@ -33,12 +33,12 @@ test('a gate that sells has no fault', async () => {
 test('the quotes of a check are trials, and no buyer gets one of them', async () => {
   const settings = await start();
   await checkGate(settings);
-  const tried = world.api.asked.filter(({ call }) => call === 'POST /v1/quote');
+  const tried = harness.api.asked.filter(({ call }) => call === 'POST /v1/quote');
   expect(tried.length).toBeGreaterThan(0);
   for (const { body } of tried) expect((body as { scope: unknown }).scope).toMatchObject({ trial: true });
-  const asked = await fetch(`${world.url}/reports/check`, { headers: { 'quittance-free': 'no' } });
+  const asked = await fetch(`${harness.url}/reports/check`, { headers: { 'quittance-free': 'no' } });
   const { quote_token } = (await asked.json()) as { quote_token: string };
-  expect(storedClaims(quote_token).scope).toEqual({ resource: `${world.url}/reports/check` });
+  expect(storedClaims(quote_token).scope).toEqual({ resource: `${harness.url}/reports/check` });
 });
 
 test.each<[string, (settings: Settings) => Partial<Settings>, RegExp[]]>([
@@ -74,12 +74,12 @@ test('a spelling that something before the gate serves is named', async () => {
   const before = await start();
   const front = await startUpstream(async (request, response) => {
     if (request.url !== '/reports/check') return response.end('ok');
-    const said = await fetch(`${world.url}${request.url}`, { headers: { 'quittance-free': 'no' } });
+    const said = await fetch(`${harness.url}${request.url}`, { headers: { 'quittance-free': 'no' } });
     return response.writeHead(said.status, [...said.headers].flat()).end(await said.text());
   });
   const publicUrl = `http://127.0.0.1:${front.port}`;
   const settings = { ...before, paywall: { ...before.paywall, publicUrl } };
-  world.gate.reload(settings);
+  harness.gate.reload(settings);
   expect(await faultsOf(settings)).toEqual([
     expect.stringMatching(/^GET \S+\/reports\/check\/ answered 200 without a payment/),
   ]);
@@ -112,7 +112,7 @@ test.each<[string, Partial<Settings>, RegExp]>([
   ],
 ])('%s is named', async (_name, running, expected) => {
   const settings = await start();
-  world.gate.reload({ ...settings, ...running });
+  harness.gate.reload({ ...settings, ...running });
   expect(await faultsOf(settings)).toEqual([expect.stringMatching(expected)]);
 });
 
@@ -123,13 +123,16 @@ test('routes of one path with several prices have no fault', async () => {
     { match: '* /v1/**', paid },
   ];
   const settings = { ...(await start()), routes };
-  world.gate.reload(settings);
+  harness.gate.reload(settings);
   expect(await faultsOf(settings)).toEqual([]);
 });
 
 test('a public address with another path is named', async () => {
   const settings = await start();
-  world.gate.reload({ ...settings, paywall: { ...settings.paywall, publicUrl: 'https://shop.example.com' } });
+  harness.gate.reload({
+    ...settings,
+    paywall: { ...settings.paywall, publicUrl: 'https://shop.example.com' },
+  });
   expect(await faultsOf(settings)).toEqual([
     expect.stringMatching(/has a quote for https:\/\/shop\.example\.com/),
   ]);

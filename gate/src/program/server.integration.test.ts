@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { ask, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import { startProxy } from '../../../test/support/servers/proxy.ts';
 
 /** The end of a gate while another one goes on with the same store. */
@@ -18,14 +18,14 @@ test.each([
 ])('a payment whose call is cut off after %s is served by the next gate', async (_, bytes) => {
   const storeUrl = process.env.REDIS_URL!;
   const timeouts = { connectMs: 1000, answerMs: 10_000, idleMs: 60_000, bodyMs: 30_000, drainMs: 1 };
-  const ending = await startGateWorld(
+  const ending = await startGateHarness(
     (_request, response) => {
       if (bytes > 0) response.write('a'.repeat(bytes));
     },
     { storeUrl, timeouts },
   );
   stops.push(ending.stop);
-  const next = await startGateWorld((_request, response) => response.end('all of it'), {
+  const next = await startGateHarness((_request, response) => response.end('all of it'), {
     storeUrl,
     paywall: ending.settings.paywall,
   });
@@ -57,23 +57,25 @@ test('an upstream that resets a paid WebSocket while the store is slow does not 
   const slow = await startProxy(Number(redis.port));
   stops.push(async () => slow.stop());
   redis.port = String(slow.port);
-  const world = await startGateWorld((_request, response) => response.end('ok'), { storeUrl: redis.href });
-  stops.push(world.stop);
+  const harness = await startGateHarness((_request, response) => response.end('ok'), {
+    storeUrl: redis.href,
+  });
+  stops.push(harness.stop);
   const reset = Promise.withResolvers<void>();
-  world.upstream.server.on('upgrade', (_request, socket) => {
+  harness.upstream.server.on('upgrade', (_request, socket) => {
     slow.freeze(true);
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
     setTimeout(() => {
       (socket as Socket).once('close', () => reset.resolve()).resetAndDestroy();
     }, 50);
   });
-  const socket = new WebSocket(`${world.url.replace('http', 'ws')}/ws`, { headers: world.pay('/ws') });
+  const socket = new WebSocket(`${harness.url.replace('http', 'ws')}/ws`, { headers: harness.pay('/ws') });
   const closed = new Promise((resolve) => socket.on('error', resolve).on('close', resolve));
   await reset.promise;
   // The reset has arrived when a later request has.
-  expect((await ask(`${world.url}/free`)).text).toBe('ok');
+  expect((await ask(`${harness.url}/free`)).text).toBe('ok');
   slow.freeze(false);
   await closed;
-  await waitUntil(() => world.lines.some(({ path, outcome }) => path === '/ws' && outcome === 'paid'));
-  expect((await ask(`${world.url}/free`)).text).toBe('ok');
+  await waitUntil(() => harness.lines.some(({ path, outcome }) => path === '/ws' && outcome === 'paid'));
+  expect((await ask(`${harness.url}/free`)).text).toBe('ok');
 });

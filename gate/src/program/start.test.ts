@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, type GateWorld, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { ask, type GateHarness, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 
-let world: GateWorld;
-afterEach(() => world.stop());
-const start = async (...args: Parameters<typeof startGateWorld>) => {
-  world = await startGateWorld(...args);
-  return world;
+let harness: GateHarness;
+afterEach(() => harness.stop());
+const start = async (...args: Parameters<typeof startGateHarness>) => {
+  harness = await startGateHarness(...args);
+  return harness;
 };
 const textAt = async (url: string) => (await fetch(url)).text();
 

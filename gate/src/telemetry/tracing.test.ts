@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createTraceServer } from '../../../deploy/local/traces/server.ts';
 import type { Trace, TracedSpan } from '../../../deploy/local/traces/store.ts';
 import { waitFor, waitUntil } from '../../../test/support/base/wait.ts';
-import { ask, type GateWorld, startGateWorld } from '../../../test/support/fixtures/gate.ts';
+import { ask, type GateHarness, startGateHarness } from '../../../test/support/fixtures/gate.ts';
 import type { Tracing } from './call-span.ts';
 import { NO_TRACING, startTracing } from './tracing.ts';
 
 /** The spans of calls, at a collector that gets OTLP. */
 const collector = createTraceServer();
 let tracing: Tracing;
-let world: GateWorld;
+let harness: GateHarness;
 const LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 beforeAll(async () => {
@@ -23,16 +23,16 @@ beforeAll(async () => {
   });
   tracing = await startTracing(process.env, LOG);
 });
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 afterAll(async () => {
   await tracing.stop();
   await collector.close();
 });
 
-const start = async (...[serve, changed]: Parameters<typeof startGateWorld>) => {
+const start = async (...[serve, changed]: Parameters<typeof startGateHarness>) => {
   // The end of a gate must not end the export of the next one.
-  world = await startGateWorld(serve, changed, { ...tracing, stop: async () => {} });
-  return world;
+  harness = await startGateHarness(serve, changed, { ...tracing, stop: async () => {} });
+  return harness;
 };
 
 const SPAN = 'b7ad6b7169203331';
@@ -140,6 +140,6 @@ test.each([
   [{ OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a' }],
   [{ OTEL_METRICS_EXPORTER: 'prometheus' }],
 ])('with %j there are no spans', async (env) => {
-  world = await startGateWorld((_request, response) => response.end('ok'));
+  harness = await startGateHarness((_request, response) => response.end('ok'));
   expect(await startTracing(env as Record<string, string>, LOG)).toBe(NO_TRACING);
 });

@@ -3,14 +3,19 @@ import type { ReceiptClaims as Contract } from '../../../shared/contract/settlem
 import { signReceipt } from '../../../shared/lib/tokens/receipt.ts';
 import { withoutPauses } from '../../../test/support/base/skipped-pauses.ts';
 import { forgedReceipts, receiptClaims } from '../../../test/support/stand-ins/receipts.ts';
-import { KEYS, SIGNERS, startWorld, type World } from '../../../test/support/stand-ins/scripted-vendors.ts';
+import {
+  type Harness,
+  KEYS,
+  SIGNERS,
+  startHarness,
+} from '../../../test/support/stand-ins/scripted-vendors.ts';
 import { BadReceiptError, NoAnswerError, type ReceiptClaims, verifyReceipt } from '../main.ts';
 import type { Keys } from './tokens.ts';
 
-let world: World | undefined;
+let harness: Harness | undefined;
 afterEach(async () => {
-  await world?.stop();
-  world = undefined;
+  await harness?.stop();
+  harness = undefined;
 });
 
 const keys = KEYS as Keys;
@@ -28,10 +33,10 @@ describe('a receipt of the API', () => {
   });
 
   test('is verified with the keys of the API, retired ones included', async () => {
-    world = await startWorld();
-    const { baseUrl } = world.api;
+    harness = await startHarness();
+    const { baseUrl } = harness.api;
     expect(await verifyReceipt(receipt, { baseUrl, environment: 'test' })).toEqual(claims);
-    expect(world.api.asked.map(({ call }) => call)).toEqual([
+    expect(harness.api.asked.map(({ call }) => call)).toEqual([
       'GET /.well-known/jwks.json?environment=test&all=true',
     ]);
   });
@@ -90,9 +95,9 @@ test('the error names both environments', async () => {
 });
 
 test('keys that cannot be loaded are no statement about the receipt', async () => {
-  world = await startWorld();
-  world.script.keys = () => 'lost';
-  const { baseUrl } = world.api;
+  harness = await startHarness();
+  harness.script.keys = () => 'lost';
+  const { baseUrl } = harness.api;
   const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, init);
   await withoutPauses(() =>
     expect(verifyReceipt(receipt, { baseUrl, fetch, environment: 'test' })).rejects.toThrow(NoAnswerError),

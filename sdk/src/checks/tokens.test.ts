@@ -7,23 +7,23 @@ import { newId } from '../../../shared/lib/id.ts';
 import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
 import {
   errorOf,
+  type Harness,
   SERVICE,
   SIGNERS,
-  startWorld,
+  startHarness,
   tokenFor,
-  type World,
 } from '../../../test/support/stand-ins/scripted-vendors.ts';
 import { createClient, NoAnswerError } from '../main.ts';
 import { BadTokenError, createTokenVerifier, type QuoteClaims, type SettlementClaims } from './tokens.ts';
 
-let world: World;
-afterEach(() => world?.stop());
+let harness: Harness;
+afterEach(() => harness?.stop());
 
 const start = async () => {
-  world = await startWorld();
-  const { gateway } = createClient({ baseUrl: world.api.baseUrl, maxRetries: 0 });
+  harness = await startHarness();
+  const { gateway } = createClient({ baseUrl: harness.api.baseUrl, maxRetries: 0 });
   const verify = createTokenVerifier('test', async () => (await gateway.jwks({ environment: 'test' })).keys);
-  return { verify, asked: world.api.asked };
+  return { verify, asked: harness.api.asked };
 };
 
 const RESOURCE = 'https://a.example/b';
@@ -113,9 +113,9 @@ test('a newly published key is loaded, and several unknown keys cause one reques
 
 test('a failed load of the keys throws the error of the API, and the next token loads them again', async () => {
   const { verify } = await start();
-  world.script.keys = () => 'lost';
+  harness.script.keys = () => 'lost';
   const error = await errorOf(verify('quote', token) as Promise<never>);
   expect(error).toBeInstanceOf(NoAnswerError);
-  world.script.keys = () => null;
+  harness.script.keys = () => null;
   expect(await verify('quote', token)).toEqual(claims);
 });

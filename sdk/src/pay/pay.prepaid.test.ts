@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import {
   bill,
   errorOf,
+  type Harness,
   type Said,
   settlementOf,
-  startWorld,
+  startHarness,
   tokenFor,
   type Visit,
-  type World,
 } from '../../../test/support/stand-ins/scripted-vendors.ts';
 import { memoryStore, NotDeliveredError, type PaymentStore } from './main.ts';
 
@@ -16,16 +16,16 @@ import { memoryStore, NotDeliveredError, type PaymentStore } from './main.ts';
  * request id.
  */
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 /** A vendor that counts units. A repeated request id consumes no further unit. */
 const counting = (units: number) => {
   const taken = new Map<string, Set<string>>();
-  world.script.read = (settlement) => ({
+  harness.script.read = (settlement) => ({
     status: 'redeemed',
     redeemed_at: new Date().toISOString(),
     units_remaining: units - (taken.get(settlement)?.size ?? 0),
@@ -52,17 +52,17 @@ const atOnce = <T>(n: number, make: (i: number) => Promise<T>) =>
 
 test('a settlement is used until the vendor requests another payment, also after a restart', async () => {
   const { answer, taken } = counting(3);
-  const vendor = await world.vendor(answer);
+  const vendor = await harness.vendor(answer);
   const store = memoryStore();
   for (let i = 0; i < 7; i += 1)
-    expect((await world.payer({ store })(`${vendor.origin}/a?${i}`)).status).toBe(200);
-  expect(world.paid()).toHaveLength(3);
+    expect((await harness.payer({ store })(`${vendor.origin}/a?${i}`)).status).toBe(200);
+  expect(harness.paid()).toHaveLength(3);
   expect(taken()).toBe(7);
   // Only the first call and those that found it used up got a quote.
   expect(vendor.visits).toHaveLength(7 + 3);
   // Another resource needs another payment.
-  await world.payer({ store })(`${vendor.origin}/b`);
-  expect(world.paid()).toHaveLength(4);
+  await harness.payer({ store })(`${vendor.origin}/b`);
+  expect(harness.paid()).toHaveLength(4);
 });
 
 test.each([
@@ -73,11 +73,11 @@ test.each([
   '%i concurrent calls with %i units each make %i payments, and each call is served once',
   async (calls, units, payments) => {
     const { answer, taken } = counting(units);
-    const vendor = await world.vendor(answer);
-    const pay = world.payer({ budget: { total: BigInt(payments) * 1000n } });
+    const vendor = await harness.vendor(answer);
+    const pay = harness.payer({ budget: { total: BigInt(payments) * 1000n } });
     const answers = await atOnce(calls, () => errorOf(pay(`${vendor.origin}/a`)));
     expect(new Set(answers)).toEqual(new Set(['answered 200']));
-    expect(world.paid()).toHaveLength(payments);
+    expect(harness.paid()).toHaveLength(payments);
     expect(taken()).toBe(calls);
   },
 );
@@ -85,25 +85,25 @@ test.each([
 test('after a crash before the delivery the same request consumes no second unit', async () => {
   const { answer, taken } = counting(10);
   let lost = false;
-  const vendor = await world.vendor((visit, origin) => {
+  const vendor = await harness.vendor((visit, origin) => {
     const said = answer(visit, origin);
     return lost ? 'lost' : said;
   });
   const store = memoryStore();
-  await world.payer({ store })(`${vendor.origin}/a?1`);
+  await harness.payer({ store })(`${vendor.origin}/a?1`);
   lost = true;
-  await errorOf(world.payer({ store })(`${vendor.origin}/a?2`));
+  await errorOf(harness.payer({ store })(`${vendor.origin}/a?2`));
   expect(taken()).toBe(2);
   lost = false;
-  await world.payer({ store })(`${vendor.origin}/a?2`);
+  await harness.payer({ store })(`${vendor.origin}/a?2`);
   expect(taken()).toBe(2);
-  expect(world.paid()).toHaveLength(1);
+  expect(harness.paid()).toHaveLength(1);
 });
 
 test('a repeatable request is not stored, unless it fails: then an equal one takes no second unit', async () => {
   const { answer, taken } = counting(10);
   let failure: 'lost' | 503 | null = null;
-  const vendor = await world.vendor((visit, origin) => {
+  const vendor = await harness.vendor((visit, origin) => {
     const said = answer(visit, origin);
     if (said !== 'lost' && said.status === 402) Object.assign(said.body as object, { repeatable: true });
     if (failure === null || said === 'lost' || said.status === 402) return said;
@@ -123,7 +123,7 @@ test('a repeatable request is not stored, unless it fails: then an equal one tak
       return inner.remove(name, id);
     },
   };
-  const call = (path: string) => world.payer({ store })(`${vendor.origin}${path}`);
+  const call = (path: string) => harness.payer({ store })(`${vendor.origin}${path}`);
   const get = async (path: string) => (await call(path)).status;
   expect(await get('/a?0')).toBe(200);
   writes = 0;
@@ -135,7 +135,7 @@ test('a repeatable request is not stored, unless it fails: then an equal one tak
   expect(await get('/a?6')).toBe(503);
   failure = null;
   for (const path of ['/a?5', '/a?6']) expect(await get(path)).toBe(200);
-  expect([taken(), world.paid().length]).toEqual([7, 1]);
+  expect([taken(), harness.paid().length]).toEqual([7, 1]);
   // What was stored is removed with the delivery.
   writes = 0;
   expect(await get('/a?6')).toBe(200);
@@ -144,37 +144,37 @@ test('a repeatable request is not stored, unless it fails: then an equal one tak
 
 test('equal repeatable requests buy again when the units are used up, and leave no record', async () => {
   const { answer, taken } = counting(2);
-  const vendor = await world.vendor((visit, origin) => {
+  const vendor = await harness.vendor((visit, origin) => {
     const said = answer(visit, origin);
     if (said !== 'lost' && said.status === 402) Object.assign(said.body as object, { repeatable: true });
     return said;
   });
   const store = memoryStore();
   for (let nth = 0; nth < 7; nth += 1)
-    expect((await world.payer({ store })(`${vendor.origin}/a`)).status).toBe(200);
-  expect([taken(), world.paid().length]).toEqual([7, 4]);
+    expect((await harness.payer({ store })(`${vendor.origin}/a`)).status).toBe(200);
+  expect([taken(), harness.paid().length]).toEqual([7, 4]);
 });
 
 test('an expired settlement is not presented again, and a new one that is never served is paid once', async () => {
   const { answer } = counting(10);
   let refusing: 'failed' | 'bill' | null = null;
-  const vendor = await world.vendor((visit, origin) => {
+  const vendor = await harness.vendor((visit, origin) => {
     if (settlementOf(visit) === undefined || refusing === null) return answer(visit, origin);
     if (refusing === 'failed') return { status: 402, body: { error: 'payment_failed' } };
     return answer({ ...visit, headers: {} }, origin);
   });
-  const pay = world.payer();
+  const pay = harness.payer();
   await pay(`${vendor.origin}/a`);
   refusing = 'failed';
-  world.script.read = () => ({ status: 'expired' });
+  harness.script.read = () => ({ status: 'expired' });
   expect(await errorOf(pay(`${vendor.origin}/a`))).toBeInstanceOf(NotDeliveredError);
-  expect(world.paid()).toHaveLength(1);
+  expect(harness.paid()).toHaveLength(1);
   await errorOf(pay(`${vendor.origin}/a`, { method: 'HEAD' }));
   expect(settlementOf(vendor.visits.at(-1)!)).toBeUndefined();
   refusing = 'bill';
   for (let i = 0; i < 3; i += 1)
     expect(await errorOf(pay(`${vendor.origin}/a`))).toBeInstanceOf(NotDeliveredError);
-  expect(world.paid()).toHaveLength(2);
+  expect(harness.paid()).toHaveLength(2);
 });
 
 test('the buying call is served first, and a waiting call that is aborted consumes and buys nothing', async () => {
@@ -183,13 +183,13 @@ test('the buying call is served first, and a waiting call that is aborted consum
   const first = new Promise<void>((resolve) => {
     arrived = resolve;
   });
-  const vendor = await world.vendor(async (visit, origin) => {
+  const vendor = await harness.vendor(async (visit, origin) => {
     if (settlementOf(visit) === undefined) return answer(visit, origin);
     arrived();
     return new Promise<Said>(() => undefined);
   });
   const [holder, waiter] = [new AbortController(), new AbortController()];
-  const pay = world.payer();
+  const pay = harness.payer();
   const held = errorOf(pay(`${vendor.origin}/a?1`, { signal: holder.signal }));
   await first;
   const waiting = errorOf(pay(`${vendor.origin}/a?2`, { signal: waiter.signal }));
@@ -197,7 +197,7 @@ test('the buying call is served first, and a waiting call that is aborted consum
   waiter.abort();
   expect(await waiting).toMatchObject({ name: 'AbortError' });
   expect(vendor.visits).toHaveLength(2);
-  expect(world.paid()).toHaveLength(1);
+  expect(harness.paid()).toHaveLength(1);
   holder.abort();
   expect(await held).toMatchObject({ name: 'AbortError' });
 });

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { DELEGATE_KEY } from '../../../test/support/base/keys.ts';
 import {
   charge,
+  type Harness,
   requirement,
-  startWorld,
+  startHarness,
   TRANSACTION,
   tokenFor,
-  type World,
 } from '../../../test/support/stand-ins/scripted-vendors.ts';
 import { payingTools, type ToolCall, type ToolResult } from './tools.ts';
 
@@ -15,12 +15,12 @@ import { payingTools, type ToolCall, type ToolResult } from './tools.ts';
 const SERVER = 'https://tools.example.com/mcp';
 const RESOURCE = 'https://tools.example.com/mcp/tools/report';
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await startWorld();
+  harness = await startHarness();
   // What the API signs for each form is a header in base64.
   const headers = new Map<string, string>();
-  world.script.sign = ({ body }) => {
+  harness.script.sign = ({ body }) => {
     const { payment_attempt_id: id, challenge } = body as { payment_attempt_id: string; challenge?: object };
     const credential = challenge === undefined ? { paid: id } : { challenge, payload: { paid: id } };
     const text = Buffer.from(JSON.stringify(credential)).toString('base64url');
@@ -34,7 +34,7 @@ beforeEach(async () => {
     };
   };
 });
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 type Change = { amount?: string; id?: string };
 /** An answer of a server: a result, or an error that it throws. */
@@ -117,13 +117,15 @@ const serverOf = (form: Form, attack: Attack) => {
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    { baseUrl: world.api.baseUrl, delegateKey: DELEGATE_KEY, maxAmount: 5000n, serverUrl: SERVER },
+    { baseUrl: harness.api.baseUrl, delegateKey: DELEGATE_KEY, maxAmount: 5000n, serverUrl: SERVER },
   );
   return { shown, callTool };
 };
 /** What the API was asked to pay, each once. */
 const attempts = () => {
-  const asked = world.api.asked.filter(({ call }) => ['POST /v1/payments', 'POST /v1/settle'].includes(call));
+  const asked = harness.api.asked.filter(({ call }) =>
+    ['POST /v1/payments', 'POST /v1/settle'].includes(call),
+  );
   return new Set(asked.map(({ body }) => JSON.stringify(body)));
 };
 

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { DELEGATE_KEY } from '../../../test/support/base/keys.ts';
 import {
   charge,
+  type Harness,
   requirement,
-  startWorld,
+  startHarness,
   TRANSACTION,
   tokenFor,
-  type World,
 } from '../../../test/support/stand-ins/scripted-vendors.ts';
 import { NotAllowedError, PaymentOpenError } from './main.ts';
 import { payingTools, type ToolCall, type ToolResult } from './tools.ts';
@@ -15,13 +15,13 @@ const SERVER = 'https://tools.example.com/mcp';
 /** Where a server with our SDK sells the tool. */
 const RESOURCE = 'https://tools.example.com/mcp/tools/report';
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
-const signs = () => world.api.asked.filter(({ call }) => call === 'POST /v1/payments');
+const signs = () => harness.api.asked.filter(({ call }) => call === 'POST /v1/payments');
 /** A server of MCP that answers by a script, with the calls that it got. */
 const toolsOf = (answer: (call: ToolCall) => ToolResult, options: object = {}) => {
   const calls: ToolCall[] = [];
@@ -31,7 +31,7 @@ const toolsOf = (answer: (call: ToolCall) => ToolResult, options: object = {}) =
       return answer(asked);
     },
     {
-      baseUrl: world.api.baseUrl,
+      baseUrl: harness.api.baseUrl,
       delegateKey: DELEGATE_KEY,
       maxAmount: 5000n,
       serverUrl: SERVER,
@@ -60,7 +60,7 @@ const paymentIn = ({ _meta }: ToolCall) => _meta?.['x402/payment'] ?? _meta?.['q
 
 beforeEach(() => {
   // What the API signs is a header in base64.
-  world.script.sign = ({ body }) => ({
+  harness.script.sign = ({ body }) => ({
     status: 200,
     body: {
       ...{ settlement_id: 'stl_1', status: 'pending', tx_hash: null, transaction: 'AA==' },
@@ -74,7 +74,7 @@ test('a free tool is called once, with its arguments and its own _meta', async (
   const asked = { name: 'report', arguments: { city: 'Ulm', day: null }, _meta: { progressToken: 7 } };
   expect(await call(asked)).toEqual({ result: REPORT, receipt: null, isUnpaid: false });
   expect(calls).toEqual([asked]);
-  expect(world.api.asked).toEqual([]);
+  expect(harness.api.asked).toEqual([]);
 });
 
 test.each([
@@ -100,19 +100,19 @@ test('a tool of ours is paid by its quote', async () => {
   const { result, receipt } = await call({ name: 'report' });
   expect(result).toEqual(REPORT);
   expect(receipt).toMatchObject({ rail: 'quittance', amountMicro: '1000' });
-  const { settlement_id } = world.paid()[0]!;
+  const { settlement_id } = harness.paid()[0]!;
   expect(paymentIn(calls[1]!)).toEqual({ settlement_id, settlement_token: 'settlement.token' });
 });
 
 test('a quote for another tool is not paid', async () => {
   const { call } = toolsOf(() => ownUnpaid({ scope: { resource: RESOURCE.replace('report', 'other') } }));
   await expect(call({ name: 'report' })).rejects.toMatchObject({ name: 'ResourceMismatchError' });
-  expect(world.paid()).toEqual([]);
+  expect(harness.paid()).toEqual([]);
 });
 
 test('a tool of MPP, which asks by an error, is paid with its own challenge', async () => {
   const challenge = { id: 'c1', realm: 'tools', method: 'solana', intent: 'charge', request: charge() };
-  world.script.sign = ({ body }) => {
+  harness.script.sign = ({ body }) => {
     const { request, ...parameters } = body!.challenge as { request: string };
     const decoded = JSON.parse(Buffer.from(request, 'base64url').toString());
     expect({ ...parameters, request: decoded }).toEqual(challenge);
@@ -152,7 +152,7 @@ test('a failure of the tool after its payment is returned, and the next call pre
   });
   expect((await call({ name: 'report' })).result).toEqual({ isError: true, content: [] });
   expect((await call({ name: 'report' })).result).toEqual(REPORT);
-  expect(world.paid()).toHaveLength(1);
+  expect(harness.paid()).toHaveLength(1);
 });
 
 test('a price that this client does not pay is returned as it is; an error too', async () => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { RouteSettings } from '../../../gate/src/ground/routes.ts';
 import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
-import { type GateWorld, startGateWorld } from '../fixtures/gate.ts';
+import { type GateHarness, startGateHarness } from '../fixtures/gate.ts';
 import { type AskingProxy, startAskingProxy } from './asking-proxies.ts';
 import { FORMS, type Form, HTTP2 } from './server-forms.ts';
 import { HOST } from './server-paths.ts';
@@ -85,7 +85,7 @@ const quoteIn = (said: string) => {
   return token === undefined ? null : storedClaims(token);
 };
 
-type Column = Pick<GateWorld, 'api' | 'lines'> & { port: number; isForwarding: boolean };
+type Column = Pick<GateHarness, 'api' | 'lines'> & { port: number; isForwarding: boolean };
 
 /**
  * A caller of free pages on the connections that a form has used, with a second request where its
@@ -181,20 +181,20 @@ const MANY_QUOTES = {
 /** All cells of a server that listens on a port, behind a gate of its own. */
 export const runPlace = async ({ proxy }: Place, upstreamPort: number): Promise<Cell[]> => {
   const upstream = proxy === null ? new URL(`http://127.0.0.1:${upstreamPort}`) : null;
-  const world = await startGateWorld((_request, response) => response.end(), {
+  const harness = await startGateHarness((_request, response) => response.end(), {
     upstream,
     routes: SHOP_ROUTES,
     hosts: { own: HOST, served: [HOST] },
   });
-  world.api.quoteHeaders = MANY_QUOTES;
-  const gatePort = world.gate.port;
+  harness.api.quoteHeaders = MANY_QUOTES;
+  const gatePort = harness.gate.port;
   const asking = proxy === null ? null : await startAskingProxy(proxy, { gatePort, upstreamPort });
   const port = asking === null ? gatePort : Number(new URL(asking.url).port);
   try {
-    return await runColumn({ ...world, port, isForwarding: proxy === null });
+    return await runColumn({ ...harness, port, isForwarding: proxy === null });
   } finally {
     await asking?.stop();
-    await world.stop();
+    await harness.stop();
   }
 };
 

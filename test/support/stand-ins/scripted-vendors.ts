@@ -214,10 +214,10 @@ export const delegateWith = (limits: object = {}, spent = '0', held = '0') => {
   };
 };
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
 /** An API and any number of vendors, with the requests that they received. */
-export const startWorld = async () => {
+export const startHarness = async () => {
   const stops: (() => Promise<void>)[] = [];
   const attempts = new Map<string, { quote_token: string; settlement_id: string }>();
   const script: {

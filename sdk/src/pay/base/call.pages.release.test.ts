@@ -7,10 +7,10 @@ import type { Browser, Page } from 'playwright-core';
 import { DELEGATE_KEY } from '../../../../test/support/base/keys.ts';
 import { startBrowser } from '../../../../test/support/browser/browser.ts';
 import {
+  type Harness,
   KEYS,
-  startWorld,
+  startHarness,
   tokenFor,
-  type World,
 } from '../../../../test/support/stand-ins/scripted-vendors.ts';
 
 /** `payingFetch` in a page of Chromium, to an API of another origin, beside plain fetch. */
@@ -21,7 +21,7 @@ const STOCK = 'content-type, payment-signature, x-payment';
 let browser: Browser;
 let page: Page;
 let vendor: string;
-let world: World;
+let harness: Harness;
 const seen: IncomingMessage[] = [];
 const stops: (() => void)[] = [];
 
@@ -36,7 +36,7 @@ const listen = async (answer: (request: IncomingMessage, response: ServerRespons
 };
 
 beforeAll(async () => {
-  world = await startWorld();
+  harness = await startHarness();
   const bundle = await build({
     entryPoints: [path.join(import.meta.dirname, '../main.ts')],
     bundle: true,
@@ -63,7 +63,7 @@ beforeAll(async () => {
       .on('end', () => response.writeHead(200, cors).end(`${method} ${headers['content-type']}`));
   });
   browser = await startBrowser();
-  world.script.keys = () => ({
+  harness.script.keys = () => ({
     status: 200,
     body: { keys: KEYS },
     headers: { 'access-control-allow-origin': '*' },
@@ -75,7 +75,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   for (const stop of stops) stop();
-  await world?.stop();
+  await harness?.stop();
 });
 
 const ROWS = [
@@ -103,7 +103,7 @@ const inPage = (expression: string): Promise<unknown> =>
       async (response) => [response.status, response.type, response.url, await response.text()],
       ({ name, message }) => [name, message],
     );
-    const options = { baseUrl: ${JSON.stringify(world.api.baseUrl)}, delegateKey: '${DELEGATE_KEY}', maxAmount: 5000n };
+    const options = { baseUrl: ${JSON.stringify(harness.api.baseUrl)}, delegateKey: '${DELEGATE_KEY}', maxAmount: 5000n };
     const pay = payingFetch((url, init) => fetch(url, init), { ...options, allow: { origins: [vendor] } });
     return ${expression};
   })()`);
@@ -119,7 +119,7 @@ test('a vendor whose CORS lacks the headers of a payment is not paid, and the er
   const [name, message] = (await inPage(`outcome(pay(vendor + '/paid'))`)) as string[];
   expect(name).toBe('PaymentBlockedError');
   expect(message).toContain("The vendor's CORS must allow PAYMENT_HEADERS");
-  expect(world.paid()).toEqual([]);
+  expect(harness.paid()).toEqual([]);
   expect(seen.some(({ method, headers }) => method === 'GET' && 'x-payment-request-id' in headers)).toBe(
     false,
   );

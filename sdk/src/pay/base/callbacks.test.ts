@@ -4,32 +4,32 @@ import { refusal } from '../../../../test/support/stand-ins/scripted-server.ts';
 import {
   bill,
   errorOf,
+  type Harness,
   honest,
   honestX402,
   presentedIn,
   requirement,
   SIGNERS,
-  startWorld,
+  startHarness,
   TRANSACTION,
   tokenFor,
-  type World,
   x402Bill,
 } from '../../../../test/support/stand-ins/scripted-vendors.ts';
 import { type Declined, type PayOptions, type Receipt, receiptOf } from '../main.ts';
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
 afterEach(async () => {
   jest.restoreAllMocks();
-  await world.stop();
+  await harness.stop();
 });
 
 const watched = (options: Partial<PayOptions> = {}) => {
   const paid: Receipt[] = [];
   const declined: [string, { method: string; url: string }][] = [];
-  const pay = world.payer({
+  const pay = harness.payer({
     onPaid: (receipt) => paid.push(receipt),
     onDeclined: (error: Declined, request) => declined.push([error.name, request]),
     ...options,
@@ -40,7 +40,7 @@ const watched = (options: Partial<PayOptions> = {}) => {
 describe('onPaid', () => {
   test('gets the receipt of the answer, before the delivery and once', async () => {
     const seen: number[] = [];
-    const vendor = await world.vendor((visit, origin) => honest()(visit, origin));
+    const vendor = await harness.vendor((visit, origin) => honest()(visit, origin));
     const { pay, paid } = watched({ onPaid: () => seen.push(vendor.visits.length) });
     const answer = await pay(`${vendor.origin}/a`);
     expect(seen).toEqual([1]);
@@ -56,7 +56,7 @@ describe('onPaid', () => {
 
   test('is called once for a payment that the vendor delivers at the second try', async () => {
     let failed = false;
-    const vendor = await world.vendor((visit, origin) => {
+    const vendor = await harness.vendor((visit, origin) => {
       const said = honest()(visit, origin);
       if (said === 'lost' || said.status === 402 || failed) return said;
       failed = true;
@@ -69,13 +69,13 @@ describe('onPaid', () => {
   });
 
   test('is called for a vendor of x402, also if it does not deliver and the chain shows the payment', async () => {
-    const vendor = await world.vendor(honestX402());
+    const vendor = await harness.vendor(honestX402());
     const { pay, paid } = watched();
     const answer = await pay(vendor.origin);
     expect(paid).toEqual([receiptOf(answer)]);
-    const unfair = await world.vendor(() => x402Bill(requirement()));
+    const unfair = await harness.vendor(() => x402Bill(requirement()));
     const body = { settlement_id: 's', status: 'confirmed', tx_hash: TRANSACTION };
-    world.script.report = () => ({ status: 200, body });
+    harness.script.report = () => ({ status: 200, body });
     for (const _ of [1, 2])
       expect(await errorOf(pay(unfair.origin))).toMatchObject({ name: 'NotDeliveredError' });
     expect(paid.slice(1)).toMatchObject([{ rail: 'x402_out', transaction: TRANSACTION, confirmed: true }]);
@@ -83,7 +83,7 @@ describe('onPaid', () => {
   });
 
   test('is not called for free answers and for units of a prepaid settlement', async () => {
-    const vendor = await world.vendor((visit, origin) =>
+    const vendor = await harness.vendor((visit, origin) =>
       visit.path === '/free'
         ? { status: 200 }
         : honest({ scope: { resource: `${origin}${visit.path}`, units: 2 } })(visit, origin),
@@ -104,13 +104,13 @@ describe('onDeclined', () => {
       'a limit of the API',
       'LimitExceededError',
       () => {
-        world.script.settle = () =>
+        harness.script.settle = () =>
           refusal(403, 'limit_exceeded', { money_moved: 'no', safe_action: 'raise_limit' });
         return {};
       },
     ],
   ])('gets %s, with the request', async (_, name, prepare) => {
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     const { pay, paid, declined } = watched(prepare());
     const url = `${vendor.origin}/a`;
     expect(await errorOf(pay(url, { method: 'POST', paymentKey: 'once' }))).toMatchObject({ name });
@@ -119,19 +119,19 @@ describe('onDeclined', () => {
   });
 
   test('gets a forged quote', async () => {
-    const vendor = await world.vendor((_, origin) => bill(tokenFor(`${origin}/a`, {}, SIGNERS.stranger)));
+    const vendor = await harness.vendor((_, origin) => bill(tokenFor(`${origin}/a`, {}, SIGNERS.stranger)));
     const { pay, declined } = watched();
     expect(await errorOf(pay(`${vendor.origin}/a`))).toMatchObject({ name: 'BadTokenError' });
     expect(declined).toMatchObject([['BadTokenError', {}]]);
   });
 
   test('does not get a payment that waits for an approval, or whose outcome is open', async () => {
-    const vendor = await world.vendor(honest());
+    const vendor = await harness.vendor(honest());
     const { pay, declined } = watched();
     const approval = { money_moved: 'no', safe_action: 'await_approval', approval_id: 'apr_1' };
-    world.script.settle = () => refusal(403, 'approval_required', approval);
+    harness.script.settle = () => refusal(403, 'approval_required', approval);
     expect(await errorOf(pay(`${vendor.origin}/a`))).toMatchObject({ name: 'ApprovalRequiredError' });
-    world.script.settle = () => refusal(409, 'conflict', { money_moved: 'unknown' });
+    harness.script.settle = () => refusal(409, 'conflict', { money_moved: 'unknown' });
     expect(await errorOf(pay(`${vendor.origin}/b`))).toMatchObject({ name: 'ConflictError' });
     expect(declined).toEqual([]);
   });
@@ -139,14 +139,14 @@ describe('onDeclined', () => {
 
 test('errors of callbacks are printed and change no outcome', async () => {
   const print = jest.spyOn(console, 'error').mockImplementation(() => {});
-  const vendor = await world.vendor(honest());
+  const vendor = await harness.vendor(honest());
   const onPaid = () => {
     throw new Error('sync');
   };
   const onDeclined = () => Promise.reject(new Error('async'));
-  const pay = world.payer({ onPaid, onDeclined });
+  const pay = harness.payer({ onPaid, onDeclined });
   expect((await pay(`${vendor.origin}/a`)).status).toBe(200);
-  const declined = errorOf(world.payer({ maxAmount: 1n, onDeclined })(`${vendor.origin}/b`));
+  const declined = errorOf(harness.payer({ maxAmount: 1n, onDeclined })(`${vendor.origin}/b`));
   expect(await declined).toMatchObject({ name: 'PriceAboveCapError' });
   await waitUntil(() => print.mock.calls.length === 2);
 });

@@ -5,17 +5,17 @@ import {
   challengeOf,
   charge,
   errorOf,
+  type Harness,
   mppBill,
   mppDelivery,
   presentedIn,
   requirement,
   type Said,
   settlementOf,
-  startWorld,
+  startHarness,
   TRANSACTION,
   tokenFor,
   type Visit,
-  type World,
   x402Bill,
   x402Delivery,
 } from '../../../../test/support/stand-ins/scripted-vendors.ts';
@@ -23,13 +23,13 @@ import { NotDeliveredError, PaidRedirectError, PaymentOpenError, receiptOf } fro
 
 /** Vendors of MPP and of several protocols that try to be paid too much, twice, or for nothing. */
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
-const signs = () => world.api.asked.filter(({ call }) => call === 'POST /v1/payments');
+const signs = () => harness.api.asked.filter(({ call }) => call === 'POST /v1/payments');
 const shown = ({ visits }: { visits: Visit[] }) =>
   visits.map(presentedIn).filter((each) => each !== undefined);
 const BILL = mppBill(challengeOf(charge()));
@@ -40,8 +40,8 @@ const answering =
     presentedIn(visit) === undefined ? BILL : answer(visit);
 
 test('an honest vendor is paid once, with its own challenge, and the receipt says how', async () => {
-  const vendor = await world.vendor(answering(() => mppDelivery()));
-  const answer = await world.payer()(`${vendor.origin}/report`);
+  const vendor = await harness.vendor(answering(() => mppDelivery()));
+  const answer = await harness.payer()(`${vendor.origin}/report`);
   expect([answer.status, await answer.json()]).toEqual([200, { delivered: true }]);
   expect(receiptOf(answer)).toMatchObject({
     ...{ rail: 'mpp_out', amountMicro: '1000', transaction: TRANSACTION, confirmed: false },
@@ -55,11 +55,11 @@ test('an honest vendor is paid once, with its own challenge, and the receipt say
 
 test('a vendor that answers each payment with a new challenge gets the same bytes, and nothing new', async () => {
   let challenges = 0;
-  const vendor = await world.vendor(() => {
+  const vendor = await harness.vendor(() => {
     challenges += 1;
     return mppBill(challengeOf(charge(), { id: `c${challenges}` }));
   });
-  const pay = world.payer();
+  const pay = harness.payer();
   for (let calls = 0; calls < 4; calls += 1)
     expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(PaymentOpenError);
   expect(new Set(signs().map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
@@ -68,12 +68,12 @@ test('a vendor that answers each payment with a new challenge gets the same byte
 });
 
 test('a vendor that was paid and asks again is named, and is paid nothing more', async () => {
-  world.script.report = () => ({
+  harness.script.report = () => ({
     status: 200,
     body: { settlement_id: 's', status: 'confirmed', tx_hash: TRANSACTION },
   });
-  const vendor = await world.vendor(answering(() => BILL));
-  const pay = world.payer();
+  const vendor = await harness.vendor(answering(() => BILL));
+  const pay = harness.payer();
   for (let calls = 0; calls < 3; calls += 1)
     expect(await errorOf(pay(vendor.origin, { paymentKey: 'once' }))).toBeInstanceOf(NotDeliveredError);
   expect(new Set(shown(vendor)).size).toBe(1);
@@ -85,12 +85,12 @@ test.each<[string, () => Said]>([
   ['402 of x402', () => x402Bill(requirement())],
   ['402 of Quittance', () => bill(tokenFor('http://127.0.0.1'))],
 ])('an answer %s to the payment pays nothing more', async (_name, answer) => {
-  const vendor = await world.vendor(answering(answer));
-  const pay = world.payer();
+  const vendor = await harness.vendor(answering(answer));
+  const pay = harness.payer();
   for (let calls = 0; calls < 3; calls += 1)
     expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(PaymentOpenError);
   expect(new Set(shown(vendor)).size).toBe(1);
-  expect(world.paid()).toEqual([]);
+  expect(harness.paid()).toEqual([]);
 });
 
 const problem = (type: string, status = 402): Said => ({
@@ -110,8 +110,8 @@ test.each<[string, Said, string | null]>([
 ])(
   '%s in the refusal: the error names it if it is defined, and never the vendor’s text',
   async (_name, said, found) => {
-    const vendor = await world.vendor(answering(() => said));
-    const error = await errorOf(world.payer()(vendor.origin));
+    const vendor = await harness.vendor(answering(() => said));
+    const error = await errorOf(harness.payer()(vendor.origin));
     expect(error).toBeInstanceOf(PaymentOpenError);
     expect(error).toMatchObject({ problem: found });
     expect((error as Error).message.includes(`Its reason: ${found}.`)).toBe(found !== null);
@@ -120,19 +120,19 @@ test.each<[string, Said, string | null]>([
 );
 
 test('a refusal whose body never ends does not hide that the payment is open', async () => {
-  const vendor = await world.vendor(
+  const vendor = await harness.vendor(
     answering(() => ({ ...(problem(`${TYPES}x`) as object), status: 402, isEndless: true })),
   );
-  expect(await errorOf(world.payer()(vendor.origin))).toMatchObject({
+  expect(await errorOf(harness.payer()(vendor.origin))).toMatchObject({
     name: 'PaymentOpenError',
     problem: null,
   });
 });
 
 test('only a vendor that has asked by MPP is told what this client pays, and the caller’s word counts more', async () => {
-  const vendor = await world.vendor(answering(() => mppDelivery()));
-  const other = await world.vendor(() => ({ status: 200 }));
-  const pay = world.payer();
+  const vendor = await harness.vendor(answering(() => mppDelivery()));
+  const other = await harness.vendor(() => ({ status: 200 }));
+  const pay = harness.payer();
   for (const url of [vendor.origin, vendor.origin, other.origin]) await pay(url);
   await pay(vendor.origin, { headers: { 'accept-payment': 'solana/*' } });
   const accepted = ({ visits }: { visits: Visit[] }) =>
@@ -149,9 +149,11 @@ test('only a vendor that has asked by MPP is told what this client pays, and the
 });
 
 test('a redirect does not get the payment', async () => {
-  const other = await world.vendor(() => mppDelivery());
-  const vendor = await world.vendor(answering(() => ({ status: 302, headers: { location: other.origin } })));
-  expect(await errorOf(world.payer()(vendor.origin))).toBeInstanceOf(PaidRedirectError);
+  const other = await harness.vendor(() => mppDelivery());
+  const vendor = await harness.vendor(
+    answering(() => ({ status: 302, headers: { location: other.origin } })),
+  );
+  expect(await errorOf(harness.payer()(vendor.origin))).toBeInstanceOf(PaidRedirectError);
   expect(other.visits).toEqual([]);
 });
 
@@ -162,23 +164,23 @@ test.each<[string, string]>([
     challengeOf(charge({ amount: '5001' }, { splits: [{ recipient: charge().recipient, amount: '5000' }] })),
   ],
 ])('a price %s is not paid', async (_name, challenge) => {
-  const vendor = await world.vendor(() => mppBill(challenge));
-  expect(await errorOf(world.payer()(vendor.origin))).toMatchObject({ name: 'PriceAboveCapError' });
+  const vendor = await harness.vendor(() => mppBill(challenge));
+  expect(await errorOf(harness.payer()(vendor.origin))).toMatchObject({ name: 'PriceAboveCapError' });
   expect(signs()).toEqual([]);
 });
 
 test('a challenge for another header, which could mean something else, is not answered', async () => {
-  const vendor = await world.vendor(() => mppBill(challengeOf(charge(), { header: 'x-api-key' })));
-  expect((await world.payer()(vendor.origin)).status).toBe(402);
+  const vendor = await harness.vendor(() => mppBill(challengeOf(charge(), { header: 'x-api-key' })));
+  expect((await harness.payer()(vendor.origin)).status).toBe(402);
   expect(signs()).toEqual([]);
 });
 
 test('a challenge for its own header is answered there, and the caller’s credential stays', async () => {
   const asked = challengeOf(charge(), { header: 'Payment-Authorization' });
-  const vendor = await world.vendor(({ headers }) =>
+  const vendor = await harness.vendor(({ headers }) =>
     headers['payment-authorization'] === undefined ? mppBill(asked) : mppDelivery(),
   );
-  const answer = await world.payer()(vendor.origin, { headers: { authorization: 'Bearer mine' } });
+  const answer = await harness.payer()(vendor.origin, { headers: { authorization: 'Bearer mine' } });
   expect(receiptOf(answer)).toMatchObject({ rail: 'mpp_out' });
   const [, paid] = vendor.visits;
   expect(paid!.headers.authorization).toBe('Bearer mine');
@@ -187,8 +189,8 @@ test('a challenge for its own header is answered there, and the caller’s crede
 });
 
 test('the caller’s own credential is neither replaced nor shown with a payment', async () => {
-  const vendor = await world.vendor(() => BILL);
-  const answer = await world.payer()(vendor.origin, { headers: { authorization: 'Bearer mine' } });
+  const vendor = await harness.vendor(() => BILL);
+  const answer = await harness.payer()(vendor.origin, { headers: { authorization: 'Bearer mine' } });
   expect(answer.status).toBe(402);
   expect(shown(vendor)).toEqual(['Bearer mine']);
   expect(signs()).toEqual([]);
@@ -210,10 +212,10 @@ test.each<[string, Said, object]>([
   ['the cheapest of several', ofSeveral('4000', '3000', '1000', '2000'), { challenge: {} }],
   ['one within the limit', ofSeveral('9000', '1000'), { challenge: {} }],
 ])('of a vendor with several protocols: %s', async (_name, said, expected) => {
-  const vendor = await world.vendor((visit) =>
+  const vendor = await harness.vendor((visit) =>
     presentedIn(visit) === undefined ? said : 'challenge' in expected ? mppDelivery() : x402Delivery(),
   );
-  expect((await world.payer()(vendor.origin)).status).toBe(200);
+  expect((await harness.payer()(vendor.origin)).status).toBe(200);
   expect(signs().map(({ body }) => body)).toEqual([expect.objectContaining(expectedIn(expected))]);
   const [challenge] = signs().map(({ body }) => body!.challenge as { request: string } | undefined);
   const amount = challenge && JSON.parse(Buffer.from(challenge.request, 'base64url').toString()).amount;
@@ -223,23 +225,23 @@ const expectedIn = (expected: object) =>
   Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, expect.objectContaining(value)]));
 
 test('the next offer is paid if the key does not allow the payee of the cheapest, and nothing is paid twice', async () => {
-  world.script.sign = ({ body }) =>
+  harness.script.sign = ({ body }) =>
     'challenge' in body! ? refusal(403, 'forbidden', { money_moved: 'no' }) : null;
-  const vendor = await world.vendor((visit) =>
+  const vendor = await harness.vendor((visit) =>
     presentedIn(visit) === undefined ? ofSeveral('1000', '900') : x402Delivery(),
   );
-  const answer = await world.payer()(vendor.origin);
+  const answer = await harness.payer()(vendor.origin);
   expect(receiptOf(answer)).toMatchObject({ rail: 'x402_out', amountMicro: '1000' });
   expect(signs().map(({ body }) => Object.keys(body!).includes('challenge'))).toEqual([true, false]);
-  expect(world.signed()).toHaveLength(1);
+  expect(harness.signed()).toHaveLength(1);
 });
 
 test.each(['unknown', undefined])(
   'no other offer is paid if the API says money_moved: %s about the first',
   async (money_moved) => {
-    world.script.sign = () => refusal(403, 'forbidden', money_moved === undefined ? {} : { money_moved });
-    const vendor = await world.vendor(() => ofSeveral('1000', '900'));
-    expect(await errorOf(world.payer()(vendor.origin))).toMatchObject({ code: 'forbidden' });
+    harness.script.sign = () => refusal(403, 'forbidden', money_moved === undefined ? {} : { money_moved });
+    const vendor = await harness.vendor(() => ofSeveral('1000', '900'));
+    expect(await errorOf(harness.payer()(vendor.origin))).toMatchObject({ code: 'forbidden' });
     expect(signs()).toHaveLength(1);
   },
 );
@@ -255,19 +257,19 @@ test.each([
   ['1000', 'quittance'],
   ['1001', 'quittance'],
 ] as const)('a challenge of %s next to a quote of 1000: %s', async (amount, rail) => {
-  const vendor = await world.vendor((visit, origin) => {
+  const vendor = await harness.vendor((visit, origin) => {
     if (settlementOf(visit) !== undefined) return { status: 200 };
     return presentedIn(visit) === undefined ? withQuote(origin, amount) : mppDelivery();
   });
-  expect(receiptOf(await world.payer()(`${vendor.origin}/`))).toMatchObject({ rail });
-  expect(signs().length + world.paid().length).toBe(1);
+  expect(receiptOf(await harness.payer()(`${vendor.origin}/`))).toMatchObject({ rail });
+  expect(signs().length + harness.paid().length).toBe(1);
 });
 
 test('the quote is paid if the key pays no outside vendors', async () => {
-  world.script.sign = () => refusal(403, 'forbidden', { money_moved: 'no' });
-  const vendor = await world.vendor((visit, origin) =>
+  harness.script.sign = () => refusal(403, 'forbidden', { money_moved: 'no' });
+  const vendor = await harness.vendor((visit, origin) =>
     settlementOf(visit) === undefined ? withQuote(origin, '900') : { status: 200 },
   );
-  expect(receiptOf(await world.payer()(`${vendor.origin}/`))).toMatchObject({ rail: 'quittance' });
-  expect(world.paid()).toHaveLength(1);
+  expect(receiptOf(await harness.payer()(`${vendor.origin}/`))).toMatchObject({ rail: 'quittance' });
+  expect(harness.paid()).toHaveLength(1);
 });

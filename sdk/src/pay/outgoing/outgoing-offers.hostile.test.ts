@@ -4,15 +4,15 @@ import {
   challengeOf,
   charge,
   errorOf,
+  type Harness,
   mppBill,
   mppDelivery,
   presentedIn,
   requirement,
   type Said,
-  startWorld,
+  startHarness,
   tokenFor,
   type Visit,
-  type World,
   x402Bill,
   x402BillV1,
   x402Delivery,
@@ -20,11 +20,11 @@ import {
 
 /** Hostile vendors of each dialect that has the payment: none gets anything twice. */
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
 const OTHER = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 type Change = { amount?: string; payTo?: string; feePayer?: string };
@@ -107,18 +107,18 @@ const ROWS = Object.keys(DIALECTS).flatMap((dialect) =>
 test.each(ROWS)('%s: a vendor that %s gets one payment', async (dialectName, attackName) => {
   const [dialect, attack] = [DIALECTS[dialectName]!, ATTACKS[attackName]!];
   let paidCalls = 0;
-  const vendor = await world.vendor((visit) => {
+  const vendor = await harness.vendor((visit) => {
     if (presentedIn(visit) === undefined) return dialect.ask();
     paidCalls += 1;
     return attack(dialect, paidCalls);
   });
-  const pay = world.payer();
+  const pay = harness.payer();
   // Without a key, an equal call goes on with what the call before has paid.
   for (const init of [{ paymentKey: 'once' }, { paymentKey: 'once' }, { paymentKey: 'once' }])
     await errorOf(pay(`${vendor.origin}/a`, init));
   for (let calls = 0; calls < 3; calls += 1) await errorOf(pay(`${vendor.origin}/b`));
-  const signs = world.api.asked.filter(({ call }) => call === 'POST /v1/payments');
-  expect(world.signed()).toHaveLength(2);
+  const signs = harness.api.asked.filter(({ call }) => call === 'POST /v1/payments');
+  expect(harness.signed()).toHaveLength(2);
   // Each attempt was asked for with the same words.
   expect(new Set(signs.map(({ body }) => JSON.stringify(body))).size).toBe(2);
   const shown = (path: string) =>
@@ -128,7 +128,7 @@ test.each(ROWS)('%s: a vendor that %s gets one payment', async (dialectName, att
       .filter(Boolean);
   for (const path of ['/a', '/b']) expect(new Set(shown(path)).size).toBe(1);
   expect(shown('/again')).toEqual([]);
-  expect(world.paid()).toEqual([]);
+  expect(harness.paid()).toEqual([]);
 });
 
 test.each(Object.keys(DIALECTS))(
@@ -137,17 +137,17 @@ test.each(Object.keys(DIALECTS))(
     const dialect = DIALECTS[name]!;
     const attacks = Object.values(ATTACKS);
     let paidCalls = 0;
-    const vendor = await world.vendor((visit) => {
+    const vendor = await harness.vendor((visit) => {
       if (presentedIn(visit) === undefined) return dialect.ask();
       paidCalls += 1;
       return attacks[paidCalls % attacks.length]!(dialect, paidCalls);
     });
-    const pay = world.payer();
+    const pay = harness.payer();
     for (let rounds = 0; rounds < 3; rounds += 1)
       await Promise.all(
         Array.from({ length: 16 }, () => errorOf(pay(vendor.origin, { paymentKey: 'once' }))),
       );
-    expect(world.signed()).toHaveLength(1);
+    expect(harness.signed()).toHaveLength(1);
     expect(new Set(vendor.visits.map(presentedIn).filter(Boolean)).size).toBe(1);
   },
 );

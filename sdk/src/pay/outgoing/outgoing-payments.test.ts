@@ -6,6 +6,7 @@ import { refusal } from '../../../../test/support/stand-ins/scripted-server.ts';
 import {
   bill,
   errorOf,
+  type Harness,
   honest,
   honestX402,
   presentedIn,
@@ -13,11 +14,10 @@ import {
   SERVICE,
   SERVICE_WALLET,
   settlementOf,
-  startWorld,
+  startHarness,
   TRANSACTION,
   tokenFor,
   type Visit,
-  type World,
   x402Bill,
   x402BillV1,
   x402Delivery,
@@ -35,15 +35,15 @@ import {
 
 /** Payments to vendors of x402 that do not use Quittance. */
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterEach(() => world.stop());
+afterEach(() => harness.stop());
 
-const asksOf = (path: string) => world.api.asked.filter(({ call }) => call === path);
+const asksOf = (path: string) => harness.api.asked.filter(({ call }) => call === path);
 const signs = () => asksOf('POST /v1/payments');
-const reports = () => world.api.asked.filter(({ call }) => call.endsWith('/report'));
+const reports = () => harness.api.asked.filter(({ call }) => call.endsWith('/report'));
 const shown = ({ visits }: { visits: Visit[] }) =>
   visits.map(presentedIn).filter((each) => each !== undefined);
 const refused = (code: string, more: object) => refusal(403, code, { money_moved: 'no', ...more });
@@ -62,8 +62,8 @@ const watched = () => {
 describe('a 402 of x402', () => {
   test('is paid once, delivered and reported, and no record remains', async () => {
     const { store, held } = watched();
-    const vendor = await world.vendor(honestX402());
-    const answer = await world.payer({ store })(`${vendor.origin}/a?q=secret#x`);
+    const vendor = await harness.vendor(honestX402());
+    const answer = await harness.payer({ store })(`${vendor.origin}/a?q=secret#x`);
     expect(await answer.json()).toEqual({ delivered: true });
     expect(signs()).toHaveLength(1);
     const { payment_attempt_id } = signs()[0]!.body!;
@@ -76,7 +76,7 @@ describe('a 402 of x402', () => {
       ['/a?q=secret', `signed-${payment_attempt_id}`],
     ]);
     expect(receiptOf(answer)).toEqual({
-      settlementId: world.signed()[0],
+      settlementId: harness.signed()[0],
       rail: 'x402_out',
       amountMicro: '1000',
       quoteId: null,
@@ -89,16 +89,16 @@ describe('a 402 of x402', () => {
     });
     await waitUntil(async () => (await held()).length === 0);
     expect(reports()).toHaveLength(1);
-    expect(reports()[0]!.call).toBe(`POST /v1/payments/${world.signed()[0]}/report`);
+    expect(reports()[0]!.call).toBe(`POST /v1/payments/${harness.signed()[0]}/report`);
   });
 
   test('of version 1 is paid with X-PAYMENT', async () => {
     const { amount, ...rest } = requirement({ network: 'solana-devnet' });
     const v1 = { ...rest, maxAmountRequired: amount };
-    const vendor = await world.vendor((visit) =>
+    const vendor = await harness.vendor((visit) =>
       presentedIn(visit) === undefined ? x402BillV1(v1) : { status: 200, body: {} },
     );
-    const answer = await world.payer()(vendor.origin);
+    const answer = await harness.payer()(vendor.origin);
     expect(answer.status).toBe(200);
     expect(signs()[0]!.body).toMatchObject({ x402_version: 1, requirement: v1 });
     expect(vendor.visits[1]!.headers).toHaveProperty('x-payment');
@@ -107,16 +107,16 @@ describe('a 402 of x402', () => {
   });
 
   test('beside a quote is paid by the quote', async () => {
-    const vendor = await world.vendor((visit, origin) => {
+    const vendor = await harness.vendor((visit, origin) => {
       const { body } = bill(tokenFor(`${origin}/a`)) as { body: object };
       return settlementOf(visit) === undefined
         ? { ...x402Bill(requirement()), body }
         : honest()(visit, origin);
     });
-    const answer = await world.payer()(`${vendor.origin}/a`);
+    const answer = await harness.payer()(`${vendor.origin}/a`);
     expect(signs()).toEqual([]);
     expect(receiptOf(answer)).toEqual({
-      settlementId: world.paid()[0]!.settlement_id,
+      settlementId: harness.paid()[0]!.settlement_id,
       rail: 'quittance',
       amountMicro: '1000',
       quoteId: expect.stringMatching(/^q_/),
@@ -131,7 +131,7 @@ describe('a 402 of x402', () => {
 
   test('with several offers: the cheapest one that the API can pay', async () => {
     const payable = requirement({ amount: '900' });
-    const vendor = await world.vendor((visit) =>
+    const vendor = await harness.vendor((visit) =>
       presentedIn(visit) === undefined
         ? x402Bill(
             null,
@@ -144,38 +144,38 @@ describe('a 402 of x402', () => {
           )
         : x402Delivery(),
     );
-    expect((await world.payer()(vendor.origin)).status).toBe(200);
+    expect((await harness.payer()(vendor.origin)).status).toBe(200);
     expect(signs()[0]!.body).toMatchObject({ requirement: payable });
   });
 
   test('is returned unchanged with x402: false, and without a network of the API', async () => {
-    const vendor = await world.vendor(honestX402());
-    const answer = await world.payer({ x402: false })(vendor.origin);
+    const vendor = await harness.vendor(honestX402());
+    const answer = await harness.payer({ x402: false })(vendor.origin);
     expect(answer.status).toBe(402);
     expect(receiptOf(answer)).toBeNull();
-    expect(world.api.asked).toEqual([]);
-    world.script.network = () => ({ status: 200, body: { environments: { live: {} } } });
-    expect((await world.payer()(vendor.origin)).status).toBe(402);
+    expect(harness.api.asked).toEqual([]);
+    harness.script.network = () => ({ status: 200, body: { environments: { live: {} } } });
+    expect((await harness.payer()(vendor.origin)).status).toBe(402);
     expect(signs()).toEqual([]);
   });
 
   test('caps, lists and approve apply to its price', async () => {
-    const vendor = await world.vendor(honestX402({ amount: '5001' }));
-    const dear = world.payer()(vendor.origin);
+    const vendor = await harness.vendor(honestX402({ amount: '5001' }));
+    const dear = harness.payer()(vendor.origin);
     expect(await errorOf(dear)).toMatchObject({
       name: 'PriceAboveCapError',
       quote: { quote_amount: '5001' },
     });
-    const total = world.payer({ maxAmount: 10_000n, budget: { total: 6000n } });
+    const total = harness.payer({ maxAmount: 10_000n, budget: { total: 6000n } });
     expect((await total(vendor.origin)).status).toBe(200);
     expect(await errorOf(total(vendor.origin))).toBeInstanceOf(PriceAboveCapError);
     for (const allow of [{ origins: [] }, { mints: [SERVICE_WALLET] }, { serviceIds: ['a'] }])
-      expect(await errorOf(world.payer({ maxAmount: 10_000n, allow })(vendor.origin))).toBeInstanceOf(
+      expect(await errorOf(harness.payer({ maxAmount: 10_000n, allow })(vendor.origin))).toBeInstanceOf(
         NotAllowedError,
       );
     const asked: unknown[] = [];
     const approve = (price: object) => asked.push(price) > 1;
-    const asking = world.payer({ maxAmount: 10_000n, approve });
+    const asking = harness.payer({ maxAmount: 10_000n, approve });
     expect(await errorOf(asking(vendor.origin))).toBeInstanceOf(NotAllowedError);
     expect(asked[0]).toMatchObject({
       quote_amount: '5001',
@@ -186,13 +186,13 @@ describe('a 402 of x402', () => {
   });
 
   test.each(['x402', 'a quote'])('%s: a call may have a lower maximum and its own approval', async (kind) => {
-    const vendor = await world.vendor(kind === 'x402' ? honestX402() : honest());
-    const pay = world.payer({ approve: () => false });
+    const vendor = await harness.vendor(kind === 'x402' ? honestX402() : honest());
+    const pay = harness.payer({ approve: () => false });
     const own = (maxAmount: bigint) => pay(vendor.origin, { maxAmount, approve: () => true });
     expect(await errorOf(own(999n))).toBeInstanceOf(PriceAboveCapError);
     expect((await own(1000n)).status).toBe(200);
     expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(NotAllowedError);
-    const dear = await world.vendor(
+    const dear = await harness.vendor(
       kind === 'x402' ? honestX402({ amount: '5001' }) : honest({ quote_amount: '5001' }),
     );
     const more = pay(dear.origin, { maxAmount: 10_000n, approve: () => true });
@@ -200,10 +200,10 @@ describe('a 402 of x402', () => {
   });
 
   test('that the delegate may not pay fails with the API’s refusal, and the next call is a new attempt', async () => {
-    world.script.sign = () => refused('forbidden', { safe_action: 'stop' });
+    harness.script.sign = () => refused('forbidden', { safe_action: 'stop' });
     const { store, held } = watched();
-    const vendor = await world.vendor(honestX402());
-    const pay = world.payer({ store, budget: { total: 1000n } });
+    const vendor = await harness.vendor(honestX402());
+    const pay = harness.payer({ store, budget: { total: 1000n } });
     for (let i = 0; i < 2; i += 1) expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(ForbiddenError);
     expect(new Set(signs().map(({ body }) => body!.payment_attempt_id)).size).toBe(2);
     expect(await held()).toEqual([]);
@@ -214,43 +214,43 @@ describe('the same payment is presented again', () => {
   test.each(['no answer', 'a 500'])('after %s, in another process', async (what) => {
     const { store, held } = watched();
     let visit = 0;
-    const vendor = await world.vendor((seen) => {
+    const vendor = await harness.vendor((seen) => {
       if (presentedIn(seen) === undefined) return x402Bill(requirement());
       visit += 1;
       if (visit > 1) return x402Delivery();
       return what === 'no answer' ? 'lost' : { status: 500 };
     });
-    const first = world.payer({ store })(vendor.origin, { paymentKey: 'k' });
+    const first = harness.payer({ store })(vendor.origin, { paymentKey: 'k' });
     if (what === 'no answer') expect(await errorOf(first)).toMatchObject({ name: 'TypeError' });
     else expect((await first).status).toBe(500);
     expect(await held()).toHaveLength(1);
-    expect((await world.payer({ store })(vendor.origin, { paymentKey: 'k' })).status).toBe(200);
+    expect((await harness.payer({ store })(vendor.origin, { paymentKey: 'k' })).status).toBe(200);
     expect(new Set(shown(vendor)).size).toBe(1);
     expect(shown(vendor)).toHaveLength(2);
-    expect(world.signed()).toHaveLength(1);
+    expect(harness.signed()).toHaveLength(1);
   });
 
   test('after the API did not answer, with the same attempt', async () => {
-    world.script.sign = () => 'lost';
-    const vendor = await world.vendor(honestX402());
-    const pay = world.payer();
+    harness.script.sign = () => 'lost';
+    const vendor = await harness.vendor(honestX402());
+    const pay = harness.payer();
     expect(await withoutPauses(() => errorOf(pay(vendor.origin)))).toBeInstanceOf(NoAnswerError);
-    world.script.sign = () => null;
+    harness.script.sign = () => null;
     expect((await pay(vendor.origin)).status).toBe(200);
     expect(new Set(signs().map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
   });
 
   test('a payment that has failed for good is replaced by a new one', async () => {
     let paying = 0;
-    const vendor = await world.vendor((visit) => {
+    const vendor = await harness.vendor((visit) => {
       if (presentedIn(visit) === undefined) return x402Bill(requirement());
       paying += 1;
       return paying === 1 ? { status: 503 } : x402Delivery();
     });
-    const pay = world.payer({ budget: { total: 1000n } });
+    const pay = harness.payer({ budget: { total: 1000n } });
     await pay(vendor.origin);
     const [first] = signs();
-    world.script.sign = ({ body }) =>
+    harness.script.sign = ({ body }) =>
       body!.payment_attempt_id === first!.body!.payment_attempt_id
         ? refusal(402, 'payment_failed', { money_moved: 'no', safe_action: 'new_quote' })
         : null;
@@ -267,46 +267,46 @@ describe('a 402 after the payment was presented', () => {
       status: 200,
       body: { settlement_id: 's', status, tx_hash },
     });
-  const greedy = () => world.vendor(() => x402Bill(requirement()));
+  const greedy = () => harness.vendor(() => x402Bill(requirement()));
 
   test('paid on chain: NotDeliveredError with the transaction, and nothing more is signed', async () => {
-    world.script.report = outcome('confirmed', TRANSACTION);
+    harness.script.report = outcome('confirmed', TRANSACTION);
     const vendor = await greedy();
-    const pay = world.payer();
+    const pay = harness.payer();
     for (let i = 0; i < 3; i += 1) {
       const error = await errorOf(pay(vendor.origin));
       expect(error).toBeInstanceOf(NotDeliveredError);
-      expect(error).toMatchObject({ settlementId: world.signed()[0], txHash: TRANSACTION });
+      expect(error).toMatchObject({ settlementId: harness.signed()[0], txHash: TRANSACTION });
     }
-    expect(world.signed()).toHaveLength(1);
+    expect(harness.signed()).toHaveLength(1);
   });
 
   test('still open: PaymentOpenError names the settlement, and the next call presents the same bytes', async () => {
     const vendor = await greedy();
-    const pay = world.payer();
+    const pay = harness.payer();
     for (let i = 0; i < 3; i += 1) {
       const error = await errorOf(pay(vendor.origin, { paymentKey: 'k' }));
       expect(error).toBeInstanceOf(PaymentOpenError);
-      expect(error).toMatchObject({ settlementId: world.signed()[0], quote: { quote_amount: '1000' } });
+      expect(error).toMatchObject({ settlementId: harness.signed()[0], quote: { quote_amount: '1000' } });
       expect((error as Error).message).toMatch(/0\.001 USDC stay reserved/);
     }
     expect(shown(vendor)).toHaveLength(3);
     expect(new Set(shown(vendor)).size).toBe(1);
     // Without an answer of the API the outcome is open, too.
-    world.script.report = () => refusal(404, 'not_found');
+    harness.script.report = () => refusal(404, 'not_found');
     expect(await errorOf(pay(vendor.origin, { paymentKey: 'k' }))).toBeInstanceOf(PaymentOpenError);
-    expect(world.signed()).toHaveLength(1);
+    expect(harness.signed()).toHaveLength(1);
   });
 
   test('failed for good: a resumed payment is replaced once, and then the 402 is returned', async () => {
     const vendor = await greedy();
-    const pay = world.payer();
+    const pay = harness.payer();
     await errorOf(pay(vendor.origin));
-    world.script.report = outcome('failed');
+    harness.script.report = outcome('failed');
     expect((await pay(vendor.origin)).status).toBe(402);
-    expect(world.signed()).toHaveLength(2);
+    expect(harness.signed()).toHaveLength(2);
     expect((await pay(vendor.origin)).status).toBe(402);
-    expect(world.signed()).toHaveLength(3);
+    expect(harness.signed()).toHaveLength(3);
   });
 });
 
@@ -316,17 +316,17 @@ describe('approval by the owner', () => {
   test.each(['x402', 'a quote'])('%s: the repeat goes on with the same attempt', async (kind) => {
     const isIncoming = kind === 'x402';
     const answer = () => refused('approval_required', waiting);
-    if (isIncoming) world.script.sign = answer;
-    else world.script.settle = answer;
-    const vendor = await world.vendor(isIncoming ? honestX402() : honest());
-    const pay = world.payer({ budget: { total: 1000n } });
+    if (isIncoming) harness.script.sign = answer;
+    else harness.script.settle = answer;
+    const vendor = await harness.vendor(isIncoming ? honestX402() : honest());
+    const pay = harness.payer({ budget: { total: 1000n } });
     for (let i = 0; i < 2; i += 1) {
       const error = await errorOf(pay(vendor.origin, { paymentKey: 'k' }));
       expect(error).toBeInstanceOf(ApprovalRequiredError);
       expect(error).toMatchObject({ approvalId: 'apr_1', safeAction: 'await_approval', moneyMoved: 'no' });
     }
-    world.script.sign = () => null;
-    world.script.settle = () => null;
+    harness.script.sign = () => null;
+    harness.script.settle = () => null;
     expect((await pay(vendor.origin, { paymentKey: 'k' })).status).toBe(200);
     const paths = isIncoming ? signs() : asksOf('POST /v1/settle');
     expect(paths).toHaveLength(3);
@@ -334,22 +334,22 @@ describe('approval by the owner', () => {
   });
 
   test('while a payment waits, it holds nothing of the budget', async () => {
-    world.script.sign = () => refused('approval_required', waiting);
-    const vendor = await world.vendor(honestX402());
-    const pay = world.payer({ budget: { total: 1000n } });
+    harness.script.sign = () => refused('approval_required', waiting);
+    const vendor = await harness.vendor(honestX402());
+    const pay = harness.payer({ budget: { total: 1000n } });
     expect(await errorOf(pay(`${vendor.origin}/a`, { paymentKey: 'a' }))).toBeInstanceOf(
       ApprovalRequiredError,
     );
-    world.script.sign = () => null;
+    harness.script.sign = () => null;
     expect((await pay(`${vendor.origin}/b`)).status).toBe(200);
   });
 
   test.each(['x402', 'a quote'])('%s: what was denied stays denied for its key', async (kind) => {
     const denied = () => refused('approval_denied', { safe_action: 'stop', approval_id: 'apr_1' });
-    world.script.sign = denied;
-    world.script.settle = denied;
-    const vendor = await world.vendor(kind === 'x402' ? honestX402() : honest());
-    const pay = world.payer();
+    harness.script.sign = denied;
+    harness.script.settle = denied;
+    const vendor = await harness.vendor(kind === 'x402' ? honestX402() : honest());
+    const pay = harness.payer();
     for (let i = 0; i < 2; i += 1)
       expect(await errorOf(pay(vendor.origin, { paymentKey: 'k' }))).toBeInstanceOf(ApprovalDeniedError);
     const paths = [...signs(), ...asksOf('POST /v1/settle')];
@@ -357,12 +357,12 @@ describe('approval by the owner', () => {
   });
 
   test('an expired approval of a quote is requested again with a new quote', async () => {
-    world.script.settle = () => refused('approval_required', waiting);
-    const vendor = await world.vendor(honest());
-    const pay = world.payer();
+    harness.script.settle = () => refused('approval_required', waiting);
+    const vendor = await harness.vendor(honest());
+    const pay = harness.payer();
     await errorOf(pay(vendor.origin, { paymentKey: 'k' }));
     const [first] = asksOf('POST /v1/settle');
-    world.script.settle = ({ body }) =>
+    harness.script.settle = ({ body }) =>
       body!.payment_attempt_id === first!.body!.payment_attempt_id
         ? refusal(410, 'approval_expired', { money_moved: 'no', safe_action: 'new_quote' })
         : null;
@@ -372,28 +372,28 @@ describe('approval by the owner', () => {
 
 test('a report that fails does not fail the delivery, and is repeated by the next process', async () => {
   const { store, held } = watched();
-  world.script.report = () => 'lost';
-  const vendor = await world.vendor(honestX402());
-  expect((await world.payer({ store })(vendor.origin)).status).toBe(200);
+  harness.script.report = () => 'lost';
+  const vendor = await harness.vendor(honestX402());
+  expect((await harness.payer({ store })(vendor.origin)).status).toBe(200);
   expect(await held()).toHaveLength(1);
-  world.script.report = () => null;
-  expect((await world.payer({ store })(vendor.origin)).status).toBe(200);
+  harness.script.report = () => null;
+  expect((await harness.payer({ store })(vendor.origin)).status).toBe(200);
   await waitUntil(async () => (await held()).length === 0);
-  expect(world.signed()).toHaveLength(2);
+  expect(harness.signed()).toHaveLength(2);
 }, 20_000);
 
 test.each([400, 404, 413])(
   'a %i without a statement of the vendor is neither a delivery nor a payment',
   async (status) => {
-    const vendor = await world.vendor((visit) =>
+    const vendor = await harness.vendor((visit) =>
       presentedIn(visit) === undefined ? x402Bill(requirement()) : { status },
     );
     const paid: unknown[] = [];
-    const pay = world.payer({ onPaid: (receipt) => paid.push(receipt) });
+    const pay = harness.payer({ onPaid: (receipt) => paid.push(receipt) });
     expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(PaymentOpenError);
     expect(paid).toEqual([]);
     // The next equal request presents the same payment.
     await errorOf(pay(vendor.origin));
-    expect(world.signed()).toHaveLength(1);
+    expect(harness.signed()).toHaveLength(1);
   },
 );

@@ -7,7 +7,7 @@ import { listen } from '../../../mcp/src/http.ts';
 import { createServers } from '../../../mcp/src/server.ts';
 import type { Settings } from '../../../mcp/src/settings.ts';
 import { DELEGATE_KEY } from '../base/keys.ts';
-import { startWorld } from '../stand-ins/scripted-vendors.ts';
+import { startHarness } from '../stand-ins/scripted-vendors.ts';
 
 /** The MCP server over HTTP with scripted vendors. The MCP SDK’s unmodified client calls it. */
 
@@ -26,18 +26,18 @@ export type Person = (message: string) => {
 };
 
 /** Vendors, the API, and servers that pay them with one folder of files. */
-export const startMcpWorld = async () => {
-  const world = await startWorld();
+export const startMcpHarness = async () => {
+  const harness = await startHarness();
   const folder = mkdtempSync(path.join(tmpdir(), 'quittance-mcp-'));
   const stops: (() => Promise<void>)[] = [
     async () => rmSync(folder, { recursive: true, force: true }),
-    () => world.stop().then(() => undefined),
+    () => harness.stop().then(() => undefined),
   ];
 
   /** A client of a server with these settings, of one protocol era. By default no one is asked. */
   const connect = async (era: Era, settings: Partial<Settings> = {}, person?: Person) => {
     const own = {
-      ...{ baseUrl: world.api.baseUrl, key: DELEGATE_KEY, folder },
+      ...{ baseUrl: harness.api.baseUrl, key: DELEGATE_KEY, folder },
       ...{ maxAmountMicro: 10_000n, maxPerDayMicro: 100_000n, askAboveMicro: 10_000n },
       maxWindowSeconds: 86_400,
       // The vendors are on loopback.
@@ -73,11 +73,11 @@ export const startMcpWorld = async () => {
     return { client, call, refused, errors };
   };
   return {
-    world,
+    harness,
     connect,
     stop: async () => {
       for (const stop of stops.reverse()) await stop();
     },
   };
 };
-export type McpWorld = Awaited<ReturnType<typeof startMcpWorld>>;
+export type McpHarness = Awaited<ReturnType<typeof startMcpHarness>>;

@@ -16,10 +16,10 @@ export const refusal = ({
 
 type Event = { type: string; data: { settlement_id: string; role: string } };
 type Named = Pick<Tab, 'settlement_id'>;
-export type TabWorld = Awaited<ReturnType<typeof createTabWorld>>;
+export type TabHarness = Awaited<ReturnType<typeof createTabHarness>>;
 
 /** A vendor with a webhook receiver, and a buyer, at a running stack. */
-export const createTabWorld = async (stack: Pick<Stack, 'gateway_url' | 'mail_url'>) => {
+export const createTabHarness = async (stack: Pick<Stack, 'gateway_url' | 'mail_url'>) => {
   const api = createApi(stack.gateway_url);
   const [vendor, buyer, receiver] = await Promise.all([
     createVendor(api, stack),
