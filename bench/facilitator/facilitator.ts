@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
-import { connectTo } from '../../deploy/local/seed/chain-connection.ts';
+import { connectTo } from '../../deploy/local/processes/chain-connection.ts';
 import { startChild } from '../harness/child.ts';
 import type { Run } from '../harness/run.ts';
 import type { BenchStack } from '../harness/stack.ts';

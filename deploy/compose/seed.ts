@@ -1,8 +1,8 @@
 // A job of compose.yaml: creates the fee account and the treasury's USDC on the local chain, and
 // sends SOL. A second run changes nothing.
 
-import { seedChain } from '../local/seed/seed-chain.ts';
 import type { EnvironmentKeys } from '../local/stack/keys.ts';
+import { seedChain } from '../local/stack/seed-chain.ts';
 
 const { RPC_URL, ENVIRONMENT_KEYS } = process.env;
 if (!RPC_URL || !ENVIRONMENT_KEYS) {

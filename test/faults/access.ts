@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { fetchWithin } from '../../deploy/local/seed/chain-connection.ts';
+import { fetchWithin } from '../../deploy/local/processes/chain-connection.ts';
 import type { Stack, StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 import { chainOf } from '../support/servers/chain.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '@solana/spl-token';
 import { type Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { connectTo } from '../seed/chain-connection.ts';
+import { connectTo } from '../processes/chain-connection.ts';
 import type { Purchase, Purchases } from './purchases.ts';
 
 const decimals = 6;

@@ -5,10 +5,10 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { displayUsdc } from '../../../shared/lib/money/usdc.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
+import { connectTo } from '../processes/chain-connection.ts';
 import type { Stack, StackEnvironment } from '../stack/stack-file.ts';
 import { createDelegate, createVendor, type Paid, quoteOf, settleWith } from './actors.ts';
 import { type Api, createApi, must, patientApi } from './api.ts';
-import { connectTo } from './chain-connection.ts';
 import { signIn } from './sign-in.ts';
 import { allowSpending, fund, linkWallet } from './wallet.ts';
 

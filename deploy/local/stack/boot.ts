@@ -244,7 +244,7 @@ async function startChain({
 }: Parameters<typeof chainSpec>[0] & { supervisor: Supervisor }): Promise<string> {
   await supervisor.start([chainSpec(chain)]);
   // Loading the Solana libraries takes half a second, during which the servers start.
-  const { seedChain } = await import('../seed/seed-chain.ts');
+  const { seedChain } = await import('./seed-chain.ts');
   return (await seedChain(`http://${host}:${chain.port}`, chain.environment.keys)).genesisHash;
 }
 

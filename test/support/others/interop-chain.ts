@@ -3,7 +3,7 @@ import {
   createMintToInstruction,
 } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, Transaction } from '@solana/web3.js';
-import { connectTo } from '../../../deploy/local/seed/chain-connection.ts';
+import { connectTo } from '../../../deploy/local/processes/chain-connection.ts';
 import { waitFor } from '../base/wait.ts';
 import { chainOf } from '../servers/chain.ts';
 

@@ -103,7 +103,7 @@ export const findImportCycles = (files: readonly string[]): string[] => {
 
 /** What has rooms in layers. A file beside the folders is a room of its own. */
 const ROOMS =
-  /^(?:services\/[^/]+|bench|tools|sdk\/src\/(?:paywall|pay)|sdk\/src|gate\/src|console\/src|cli\/src|mcp\/src|test\/support)\/[^/]+/;
+  /^(?:services\/[^/]+|bench|tools|sdk\/src\/(?:paywall|pay)|sdk\/src|gate\/src|console\/src|cli\/src|mcp\/src|test\/support|deploy\/local)\/[^/]+/;
 const roomOf = (file: string): string | undefined => ROOMS.exec(file)?.[0];
 
 /**

@@ -1,6 +1,6 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey, type TokenBalance } from '@solana/web3.js';
-import { connectTo } from '../../../deploy/local/seed/chain-connection.ts';
+import { connectTo } from '../../../deploy/local/processes/chain-connection.ts';
 import type { StackEnvironment } from '../../../deploy/local/stack/stack-file.ts';
 
 /** The chain as an outsider sees it: a plain web3.js client without code of the services. */

@@ -13,8 +13,8 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { EnvironmentKeys, SolanaKeypair } from '../stack/keys.ts';
-import { connectTo } from './chain-connection.ts';
+import { connectTo } from '../processes/chain-connection.ts';
+import type { EnvironmentKeys, SolanaKeypair } from './keys.ts';
 
 const usdcDecimals = 6;
 const treasuryUsdc = 10_000_000n * 10n ** BigInt(usdcDecimals);
