@@ -242,15 +242,10 @@ test.each(RUN)(
     const shell = shellOf('flask');
     await shell.run(`python3 -m flask --app flask_app run --port ${app} &`);
     await shell.run(
-      `PUBLIC_URL=http://127.0.0.1:${gate} quittance-gate --upstream http://127.0.0.1:${app} --price 'GET /report=$0.05' --listen 127.0.0.1:${gate} --operations 127.0.0.1:${operations} &`,
+      `PUBLIC_URL=http://127.0.0.1:${gate} npx --no-install quittance-gate --upstream http://127.0.0.1:${app} --price 'GET /report=$0.05' --listen 127.0.0.1:${gate} --operations 127.0.0.1:${operations} &`,
     );
-    await waitFor(
-      () =>
-        fetch(`http://127.0.0.1:${operations}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      (isReady) => isReady,
+    await waitFor(shell.output, (text) =>
+      /Running on[\s\S]*the gate serves|the gate serves[\s\S]*Running on/.test(text),
     );
     await shell.run(`python3 pay.py ${url}`);
     await waitFor(shell.output, (text) => text.includes("200 {'paid': '50000', 'report': 'All is well.'}"));
