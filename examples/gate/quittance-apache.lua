@@ -8,7 +8,8 @@ http.TIMEOUT = 60 -- a payment of x402 may take 50 seconds
 -- What the API must not get from the client: the payment, what only the gate says, what proxies say of the caller, and
 -- what frameworks take for another path or method.
 local REMOVED = {
-  "^quittance%-", "^x%-settlement%-", "^x%-payment$", "^x%-payment%-", "^x%-quote%-refused$", "^x%-tab%-close$",
+  "^quittance%-", "^x%-settlement%-", "^x%-payment$", "^x%-payment%-", "^x%-quote%-refused$",
+  "^x%-tab%-close$", "^x%-tab%-usage$",
   "^payment%-signature$", "^payment%-authorization$", "^x%-forwarded%-", "^forwarded$", "^x%-real%-ip$",
   "^x%-original%-", "^x%-rewrite%-", "^x%-http%-method", "^x%-method%-override$", "^x%-envoy%-original%-path$",
   "^x%-matched%-path$",

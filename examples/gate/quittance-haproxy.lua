@@ -6,13 +6,15 @@ local GATE = "http://127.0.0.1:8402/authorize"
 local ASKED_WITH = {
   "host", "range", "accept", "accept-payment", "authorization", "origin", "access-control-request-method",
   "sec-fetch-mode", "sec-fetch-dest", "x-payment-request-id", "x-settlement-id", "x-settlement-token", "x-quote-refused",
-  "x-tab-close", "x-payment", "payment-signature", "payment-authorization", "quittance-free", "traceparent", "tracestate",
+  "x-tab-close", "x-tab-usage", "x-payment", "payment-signature", "payment-authorization", "quittance-free",
+  "traceparent", "tracestate",
 }
 
 -- What the API must not get from the client: the payment, what only the gate says, what proxies say of the caller, and
 -- what frameworks take for another path or method.
 local REMOVED = {
-  "^quittance%-", "^x%-settlement%-", "^x%-payment$", "^x%-payment%-", "^x%-quote%-refused$", "^x%-tab%-close$",
+  "^quittance%-", "^x%-settlement%-", "^x%-payment$", "^x%-payment%-", "^x%-quote%-refused$",
+  "^x%-tab%-close$", "^x%-tab%-usage$",
   "^payment%-signature$", "^payment%-authorization$", "^x%-forwarded%-", "^forwarded$", "^x%-real%-ip$",
   "^x%-original%-", "^x%-rewrite%-", "^x%-http%-method", "^x%-method%-override$", "^x%-envoy%-original%-path$",
   "^x%-matched%-path$",

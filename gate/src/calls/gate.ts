@@ -153,7 +153,10 @@ export const answered = (said: Response, reason: string | null): Partial<CallRec
       ? 'quoted'
       : said.status === 202
         ? 'closed'
-        : 'refused',
+        : // What a call of a tab has cost, for its buyer.
+          said.status === 200
+          ? 'free'
+          : 'refused',
   reason,
 });
 

@@ -2,7 +2,13 @@ import { type Amount, microOf } from '../../amounts.ts';
 import { decidingHeaders, identityOf } from '../../checks/request-identity.ts';
 import type { Fetch } from '../../transport.ts';
 import { type CallBody, NO_BODY, readBody } from './body.ts';
-import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER } from './dialects.ts';
+import {
+  PAYMENT_HEADERS,
+  paymentHeaders,
+  REFUSED_HEADER,
+  REQUEST_ID_HEADER,
+  USAGE_OF_HEADER,
+} from './dialects.ts';
 import type { Approve } from './price.ts';
 import type { PaymentRecord } from './store.ts';
 
@@ -163,6 +169,18 @@ export const sendCall = (
   const shown = { ...named, ...paymentHeaders(settlement) };
   return presentCall(fetch, call, { ...record, id: adopted?.requestId ?? id }, shown);
 };
+
+/** Asks the vendor what a call has cost that has paid by a tab. The call itself is not repeated. */
+export const askUsage = (fetch: Fetch, call: Call, record: PaymentRecord): Promise<Response> =>
+  fetch(record.url, {
+    method: call.method,
+    headers: {
+      ...paymentHeaders(record.settlement!),
+      [REQUEST_ID_HEADER]: record.adopted?.requestId ?? record.id,
+      [USAGE_OF_HEADER]: 'true',
+    },
+    redirect: 'manual',
+  });
 
 /** Whether this is a page's request to another origin, for which the browser asks the vendor. */
 export const isCrossOrigin = ({ url }: Pick<Call, 'url'>): boolean => {

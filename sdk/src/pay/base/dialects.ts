@@ -56,6 +56,11 @@ export const CLOSE_TAB_HEADER = 'x-tab-close';
  * count in the vendor's conversion.
  */
 export const TRIAL_HEADER = 'x-quote-trial';
+/**
+ * Asks a vendor what the request of `x-payment-request-id` has cost of the tab that is presented. No
+ * request is served.
+ */
+export const USAGE_OF_HEADER = 'x-tab-usage';
 /** The headers that this module sets. They are removed from the caller's request. */
 export const PAYMENT_HEADERS = [
   REQUEST_ID_HEADER,
@@ -63,6 +68,7 @@ export const PAYMENT_HEADERS = [
   'x-settlement-token',
   REFUSED_HEADER,
   CLOSE_TAB_HEADER,
+  USAGE_OF_HEADER,
   'payment-signature',
   'x-payment',
   'payment-authorization',

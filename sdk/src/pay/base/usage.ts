@@ -10,8 +10,8 @@ import { whileRead } from './while-read.ts';
 export type Usage = {
   settlementId: string;
   /**
-   * The cost of the call, USDC micro-units. Null: a stream whose end was not read yet, or a stream
-   * of a tab that is not one of events.
+   * The cost of the call, USDC micro-units. Null: a stream whose end was not read yet. Of one that
+   * is not of events it is known a moment after its end.
    */
   chargedMicro: string | null;
   /** What is left of its tab. Null if the authorization was for this call. */
@@ -25,6 +25,8 @@ export type Usage = {
 type Figures = Pick<Usage, 'chargedMicro' | 'leftMicro'>;
 
 const HEADER = 'quittance-usage';
+/** The vendor keeps the cost of the call for a moment, to be asked for. */
+const LATER = /(?:^|, ?)charged=later(?:,|$)/;
 const usages = sharedMap<Response, Usage>('usages');
 
 const amountIn = (text: string, name: string): string | null =>
@@ -86,11 +88,30 @@ const figuresOfApi = async (read: ReadSettlement, settlement_id: string): Promis
   return null;
 };
 
+/** What the vendor says that a call of a tab has cost, which has ended. Null: it does not say so. */
+const figuresOfVendor = async (ask: () => Promise<Response>): Promise<Figures | null> => {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const answer = await ask();
+    answer.body?.cancel().catch(() => undefined);
+    const figures = figuresIn(answer.headers.get(HEADER) ?? '');
+    if (figures.chargedMicro !== null) return figures;
+    // The end of a call is recorded after its last byte.
+    if (answer.status !== 404) return null;
+    await pause(PAUSE_MS);
+  }
+  return null;
+};
+
 /**
  * Attaches what an answer has cost. The cost of a stream is known when its caller has read it: of
- * events by their end, of another one by the API, unless it is of a tab.
+ * events by their end, of another one by the API, or of a tab by its vendor.
+ * @param ask asks the vendor for it
  */
-export const withUsage = (response: Response, record: PaymentRecord, read: ReadSettlement): Response => {
+export const withUsage = (
+  response: Response,
+  record: PaymentRecord,
+  { read, ask }: { read: ReadSettlement; ask: () => Promise<Response> },
+): Response => {
   const usage = readUsage(record, response);
   if (usage === null) return response;
   usages.set(response, usage);
@@ -100,6 +121,8 @@ export const withUsage = (response: Response, record: PaymentRecord, read: ReadS
     if (figures !== null) usages.set(response, { ...known, ...figures });
   };
   if (!isEvents(response.headers)) {
+    if (LATER.test(response.headers.get(HEADER) ?? ''))
+      return whileRead(response, { end: async () => end(await figuresOfVendor(ask)) });
     if (record.quoteToken === null || isTab(storedClaims(record.quoteToken))) return response;
     return whileRead(response, { end: async () => end(await figuresOfApi(read, usage.settlementId)) });
   }

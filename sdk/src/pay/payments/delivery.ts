@@ -2,7 +2,7 @@ import { storedClaims } from '../../checks/tokens.ts';
 import type { ReadSettlement } from '../../settle.ts';
 import type { Fetch } from '../../transport.ts';
 import { sleep } from '../../wait.ts';
-import { type Call, sendCall } from '../base/call.ts';
+import { askUsage, type Call, sendCall } from '../base/call.ts';
 import { readWait } from '../base/dialects.ts';
 import { NotDeliveredError, PaidRedirectError } from '../base/errors.ts';
 import { receiptIn, withReceipt } from '../base/receipt.ts';
@@ -104,7 +104,8 @@ export const createDelivery = ({ fetch, payments, read }: DeliveryDeps) => {
       return notDelivered(name, record, `The vendor refused the request with status ${response.status}.`);
     await payments.conclude(name, record, isFinal(response));
     if (isFinal(response)) await payments.answered(record);
-    return withUsage(withReceipt(response, receiptIn(record)), record, read);
+    const ask = () => askUsage(fetch, call, record);
+    return withUsage(withReceipt(response, receiptIn(record)), record, { read, ask });
   };
 
   /**

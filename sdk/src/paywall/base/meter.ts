@@ -36,6 +36,9 @@ export type Meter = {
 /** The header that shows what a call has cost. */
 export const USAGE_HEADER = 'quittance-usage';
 
+/** In the place of a cost that the buyer of a tab can ask for when the answer has ended. */
+const LATER = 'later';
+
 /** What a paywall does with the meter of a call. */
 export type Metering = {
   meter: Meter;
@@ -44,6 +47,8 @@ export type Metering = {
   /** The first byte of a delivery goes out. From here on what is charged is owed. */
   begin: () => void;
   hasBegun: () => boolean;
+  /** Whether the first byte went out before its cost was known, so its header has no cost. */
+  isLate: () => boolean;
   /** Asks the price of the finished answer. Only the first call counts. Never throws. */
   conclude: (result: MeteredResult) => Promise<void>;
   /** The call ends after its first byte without an end of its answer: a fixed price is owed. */
@@ -125,6 +130,8 @@ export const createMetering = (input: MeteringInput): Metering => {
   const controller = new AbortController();
   let isConcluded = false;
   let stopped: StopReason | null = null;
+  let isLate = false;
+  const isKnown = (): boolean => isConcluded || stopped !== null || bill.fixed !== null;
   const stop = (reason: StopReason): void => {
     if (stopped !== null || isConcluded) return;
     stopped = reason;
@@ -149,8 +156,12 @@ export const createMetering = (input: MeteringInput): Metering => {
       signal: controller.signal,
     },
     isFixed: bill.fixed !== null,
-    begin: cost.begin,
+    begin: () => {
+      if (!cost.hasBegun()) isLate = !isKnown();
+      cost.begin();
+    },
     hasBegun: cost.hasBegun,
+    isLate: () => isLate,
     conclude: async (result) => {
       if (isConcluded) return;
       isConcluded = true;
@@ -175,6 +186,7 @@ export const createMetering = (input: MeteringInput): Metering => {
       const known = isConcluded || stopped !== null ? cost.charged() : bill.fixed;
       const parts: string[] = [];
       if (known !== null) parts.push(`charged=${known > credit ? known - credit : 0n}`);
+      else if (leftBesides !== null) parts.push(`charged=${LATER}`);
       if (leftBesides !== null) parts.push(`left=${leftBesides + most - (known ?? most)}`);
       return parts.join(', ');
     },

@@ -1,6 +1,6 @@
 import { ACCEPT_PAYMENT_HEADER, acceptedOf } from '../../accept-payment.ts';
 import { ApiError, NoAnswerError } from '../../errors.ts';
-import { CLOSE_TAB_HEADER, TRIAL_HEADER } from '../../pay/base/dialects.ts';
+import { CLOSE_TAB_HEADER, TRIAL_HEADER, USAGE_OF_HEADER } from '../../pay/base/dialects.ts';
 import {
   answer,
   failed,
@@ -28,7 +28,7 @@ import {
   resourceIn,
 } from '../base/incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from '../base/log.ts';
-import type { Metering } from '../base/meter.ts';
+import { type Metering, USAGE_HEADER } from '../base/meter.ts';
 import type { PaywallPayment } from '../base/payment.ts';
 import { billOf, type PaidRoute } from '../base/route.ts';
 import { isInMemory, type PaywallStore, UnsharedStoreError } from '../base/store.ts';
@@ -274,7 +274,7 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
     // Such a payment is for many requests, so each request has its own record.
     const isForMany = bill.units !== null || bill.metered?.isTab === true;
     const key = isForMany && payment.isWhole !== true ? `${payment.key}:${hash}` : payment.key;
-    const request = { key, hash };
+    const request = { key, hash, requestId };
     const asked = withReadiness(payment, incoming);
     const beginning =
       bill.metered === null ? begin(asked, bill, request) : metered.begin(asked, bill, bill.metered, request);
@@ -322,7 +322,29 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
     log({ event: 'closed', status: 202, ...about });
     return { kind: 'answer', response: answer(202, { status: 'closing' }) };
   };
-  return { redeem, endTab };
+
+  /** Answers what a request of a tab has cost. No handler runs. */
+  const showUsage = async (
+    payment: Payment,
+    bill: Bill,
+    incoming: Incoming,
+    requestId: string | null,
+  ): Promise<Admission> => {
+    const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
+    const reading = requestId === null ? Promise.resolve(null) : metered.usageOf(payment, bill, requestId);
+    const found = await reading.catch((error: unknown) => {
+      logError(error, about);
+      return unavailable('store');
+    });
+    if (found !== null && typeof found !== 'string')
+      return refuseTo(bill, incoming, { dialect: payment.dialect, refusal: found, about });
+    const response =
+      found === null
+        ? answer(404, { error: 'usage_unknown' })
+        : answer(200, { usage: found }, { [USAGE_HEADER]: found });
+    return { kind: 'answer', response };
+  };
+  return { redeem, endTab, showUsage };
 };
 
 /** Decides about the requests of one paywall. */
@@ -330,7 +352,7 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
   const { dialects, publicUrl, maxBodyBytes, log, logError } = deps;
   const answers = createAnswers(dialects, log, logError);
   const { refused, charge, refuseTo } = answers;
-  const { redeem, endTab } = createRedeem(deps, answers);
+  const { redeem, endTab, showUsage } = createRedeem(deps, answers);
   const judge = createJudge(deps);
   const checkAddress = createAddressCheck(publicUrl, logError);
 
@@ -362,8 +384,9 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       return charge(bill, read);
     }
     if (!('take' in presented)) return refuseTo(bill, read, presented);
-    const isEnd = bill.metered?.isTab === true && read.header(CLOSE_TAB_HEADER) !== null;
-    if (isEnd) return endTab(presented, bill, read);
+    const isOfTab = bill.metered?.isTab === true;
+    if (isOfTab && read.header(USAGE_OF_HEADER) !== null) return showUsage(presented, bill, read, requestId);
+    if (isOfTab && read.header(CLOSE_TAB_HEADER) !== null) return endTab(presented, bill, read);
     if (!isLast) return redeem(presented, bill, read, { requestId, body: first });
     // Memory is for those who pay.
     const refusal = await judge(presented, bill);

@@ -16,7 +16,12 @@ import { createTabs, type Tabs } from './tabs.ts';
  */
 
 type Payment = Omit<Presented, 'id'> & { key: string };
-type Request = { key: string; hash: string };
+type Request = {
+  key: string;
+  hash: string;
+  /** Its `x-payment-request-id`. */
+  requestId: string | null;
+};
 type Deps = { store: PaywallStore; deliveries: Deliveries; onError: (error: unknown) => void };
 type Delivering = Extract<Begun, { kind: 'deliver' }>;
 
@@ -182,6 +187,7 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
   const deliver = (
     key: string,
     terms: MeteredBill,
+    requestId: string | null,
     { begun, left, authorization }: { begun: Delivering; left: bigint | null; authorization: Authorization },
   ): Begun => {
     const { perCall } = terms;
@@ -209,6 +215,8 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
     };
     return withMeter(begun, authorization, metering, async (_isDropped, leaveCall) => {
       const now = await release();
+      if (requestId !== null && metering.isLate())
+        await tabs.keepUsage(key, requestId, metering.usage()).catch(onError);
       leaveCall();
       if (now !== null) checkFull(key, authorization, terms, now);
     });
@@ -221,7 +229,7 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
     if (!('kind' in taken)) {
       const { begun, left, authorization } = taken;
       if (terms.fixed !== null) checkFull(key, authorization, terms, left);
-      return deliver(key, terms, { begun: begun as Delivering, left, authorization });
+      return deliver(key, terms, request.requestId, { begun: begun as Delivering, left, authorization });
     }
     if (taken.kind !== 'refused' || !bill.replays) return taken;
     // The request's own record decides over a refusal.
@@ -235,7 +243,7 @@ const createOfTab = (deps: Deps, tabs: Tabs) => {
     // Without an authorization that can be used, what was paid before is delivered.
     return authorization === undefined
       ? again
-      : deliver(key, terms, { begun: again, left: null, authorization });
+      : deliver(key, terms, request.requestId, { begun: again, left: null, authorization });
   };
 };
 
@@ -250,6 +258,9 @@ export const createMetered = (deps: Deps) => {
         return (await payment.mismatch(bill)) ?? usedUp('authorization_closed');
       return (terms.isTab ? ofTab : one)(payment, bill, terms, request);
     },
+    /** What a call of a tab has cost. Null: it is not known, or goes on. */
+    usageOf: async (payment: Payment, bill: Bill, requestId: string): Promise<string | Refusal | null> =>
+      (await payment.mismatch(bill)) ?? tabs.readUsage(payment.key, requestId),
     /** Ends a tab at the buyer's request. What is under way on it ends first. */
     end: async (payment: Payment, bill: Bill): Promise<Refusal | null> => {
       const wrong = await payment.mismatch(bill);

@@ -11,6 +11,8 @@ import { type Ceilings, createCeilings } from './ceilings.ts';
 const CLOSED = '-1';
 /** Beyond the end of the window, so that a closed tab is not opened again. */
 const BEYOND_MS = 3_600_000;
+/** As long as a request can be repeated, its buyer can ask what it has cost. */
+const USAGE_MS = 600_000;
 /** Other calls change the number meanwhile. */
 const MAX_TRIES = 200;
 
@@ -26,6 +28,8 @@ const GRACE_MS = 3000;
 const counterOf = (key: string): string => `${key}:left`;
 /** What the number was when the tab was closed, and what calls have given back since. */
 const closedOf = (key: string): string => `${key}:closed`;
+/** What a call has cost whose answer went out before that was known. */
+const usageOf = (key: string, requestId: string): string => `${key}:usage:${requestId}`;
 const markOf = (key: string): string => `${key}:busy`;
 const untilOf = ({ endsAt }: Authorization): number => Math.max(1, endsAt - Date.now()) + BEYOND_MS;
 
@@ -134,6 +138,13 @@ export const createTabs = (store: PaywallStore, onError: (error: unknown) => voi
       await store.take!(closedOf(key), -amountMicro, []);
       return null;
     },
+    /** Keeps what a call has cost, for its buyer. */
+    keepUsage: async (key: string, requestId: string, usage: string): Promise<void> => {
+      const name = usageOf(key, requestId);
+      await store.compareAndSet(name, await store.get(name), usage, USAGE_MS);
+    },
+    /** Null: the call is not known, or goes on. */
+    readUsage: (key: string, requestId: string) => store.get(usageOf(key, requestId)),
     /** Closes a tab and captures it, once its calls have ended. */
     end: (key: string, authorization: Authorization, reason: 'used_up' | 'closed'): Promise<void> =>
       authorization.end(reason, {
