@@ -57,8 +57,8 @@ export const CLOSE_TAB_HEADER = 'x-tab-close';
  */
 export const TRIAL_HEADER = 'x-quote-trial';
 /**
- * Asks a vendor what the request of `x-payment-request-id` has cost of the tab that is presented. No
- * request is served.
+ * Asks a vendor what the request of `x-payment-request-id` has cost of the tab that is presented.
+ * No request is served.
  */
 export const USAGE_OF_HEADER = 'x-tab-usage';
 /** The headers that this module sets. They are removed from the caller's request. */

@@ -88,7 +88,7 @@ const figuresOfApi = async (read: ReadSettlement, settlement_id: string): Promis
   return null;
 };
 
-/** What the vendor says that a call of a tab has cost, which has ended. Null: it does not say so. */
+/** What the vendor says that an ended call of a tab has cost. Null: it does not say so. */
 const figuresOfVendor = async (ask: () => Promise<Response>): Promise<Figures | null> => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const answer = await ask();

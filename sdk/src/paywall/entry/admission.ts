@@ -1,6 +1,6 @@
 import { ACCEPT_PAYMENT_HEADER, acceptedOf } from '../../accept-payment.ts';
 import { ApiError, NoAnswerError } from '../../errors.ts';
-import { CLOSE_TAB_HEADER, TRIAL_HEADER, USAGE_OF_HEADER } from '../../pay/base/dialects.ts';
+import { TRIAL_HEADER } from '../../pay/base/dialects.ts';
 import {
   answer,
   failed,
@@ -16,7 +16,7 @@ import {
   withVaried,
 } from '../base/answers.ts';
 import { createAddressCheck } from '../base/configuration.ts';
-import { type Begun, createDeliveries } from '../base/deliveries.ts';
+import { type Begun, createDeliveries, type Deliveries } from '../base/deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from '../base/dialect.ts';
 import { type BuyerLeft, delivered, type Finish } from '../base/ends.ts';
 import {
@@ -28,12 +28,13 @@ import {
   resourceIn,
 } from '../base/incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from '../base/log.ts';
-import { type Metering, USAGE_HEADER } from '../base/meter.ts';
+import type { Metering } from '../base/meter.ts';
 import type { PaywallPayment } from '../base/payment.ts';
 import { billOf, type PaidRoute } from '../base/route.ts';
 import { isInMemory, type PaywallStore, UnsharedStoreError } from '../base/store.ts';
 import { networkOf } from '../dialects/networks.ts';
-import { createMetered } from '../metered/metered.ts';
+import { createMetered, type Metered } from '../metered/metered.ts';
+import { createAboutTab } from './about-tab.ts';
 import { createUnitsAhead } from './units-ahead.ts';
 
 export type Admission =
@@ -254,16 +255,17 @@ const createJudge =
   };
 
 /** Delivers for payments. */
-const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnswers>) => {
+const createRedeem = (
+  deps: AdmissionDeps,
+  answers: ReturnType<typeof createAnswers>,
+  { deliveries, metered }: { deliveries: Deliveries; metered: Metered },
+) => {
   const { store, log, logError } = deps;
   const { refuseTo } = answers;
-  const deliveries = createDeliveries(store, (error) => logError(error));
-  const onError = (error: unknown): void => logError(error);
-  const begin = createUnitsAhead(store, deliveries, onError);
-  const metered = createMetered({ store, deliveries, onError });
+  const begin = createUnitsAhead(store, deliveries, (error) => logError(error));
 
   /** Delivers for a payment, or answers why not. */
-  const redeem = async (
+  return async (
     payment: Payment,
     bill: Bill,
     incoming: Incoming,
@@ -309,42 +311,6 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
         return refuseTo(bill, incoming, { dialect, refusal: UNDELIVERABLE[begun.kind], about });
     }
   };
-
-  /** Ends the tab of a request, whose handler does not run. */
-  const endTab = async (payment: Payment, bill: Bill, incoming: Incoming): Promise<Admission> => {
-    const about = { resource: bill.resource, payment_id: payment.id };
-    const refusal = await metered.end(payment, bill).catch((error: unknown) => {
-      logError(error, about);
-      return unavailable('store');
-    });
-    if (refusal !== null && !isUsedUp(refusal))
-      return refuseTo(bill, incoming, { dialect: payment.dialect, refusal, about });
-    log({ event: 'closed', status: 202, ...about });
-    return { kind: 'answer', response: answer(202, { status: 'closing' }) };
-  };
-
-  /** Answers what a request of a tab has cost. No handler runs. */
-  const showUsage = async (
-    payment: Payment,
-    bill: Bill,
-    incoming: Incoming,
-    requestId: string | null,
-  ): Promise<Admission> => {
-    const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
-    const reading = requestId === null ? Promise.resolve(null) : metered.usageOf(payment, bill, requestId);
-    const found = await reading.catch((error: unknown) => {
-      logError(error, about);
-      return unavailable('store');
-    });
-    if (found !== null && typeof found !== 'string')
-      return refuseTo(bill, incoming, { dialect: payment.dialect, refusal: found, about });
-    const response =
-      found === null
-        ? answer(404, { error: 'usage_unknown' })
-        : answer(200, { usage: found }, { [USAGE_HEADER]: found });
-    return { kind: 'answer', response };
-  };
-  return { redeem, endTab, showUsage };
 };
 
 /** Decides about the requests of one paywall. */
@@ -352,7 +318,11 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
   const { dialects, publicUrl, maxBodyBytes, log, logError } = deps;
   const answers = createAnswers(dialects, log, logError);
   const { refused, charge, refuseTo } = answers;
-  const { redeem, endTab, showUsage } = createRedeem(deps, answers);
+  const onError = (error: unknown): void => logError(error);
+  const deliveries = createDeliveries(deps.store, onError);
+  const metered = createMetered({ store: deps.store, deliveries, onError });
+  const redeem = createRedeem(deps, answers, { deliveries, metered });
+  const aboutTab = createAboutTab({ log, logError, metered });
   const judge = createJudge(deps);
   const checkAddress = createAddressCheck(publicUrl, logError);
 
@@ -384,9 +354,12 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       return charge(bill, read);
     }
     if (!('take' in presented)) return refuseTo(bill, read, presented);
-    const isOfTab = bill.metered?.isTab === true;
-    if (isOfTab && read.header(USAGE_OF_HEADER) !== null) return showUsage(presented, bill, read, requestId);
-    if (isOfTab && read.header(CLOSE_TAB_HEADER) !== null) return endTab(presented, bill, read);
+    const said = await aboutTab(presented, bill, read, requestId);
+    if (said !== null && !isRefusal(said)) return { kind: 'answer', response: said };
+    if (said !== null) {
+      const about = { resource, payment_id: presented.id };
+      return refuseTo(bill, read, { dialect: presented.dialect, refusal: said, about });
+    }
     if (!isLast) return redeem(presented, bill, read, { requestId, body: first });
     // Memory is for those who pay.
     const refusal = await judge(presented, bill);

@@ -173,16 +173,19 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
 const isFull = ({ perCall, threshold, extend }: MeteredBill, ceiling: bigint, left: bigint): boolean =>
   (left < perCall && !extend) || (threshold !== null && ceiling - left >= threshold);
 
+/** Ends tabs that are used as far as their routes allow. */
+const createCheckFull =
+  (tabs: Tabs) =>
+  (key: string, found: Authorization, terms: MeteredBill, left: bigint): void => {
+    if (isFull(terms, found.ceiling(), left) && (terms.fixed !== null || found.calls.count() === 0))
+      void tabs.end(key, found, 'used_up');
+  };
+
 /** One of many deliveries of a tab. */
 const createOfTab = (deps: Deps, tabs: Tabs) => {
   const { deliveries, onError } = deps;
   const take = createTake(deps, tabs);
-
-  /** Ends a tab that is used as far as its route allows. */
-  const checkFull = (key: string, found: Authorization, terms: MeteredBill, left: bigint): void => {
-    if (isFull(terms, found.ceiling(), left) && (terms.fixed !== null || found.calls.count() === 0))
-      void tabs.end(key, found, 'used_up');
-  };
+  const checkFull = createCheckFull(tabs);
 
   const deliver = (
     key: string,
@@ -272,3 +275,4 @@ export const createMetered = (deps: Deps) => {
     },
   };
 };
+export type Metered = ReturnType<typeof createMetered>;
