@@ -72,7 +72,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
     /received settlement\.redeemed/,
     /\{'gross': '\d+'/,
   ],
-  books: [/"redeemed","\d+"/],
+  books: [/"20\d\d-[^"]+Z","[1-9A-HJ-NP-Za-km-z]{32,44}","\d+","\d+"/],
   'quickstart-agent': [/All is well/, /"remaining"/],
   authentication: [/"per_payment"/, /"has_more"|"next_cursor"/, /"environments"/, /"api_key":"vendor_test_/],
   idempotency: [/same payment: true/, /"quote_id":"(\w+)"[\s\S]*"quote_id":"\1"/],
