@@ -40,7 +40,7 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   const robot = await createDelegate(api, payer, { total: '50000000' });
   const pay = async (token: string, vendor: typeof maps, body: object = {}) =>
     must(settleWith(api, token, await quoteOf(api, vendor, body)), 'settle');
-  const item = '=HYPERLINK("https://evil.example/report")';
+  const item = '=HYPERLINK("https://evil.example/a")';
   const paid = await pay(robot.api_key, weather, { scope: { resource: item } });
   await pay(payer.token, maps);
   await pay(payer.token, maps);
