@@ -81,12 +81,20 @@ const createBuyer = (
   const client = createClient({ baseUrl, credential: signIn, fetch });
   const ledger = createLedger(budget);
   const { checkQuote, checkExtension, checkPrice } = createRules(rest);
-  const { paid, refused } = createCallbacks(rest);
+  const { paid, refused, tabEnded } = createCallbacks(rest);
   const approve = rest.approve ?? (() => true);
   const report = client.settlement.reportExternal;
   const read = client.settlement.get;
   const prepaid = createPrepaid(store);
-  const tabs = createTabs({ fetch, read, ledger, store, prepaid, maxAmount: rest.maxAmount });
+  const tabs = createTabs({
+    fetch,
+    read,
+    ledger,
+    store,
+    prepaid,
+    maxAmount: rest.maxAmount,
+    ended: tabEnded,
+  });
   const exchange = createExchange({
     fetch,
     read,

@@ -56,6 +56,7 @@ const OPTIONS = {
   maxBodyBytes: true,
   onPaid: true,
   onDeclined: true,
+  onTabEnded: true,
 } satisfies OptionNames<PayOptions>;
 const BUDGET = { total: true, perOrigin: true, periodMs: true } satisfies OptionNames<Budget>;
 const ALLOW = { origins: true, serviceIds: true, mints: true } satisfies OptionNames<
@@ -112,6 +113,7 @@ export const checked = (options: PayOptions): PayOptions & { payer: SignedIn } =
   checkFunction('approve', options.approve);
   checkFunction('onPaid', options.onPaid);
   checkFunction('onDeclined', options.onDeclined);
+  checkFunction('onTabEnded', options.onTabEnded);
   checkMethods('store', options.store, 'PaymentStore', ['load', 'save', 'remove']);
   checkCount('maxBodyBytes', options.maxBodyBytes, 'bytes');
   return { ...options, baseUrl, payer };

@@ -104,6 +104,20 @@ test('the ceilings that are open are at most maxAmount: another tab is ended for
   await expect(payer({ maxAmount: '$0.40' })(`${origin}/one`)).rejects.toThrow(PriceAboveCapError);
 });
 
+test('a payer hears once of each tab that has ended, also of one that the API has ended', async () => {
+  const { origin } = await start({ '/one': { route: TAB } });
+  const ended: unknown[] = [];
+  const pay = payer({ onTabEnded: (tab: object) => ended.push(tab) });
+  await pay(`${origin}/one?q=1`);
+  const [id, held] = [...api.authorizations][0]!;
+  Object.assign(held, { status: 'captured', captured: 40_000n });
+  for (let call = 2; ended.length === 0 && call < 200; call += 1)
+    await pay(`${origin}/one?q=${call}`).then((answer) => answer.text());
+  expect(ended).toEqual([{ settlementId: id, url: `${origin}/one?q=1`, paidMicro: '40000' }]);
+  await pay.closeTabs();
+  await waitUntil(() => ended.length === 2);
+});
+
 test('a vendor that asks for one tab after another, and ends none, gets no more than maxAmount', async () => {
   const { origin } = await start({ '/search': { route: TAB } });
   let asked = 0;

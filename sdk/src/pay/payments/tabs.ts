@@ -6,6 +6,7 @@ import type { ReadSettlement } from '../../settle.ts';
 import type { Fetch } from '../../transport.ts';
 import { sleep } from '../../wait.ts';
 import type { Ledger } from '../base/budget.ts';
+import type { EndedTab } from '../base/callbacks.ts';
 import { CLOSE_TAB_HEADER, paymentHeaders } from '../base/dialects.ts';
 import { PriceAboveCapError } from '../base/errors.ts';
 import { isAuthorization, isTab, isUnpaid } from '../base/rules.ts';
@@ -25,24 +26,38 @@ type TabsDeps = {
   store: PaymentStore;
   prepaid: Prepaid;
   maxAmount: Amount;
+  ended: (tab: EndedTab) => void;
 };
 
 const ceilingOf = ({ quoteToken, ceiling }: PaymentRecord): bigint =>
   BigInt(ceiling ?? storedClaims(quoteToken!).quote_amount);
 
 /** The ends of authorizations, which the API knows. */
-const createEnds = ({ fetch, read, ledger, store, prepaid }: TabsDeps) => {
+const createEnds = ({ fetch, read, ledger, store, prepaid, ended }: TabsDeps) => {
   /** The ceilings that this process opens or has opened. */
   const ceilings = new Map<string, bigint>();
   /** Settlements that their vendor no longer accepts, or was asked to end. */
   const leaving = new Set<string>();
+  /** Those whose end is being counted. Several calls may see it at once. */
+  const counting = new Set<string>();
 
-  const forget = async ({ id, settlement }: PaymentRecord, paidMicro: bigint): Promise<void> => {
+  const forget = async (
+    { id, url, settlement, quoteToken }: PaymentRecord,
+    paidMicro: bigint,
+  ): Promise<void> => {
+    if (counting.has(id) || !(await store.load(NAME)).some((each) => each.id === id)) return;
+    counting.add(id);
     ceilings.delete(id);
     leaving.delete(settlement!.settlement_id);
     if (paidMicro === 0n) ledger.release(id);
     else ledger.spend(id, paidMicro);
-    await store.remove(NAME, id);
+    try {
+      await store.remove(NAME, id);
+    } finally {
+      counting.delete(id);
+    }
+    if (isTab(storedClaims(quoteToken!)))
+      ended({ settlementId: settlement!.settlement_id, url, paidMicro: String(paidMicro) });
   };
   /**
    * Reads whether an authorization has ended, and if so, counts what was captured. That is what
