@@ -32,19 +32,15 @@ type TabsDeps = {
 const ceilingOf = ({ quoteToken, ceiling }: PaymentRecord): bigint =>
   BigInt(ceiling ?? storedClaims(quoteToken!).quote_amount);
 
-/** The ends of authorizations, which the API knows. */
-const createEnds = ({ fetch, read, ledger, store, prepaid, ended }: TabsDeps) => {
-  /** The ceilings that this process opens or has opened. */
-  const ceilings = new Map<string, bigint>();
-  /** Settlements that their vendor no longer accepts, or was asked to end. */
-  const leaving = new Set<string>();
-  /** Those whose end is being counted. Several calls may see it at once. */
+/** Counts what was captured of authorizations that have ended, once. */
+const createForget = (
+  { ledger, store, ended }: TabsDeps,
+  ceilings: Map<string, bigint>,
+  leaving: Set<string>,
+) => {
+  /** Several calls may see an end at once. */
   const counting = new Set<string>();
-
-  const forget = async (
-    { id, url, settlement, quoteToken }: PaymentRecord,
-    paidMicro: bigint,
-  ): Promise<void> => {
+  return async ({ id, url, settlement, quoteToken }: PaymentRecord, paidMicro: bigint): Promise<void> => {
     if (counting.has(id) || !(await store.load(NAME)).some((each) => each.id === id)) return;
     counting.add(id);
     ceilings.delete(id);
@@ -59,6 +55,17 @@ const createEnds = ({ fetch, read, ledger, store, prepaid, ended }: TabsDeps) =>
     if (isTab(storedClaims(quoteToken!)))
       ended({ settlementId: settlement!.settlement_id, url, paidMicro: String(paidMicro) });
   };
+};
+
+/** The ends of authorizations, which the API knows. */
+const createEnds = (deps: TabsDeps) => {
+  const { fetch, read, prepaid } = deps;
+  /** The ceilings that this process opens or has opened. */
+  const ceilings = new Map<string, bigint>();
+  /** Settlements that their vendor no longer accepts, or was asked to end. */
+  const leaving = new Set<string>();
+  const forget = createForget(deps, ceilings, leaving);
+
   /**
    * Reads whether an authorization has ended, and if so, counts what was captured. That is what
    * the payer pays. What its vendor has reported as used may be less, and counts nowhere.
