@@ -52,7 +52,7 @@ const LOCK_WAIT_MS = 2000;
 const NOTHING_AUTHORIZED = {
   ...{ max_amount: null, capture_mode: null, unit_price: null },
   ...{ capture_threshold: null, settlement_token: null, redeem_expires_at: null, capture_due_at: null },
-  ...{ capture_retry_at: null },
+  ...{ capture_retry_at: null, capturing_at: null },
   ...{ at_risk_at: null, voided_at: null, usable: false },
 } as const;
 
@@ -113,7 +113,10 @@ export const acceptModels = (
 
   const isVisible = (row: Settlement, snapshot: number): boolean =>
     insertedAt.get(row.settlement_id)! <= snapshot;
-  const snapshotNow = (): number => now() - random.between(0, 30);
+  const snapshotNow = (): number => {
+    const ageMs = random.between(0, 30);
+    return now() - (harness.isReplayed() ? 0 : ageMs);
+  };
 
   /** When a transaction has locked the accounts between whom something is authorized. */
   let lockedAt = -1;
@@ -176,6 +179,12 @@ export const acceptModels = (
     return { limit_micro: payer[short], left_micro: payer[short] - heldOf(payer), decided_at };
   };
 
+  /** What is open, if that is the reason, and its cap. */
+  const tabFigures = (values: Values, decision: string, snapshot: number) =>
+    decision === 'over_tab_new_payer'
+      ? { open_micro: openOf(values, snapshot), cap_micro: BigInt(values.new_payer_cap!) }
+      : { open_micro: null, cap_micro: null };
+
   const violatesIndex = (values: Values): boolean =>
     [...settlements.values()].some(
       (row) => isAttempt(row, values) || (off !== 'unique quote index' && isPaying(row, values)),
@@ -224,7 +233,7 @@ export const acceptModels = (
     });
     return decided.map(({ values, decision }) => {
       const { settlement_id } = values;
-      const compared = comparedWith(values, decision);
+      const compared = { ...comparedWith(values, decision), ...tabFigures(values, decision, snapshot) };
       if (decision !== 'accepted') return { settlement_id, decision, outbox: [], ...compared };
       if (violatesIndex(values)) return { settlement_id, decision: 'conflict', outbox: [], ...compared };
       insert(values);
@@ -296,7 +305,7 @@ export const acceptModels = (
     ),
     extensionModel(harness, {
       ...{ settlements, payers, delegates, isUsable, insertOutbox, valuesOf, snapshotNow, isVisible },
-      ...{ evaluate, comparedWith, violatesIndex, insertRow },
+      ...{ evaluate, comparedWith, tabFigures, violatesIndex, insertRow },
     }),
   ];
 };

@@ -123,7 +123,7 @@ type Owners = ReturnType<typeof createOwners>;
 
 /** Above which amount a new delegate needs an approval; null: never. */
 export const createApprovalAmounts = (random: Random, isOn: boolean) => (): bigint | null =>
-  isOn && random.chance(0.8) ? BigInt(random.int(0, 3)) * 1_000_000n : null;
+  isOn && random.chance(0.8) ? BigInt(Math.max(1, random.int(0, 3) * 1_000_000)) : null;
 
 /** Whether an approval is about exactly this payment. */
 const isOfPayment = (approval: ApprovalRecord, row: Settlement): boolean =>

@@ -50,7 +50,7 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
       Object.assign(row, {
         quote_amount: BigInt(one.amount),
         fee_amount: BigInt(one.fee),
-        ...{ capture_due_at: null, capture_retry_at: null },
+        ...{ capture_due_at: null, capture_retry_at: null, capturing_at: appNow() },
       });
       const own = jobs.filter(({ payload }) => payload.settlement_id === row.settlement_id);
       return [{ ...row, outbox: tables.insertOutbox(JSON.stringify(own)) }];

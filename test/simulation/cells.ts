@@ -101,7 +101,7 @@ export const simulateCells = async (
     harness.trace('harness', `BROKEN ${broken.message}`);
   }
   return {
-    ...{ seed, broken, refunds: 0, virtualMs: harness.now() },
+    ...{ seed, broken, refunds: 0, statements: 0, virtualMs: harness.now() },
     refusals: clients.wishes.filter(({ answer }) => answer !== 'paid').length,
     payments: tables.reduce((sum, { settlements }) => sum + settlements.size, 0),
     trace: broken === null && !traced ? [] : harness.readable(),

@@ -22,7 +22,7 @@ let current: Call | undefined;
 export const currentCall = (): Call | undefined => current;
 
 /** A statement of a store as the real code binds it: its text and its values. */
-type Statement = { sql: string; values: readonly unknown[] };
+export type Statement = { sql: string; values: readonly unknown[] };
 
 /**
  * The model of one statement: the text that it replaces, the names of its parameters in their
@@ -67,6 +67,9 @@ export const tokenOf = (bytea: string): string => unpackToken(Buffer.from(bytea.
 export class UniqueViolation extends Error {
   readonly code = '23505';
 }
+
+/** Runs a model, and records what it did, to compare it with its statement (sql/shadow.ts). */
+export type Recorder = { record: (statement: Statement, run: () => unknown[]) => unknown[] };
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -120,8 +123,13 @@ export type Database = ReturnType<typeof createDatabase>;
  * A service's schema. Processes reach it through `connect`, which gives the store code the pool
  * that it needs. A statement without a model ends the run, so a model cannot become outdated
  * unnoticed.
+ * @param shadow the same tables on Postgres, if the run compares
  */
-export const createDatabase = (harness: Harness, service: keyof typeof known, models: readonly Model[]) => {
+export const createDatabase = (
+  harness: Harness,
+  service: keyof typeof known,
+  { models, shadow }: { models: readonly Model[]; shadow: Recorder | undefined },
+) => {
   const places = known[service];
   const modelOf = (sql: string): Model => {
     const place = places.get(sql) ?? placeOf(sql);
@@ -138,7 +146,8 @@ export const createDatabase = (harness: Harness, service: keyof typeof known, mo
   const carryOut = (statement: Statement): unknown[] => {
     try {
       const found = modelOf(statement.sql);
-      return found.run(bind(found, statement) as never);
+      const run = () => found.run(bind(found, statement) as never);
+      return shadow === undefined ? run() : shadow.record(statement, run);
     } catch (error) {
       if (!(error instanceof Unavailable || error instanceof UniqueViolation)) harness.fault(error);
       throw error;

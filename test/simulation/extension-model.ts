@@ -27,6 +27,7 @@ type Accepting<V extends Extending> = {
   isVisible: (row: Settlement, snapshot: number) => boolean;
   evaluate: (values: V, snapshot: number, first: () => string | null) => string;
   comparedWith: (values: V, decision: string) => object;
+  tabFigures: (values: V, decision: string, snapshot: number) => object;
   violatesIndex: (values: V) => boolean;
   /** Inserts a row that holds nothing. */
   insertRow: (values: V, columns: Partial<Settlement>) => void;
@@ -85,8 +86,9 @@ export const extensionModel = <V extends Extending>(harness: Harness, accepting:
       target === undefined ? 'authorization_closed' : null,
     );
     const nothing = { raised_id: null, raised_token: null, raised_ceiling: null, raised_ends_at: null };
-    const shown = { outbox: [], open_micro: null, cap_micro: null, ...nothing };
-    const compared = accepting.comparedWith(values, decision);
+    const shown = { outbox: [], ...nothing };
+    const figures = accepting.tabFigures(values, decision, snapshot);
+    const compared = { ...accepting.comparedWith(values, decision), ...figures };
     if (decision !== 'accepted' || target === undefined) return [{ decision, ...shown, ...compared }];
     if (accepting.violatesIndex(values)) {
       if (off === 'extension: counts once under a repeat') raise(target, values.quote_amount, bound);
@@ -100,7 +102,7 @@ export const extensionModel = <V extends Extending>(harness: Harness, accepting:
     const event = { subject: bound.subject, msg_id: bound.prefix + values.settlement_id, payload: null };
     return [
       {
-        ...{ decision, open_micro: null, cap_micro: null, ...compared },
+        ...{ decision, ...compared },
         outbox: accepting.insertOutbox(JSON.stringify([event])),
         raised_id: settlement_id,
         raised_token: settlement_token,

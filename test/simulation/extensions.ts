@@ -7,6 +7,7 @@ import { type Harness, require } from './harness.ts';
 import type { Random } from './random.ts';
 import { acceptedMicro, extensionsOf, type Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
+import { requestOf } from './submitter-rows.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
 /** Numbers of quotes that raise a ceiling. */
@@ -136,9 +137,14 @@ const checkAnswered = (
 
 /** At the end: each job of a capture names the quotes that allow its amount. */
 export const checkExtended = ({ settlement: { settlements }, submitter }: Tables): void => {
-  for (const { object_id, request } of submitter.intents.values()) {
+  for (const intent of submitter.intents.values()) {
+    const { object_id } = intent;
     if (!settlements.has(object_id)) continue;
-    const job = request as { quote_token?: string; capture_amount?: string; extension_tokens?: string[] };
+    const job = requestOf(intent) as {
+      quote_token?: string;
+      capture_amount?: string;
+      extension_tokens?: string[];
+    };
     if (job.capture_amount === undefined) continue;
     const named = new Map<string, bigint>();
     for (const token of [job.quote_token!, ...(job.extension_tokens ?? [])]) {

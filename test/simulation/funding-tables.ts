@@ -51,7 +51,7 @@ export const createFundingTables = (harness: Harness) => {
     if (to === null) return false;
     harness.trace('refunds', `${row.refund_id}: ${row.status} → ${to}`);
     row.status = to;
-    row.progressedAt = now();
+    if (event !== 'void') row.progressedAt = now();
     return true;
   };
 

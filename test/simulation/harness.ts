@@ -157,6 +157,8 @@ export const createHarness = (
   let broken: Error | null = null;
   let changed = false;
   let onCrash: (process: Process) => void = () => {};
+  let outside = 0;
+  let replay: (() => Promise<void>) | null = null;
 
   const before = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
   const push = (event: Event) => {
@@ -273,6 +275,7 @@ export const createHarness = (
       if (events > MAX_EVENTS) throw new Broken('a run ends', `${events} events in ${now} ms`);
       event.run();
       await new Promise<void>((resolve) => setImmediate(resolve));
+      if (replay !== null) await replay();
       if (broken !== null) throw broken;
       if (changed) check();
       changed = false;
@@ -303,6 +306,20 @@ export const createHarness = (
     pause,
     run,
     sleep: (process: Process, ms: number) => new Promise<void>((resolve) => inside(process, ms, resolve)),
+    /**
+     * The statements of each event are executed on Postgres too, before the next event. There they
+     * run one after another, so none of them has an old snapshot.
+     */
+    replayWith: (execute: () => Promise<void>) => {
+      replay = execute;
+    },
+    isReplayed: () => replay !== null,
+    /** Tables are changed without a statement, as by a restore. */
+    changeOutside: () => {
+      outside += 1;
+    },
+    /** How often they were. */
+    outside: () => outside,
     onCrash: (listener: (process: Process) => void) => {
       onCrash = listener;
     },

@@ -101,7 +101,7 @@ export const incomingIntentModels = (
     model<{ ids: string[] }>(
       /^\s*select .* from intents i where i\.intent_id = any\(\$1::"text"\[\]\)$/s,
       'ids',
-      ({ ids }) => ids.flatMap((id) => (intents.has(id) ? [{ ...intents.get(id)! }] : [])),
+      ({ ids }) => [...new Set(ids)].flatMap((id) => (intents.has(id) ? [{ ...intents.get(id)! }] : [])),
     ),
     model<{ sources: string[]; vendors: string[] }>(
       /as of_source,.* as of_vendor\s+from unnest/s,

@@ -208,7 +208,7 @@ export const createIncomingTables = (
       return [];
     }),
     model<{ hashes: string[] }>(/from settlements\s+where message_hash = any\(/, 'hashes', ({ hashes }) =>
-      isHidden() ? [] : hashes.flatMap((hash) => findBy(hash) ?? []).map(show),
+      isHidden() ? [] : [...new Set(hashes)].flatMap((hash) => findBy(hash) ?? []).map(show),
     ),
     model<{ hash: string }>(/from settlements where message_hash = \$1 and not rail/, 'hash', ({ hash }) => {
       const call = currentCall();

@@ -12,6 +12,7 @@ import { isToOthers } from './outgoing-chain.ts';
 import type { Vendor } from './refunds.ts';
 import { acceptedMicro, limitsOf, type Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
+import { requestOf } from './submitter-rows.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
 export type Judged = {
@@ -136,8 +137,8 @@ const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
 };
 
 const quoteOf = (clients: Clients, submitter: SubmitterTables, intentId: string) => {
-  const token = (submitter.intents.get(intentId)?.request as { quote_token: string } | undefined)
-    ?.quote_token;
+  const intent = submitter.intents.get(intentId);
+  const token = intent && (requestOf(intent) as { quote_token: string }).quote_token;
   return clients.attempts.find(({ quote }) => quote.token === token)?.quote;
 };
 

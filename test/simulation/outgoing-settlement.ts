@@ -100,10 +100,15 @@ export const createOutgoingSettlement = (
     const { held, spent } = delegate;
     return leftOfCaps(delegate, off === 'outgoing: limits of a delegate' ? spent : held + spent);
   };
-  /** For how long one of the payees is paused. */
-  const unsettledOf = (values: Values): number =>
-    Math.max(...addressesOf(values).map((address) => unsettledOfPayee(values, address)));
-  const unsettledOfPayee = ({ account_id, maxUnsettled }: Values, address: string): number => {
+  /**
+   * For how long one of the payees is paused, 0 or less if that is over; null: none was. In
+   * milliseconds.
+   */
+  const unsettledOf = (values: Values): number | null => {
+    const paused = addressesOf(values).flatMap((address) => unsettledOfPayee(values, address) ?? []);
+    return paused.length === 0 ? null : Math.max(...paused);
+  };
+  const unsettledOfPayee = ({ account_id, maxUnsettled }: Values, address: string): number | null => {
     const latest = outgoing()
       .filter((row) => row.account_id === account_id && isPayee(row, address))
       .filter((row) => row.message_hash !== null && row.status !== 'pending')
@@ -111,7 +116,7 @@ export const createOutgoingSettlement = (
       .slice(0, maxUnsettled);
     const last = Math.max(...latest.map(({ progressed_at }) => progressed_at));
     const isPaused = latest.filter(({ status }) => status === 'failed').length >= maxUnsettled;
-    return isPaused ? last + PAUSED_MS - now() : 0;
+    return isPaused ? last + PAUSED_MS - now() : null;
   };
 
   const decide = (values: Values) => {
@@ -131,7 +136,7 @@ export const createOutgoingSettlement = (
     const openOf = (address: string) => open.filter((row) => isPayee(row, address)).length;
     if (addressesOf(values).some((address) => openOf(address) >= MAX_OPEN_OF_PAYEE))
       return plain('too_many_open_of_payee');
-    if (unsettledOf(values) > 0) return plain('payee_paused');
+    if ((unsettledOf(values) ?? 0) > 0) return plain('payee_paused');
     const payer = payers.get(wallet_id);
     if (payer === undefined || delegate === undefined) return plain('payer_unknown');
     const held = off === 'outgoing: holds of a wallet' ? 0n : payer.held;
@@ -144,7 +149,8 @@ export const createOutgoingSettlement = (
 
   const accept = (values: Values): unknown[] => {
     const decided = decide(values);
-    const paused_seconds = unsettledOf(values) / 1000;
+    const paused = unsettledOf(values);
+    const paused_seconds = paused === null ? null : paused / 1000;
     if (decided.decision === 'accepted') insert(values);
     return [{ ...decided, paused_seconds, decided_at: appNow() }];
   };

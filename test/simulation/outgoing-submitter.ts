@@ -124,13 +124,13 @@ export const createOutgoingSubmitter = (
       /^select signature from transactions where signature = any\(/,
       'signatures',
       ({ signatures }) =>
-        signatures.flatMap((signature) => (transactions.has(signature) ? [{ signature }] : [])),
+        [...new Set(signatures)].flatMap((signature) => (transactions.has(signature) ? [{ signature }] : [])),
     ),
     model<{ signatures: string[] }>(
       /and i\.kind not in \('incoming', 'outgoing'\)$/,
       'signatures',
       ({ signatures }) =>
-        signatures.flatMap((signature) => {
+        [...new Set(signatures)].flatMap((signature) => {
           const kind = intents.get(transactions.get(signature)?.intent_id ?? '')?.kind;
           return kind === undefined || kind === 'incoming' || kind === 'outgoing' ? [] : [{ signature }];
         }),

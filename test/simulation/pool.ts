@@ -4,7 +4,7 @@ import type { Rule } from './harness.ts';
 import type { Outcome } from './simulate.ts';
 
 /** With more than one cell, `cells.ts` runs it. */
-export type Task = { seed: number; cells: number; off: Rule | null; traced: boolean };
+export type Task = { seed: number; cells: number; off: Rule | null; traced: boolean; sql: boolean };
 
 /** One for each core. */
 export const WORKERS = os.availableParallelism();
@@ -63,11 +63,12 @@ export const createPool = (size = WORKERS) => {
         off = null,
         traced = false,
         cells = 1,
+        sql = false,
         onOutcome,
       }: Partial<Omit<Task, 'seed'>> & { onOutcome: (outcome: Outcome) => boolean },
     ): Promise<void> => {
       const seeds = function* () {
-        for (let seed = first; seed < first + count; seed++) yield { seed, off, traced, cells };
+        for (let seed = first; seed < first + count; seed++) yield { seed, off, traced, cells, sql };
       };
       return runTasks(seeds(), onOutcome);
     },

@@ -32,6 +32,7 @@ export const restore = (
     onLost: (lost: LostOutgoing) => void;
   },
 ): void => {
+  harness.changeOutside();
   for (const { process } of submitters) harness.crash(process);
   loseIncoming(harness, tables, ['settle']);
   // The seeds of other mutations have the same events as without these losses.

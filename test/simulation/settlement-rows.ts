@@ -19,6 +19,8 @@ export type Settlement = SettlementRow & {
   capture_due_at: number | null;
   /** When its capture is decided again that an hourly cap has refused; null: at once. */
   capture_retry_at: number | null;
+  /** When its capture was decided; null: it was not, or it is no authorization. */
+  capturing_at: number | null;
   /** How many quotes have raised its ceiling; null: none. */
   extensions: number | null;
 };

@@ -218,7 +218,8 @@ export const createSettlementTables = (harness: Harness) => {
       const capture_amount = row.max_amount === null ? null : row.quote_amount;
       const isLost = harness.off === 'extension: its quote in the job of the sweep';
       const extension_tokens = isLost ? null : extensionTokens(settlements, row);
-      return { ...row, generation, owner, authority, capture_amount, extension_tokens };
+      const created_at = row.capturing_at ?? row.created_at;
+      return { ...row, generation, created_at, owner, authority, capture_amount, extension_tokens };
     });
   };
 
@@ -308,7 +309,7 @@ export const createSettlementTables = (harness: Harness) => {
     model<{ ids: readonly string[] }>(
       /as usable from settlements where settlement_id = any\(\$1/,
       'ids',
-      ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
+      ({ ids }) => [...new Set(ids)].flatMap((id) => show(settlements.get(id))),
     ),
     model<{ given: string; messages: string }>(
       /case message\.subject when/,
@@ -319,7 +320,7 @@ export const createSettlementTables = (harness: Harness) => {
     model<{ ids: readonly string[] }>(
       /as payees, resource, created_at, max_amount\s+from settlements where settlement_id = any\(\$1/,
       'ids',
-      ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
+      ({ ids }) => [...new Set(ids)].flatMap((id) => show(settlements.get(id))),
     ),
     model<{ id: string; generation: number }>(
       /set chain_status = 'pending',\s+holding = wallet_id is not null/,

@@ -20,6 +20,8 @@ import {
 import { createVendor } from './refunds.ts';
 import { restore } from './restore.ts';
 import { createSettlementTables } from './settlement-tables.ts';
+import { openShadows } from './sql/shadow.ts';
+import { fundingViews, settlementViews, submitterViews } from './sql/views.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
 import { drain, openAccounts, profilesOf } from './surroundings.ts';
 import { chooseTraffic, createTraffic } from './traffic.ts';
@@ -53,6 +55,8 @@ export type Outcome = {
   /** The refusals that clients got, each compared with the final ledger. */
   refusals: number;
   refunds: number;
+  /** The statements that were compared with Postgres. */
+  statements: number;
   virtualMs: number;
 };
 
@@ -62,7 +66,7 @@ export type Outcome = {
  */
 export const simulate = async (
   seed: number,
-  { off = null, traced = false }: { off?: Rule | null; traced?: boolean } = {},
+  { off = null, traced = false, sql = false }: { off?: Rule | null; traced?: boolean; sql?: boolean } = {},
 ): Promise<Outcome> => {
   const faults: Faults = { ...QUIET };
   const harness = createHarness(seed, { off, faults });
@@ -92,13 +96,21 @@ export const simulate = async (
   const settlementTables = createSettlementTables(harness);
   const incomingTables = createIncomingTables(harness, settlementTables);
   const fundingTables = createFundingTables(harness);
+  const shadows = sql ? await openShadows(harness) : null;
+  if (shadows !== null) harness.replayWith(shadows.replay);
   const databases = {
-    funding: createDatabase(harness, 'funding', fundingTables.models),
-    submitter: createDatabase(harness, 'submitter', [
-      ...submitterTables.models,
-      ...incomingIntentModels(harness, submitterTables),
-    ]),
-    settlement: createDatabase(harness, 'settlement', [...settlementTables.models, ...incomingTables.models]),
+    funding: createDatabase(harness, 'funding', {
+      models: fundingTables.models,
+      shadow: await shadows?.open('funding', fundingViews(fundingTables)),
+    }),
+    submitter: createDatabase(harness, 'submitter', {
+      models: [...submitterTables.models, ...incomingIntentModels(harness, submitterTables)],
+      shadow: await shadows?.open('chain-submitter', submitterViews(submitterTables)),
+    }),
+    settlement: createDatabase(harness, 'settlement', {
+      models: [...settlementTables.models, ...incomingTables.models],
+      shadow: await shadows?.open('settlement', settlementViews(settlementTables)),
+    }),
   };
   const faultsMs = random.chance(0.2) ? LONG_FAULTS_MS : FAULTS_MS;
   const profiles = profilesOf(random.int(0, 6), random.chance(0.5), random.int(2, 60), faultsMs);
@@ -290,6 +302,7 @@ export const simulate = async (
     harness.trace('harness', `BROKEN ${broken.message}`);
   } finally {
     performance.now = realNow;
+    await shadows?.close();
   }
   const payments = settlementTables.settlements.size;
   return {
@@ -299,6 +312,7 @@ export const simulate = async (
     refunds: fundingTables.refunds.size,
     trace: broken === null && !traced ? [] : harness.readable(),
     payments,
+    statements: shadows?.statements() ?? 0,
     virtualMs: harness.now(),
   };
 };

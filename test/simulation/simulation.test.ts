@@ -42,6 +42,15 @@ test(
   TIMEOUT_MS,
 );
 
+test(
+  'two seeds on Postgres: each model answers as its statement, and leaves the same tables',
+  async () => {
+    const said = await node('main.ts', '--sql', '--from', '11', '--seeds', '2');
+    expect(said).toMatch(/^2 seeds, .*, [1-9]\d{3} statements as on Postgres, .*: 0 broken\n$/);
+  },
+  TIMEOUT_MS,
+);
+
 test.each(['1', '4'])(
   'a seed replays the same run, line by line, with %s cells',
   async (cells) => {

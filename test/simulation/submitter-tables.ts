@@ -1,29 +1,19 @@
 import { preparations as preparationMachine } from '../../services/chain-submitter/ledger/model/preparation.ts';
 import { type Event, intents as intentMachine } from '../../services/chain-submitter/ledger/model/state.ts';
 import { transactions as transactionMachine } from '../../services/chain-submitter/ledger/model/transaction.ts';
-import {
-  type ClaimedIntent,
-  FRESH_MS,
-  type IntentRow,
-} from '../../services/chain-submitter/ledger/store/intents.ts';
+import { type ClaimedIntent, FRESH_MS } from '../../services/chain-submitter/ledger/store/intents.ts';
 import type { PreparationRow } from '../../services/chain-submitter/ledger/store/preparations.ts';
 import { createAnnounced } from './announced.ts';
 import { createOutbox, EPOCH, type Model, model, Unavailable, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 import { createOutgoingSubmitter } from './outgoing-submitter.ts';
-import type { Intent, Prepared, Transaction } from './submitter-rows.ts';
-
-type TransitionRow = {
-  intent_id: string;
-  generation: number;
-  signature: string | null;
-  slot: number | null;
-  failure_code: IntentRow['failure_code'];
-  failure_message: string | null;
-  subject: string;
-  msg_id: string;
-  payload: unknown;
-};
+import {
+  type Intent,
+  type Prepared,
+  shorten,
+  type Transaction,
+  type TransitionRow,
+} from './submitter-rows.ts';
 
 /** Bytes as a statement binds them. */
 const bytesOf = (bound: unknown): Buffer => Buffer.from(bound as Uint8Array);
@@ -154,6 +144,7 @@ export const createSubmitterTables = (
       intent.failure_code = given.failure_code;
       intent.failure_message = given.failure_message;
       intent.next_at = now() + REST_MS;
+      if (event === 'finalize') shorten(intent, transactions);
       if (intentMachine.isTerminal(to)) intent.worker_id = null;
       const live = liveOf(intent.intent_id);
       if (event === 'fail' && live !== undefined) live.status = transactionMachine.to('fail');
@@ -227,7 +218,7 @@ export const createSubmitterTables = (
         msg_id === null ? null : outbox.insert(JSON.stringify([{ subject, msg_id, payload }]));
       // Adopted bytes have no wire: the payment is on the chain.
       if (wire !== '') announced.checkSigned(intent.object_id, generation);
-      return { changed_id: intent_id, published };
+      return { changed_id: intent_id, published, over_budget: false };
     });
   };
 
@@ -292,7 +283,7 @@ export const createSubmitterTables = (
       /select signature, intent_id from transactions where signature = any/,
       'signatures',
       ({ signatures }) =>
-        signatures.flatMap((signature) => {
+        [...new Set(signatures)].flatMap((signature) => {
           const transaction = transactions.get(signature);
           return transaction === undefined ? [] : [{ signature, intent_id: transaction.intent_id }];
         }),
@@ -382,6 +373,7 @@ export const createSubmitterTables = (
     intents,
     transactions,
     workers,
+    preparations,
     outbox,
     announced,
     models,
