@@ -9,8 +9,8 @@ export const gateMutations: readonly Mutation[] = [
     patches: [
       {
         file: 'gate/src/calls/cost.ts',
-        from: "await delivery?.finish('failed');",
-        to: 'await delivery?.finish(null);',
+        from: 'await delivery?.finish(FAILED);',
+        to: 'await delivery?.finish(delivered(null));',
       },
     ],
     faults: ['kill-webhook'],
