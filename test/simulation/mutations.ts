@@ -44,7 +44,7 @@ const KNOWN: Record<Rule, number> = {
   'incoming: holds of a source': 76,
   'incoming: hand_out_id in the confirm': 564,
   'incoming: fee kept on chain failure': 28,
-  'incoming: record before a refusal': 107,
+  'incoming: record before a refusal': 736,
   'incoming: credit in the insert': 1,
   'incoming: credit that is left': 4,
   'incoming: a hand-out lasts': 28,
