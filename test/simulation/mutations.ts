@@ -53,7 +53,7 @@ const KNOWN: Record<Rule, number> = {
   'incoming: record decides over the payout address': 7,
   'approval above an amount': 1,
   'approval of its amount': 3,
-  'approval of its quote': 175,
+  'approval of its quote': 735,
   'approval of its delegate': 38,
   'approval of one attempt': 15,
   'approval locked by its payment': 15,
