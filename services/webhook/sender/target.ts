@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isPrivateName } from '../../../shared/lib/domain.ts';
 
 /**
  * Where events may be sent. A customer sets the URL, so it may come from an attacker. It must not
@@ -31,9 +32,6 @@ export const literalAddress = ({ hostname }: URL): string | null => {
   return ipaddr.isValid(bare) ? bare : null;
 };
 
-/** Names of this machine or of a private network, whatever they resolve to. */
-const PRIVATE_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|corp|home)\.?$/;
-
 /**
  * Why a URL is refused before its name is resolved, or null. The URL parser has converted `0x7f.1`,
  * `2130706433` and full-width digits to addresses already.
@@ -47,7 +45,6 @@ export const refusalOf = (url: URL): string | null => {
   if (port !== 443 && port < 1024) return 'must be on port 443, or 1024 and up';
   const literal = literalAddress(url);
   if (literal !== null) return isPublicAddress(literal) ? null : 'must lead to a public address';
-  if (!url.hostname.includes('.') || PRIVATE_NAME.test(url.hostname))
-    return 'must be a name of the public internet';
+  if (isPrivateName(url.hostname)) return 'must be a name of the public internet';
   return null;
 };
