@@ -248,12 +248,15 @@ const HARMLESS = new Set([
     'identity.createAccount',
     'identity.requestMagicLink',
     'identity.readMagicLink',
+    'identity.followMagicLink',
     'identity.verifyMagicLink',
   ],
   ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],
   ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
   // A closed account cannot be closed again: its sign-ins have ended.
   'identity.closeAccount',
+  // It looks once more.
+  'identity.checkServiceDomain',
   // A repeat is noted twice.
   'identity.noteExport',
   // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.

@@ -109,6 +109,7 @@ function fromVariables(env: NodeJS.ProcessEnv) {
     ...(LOG_LEVEL ? { logLevel: LOG_LEVEL } : {}),
     chainSlotMs: numberIn(env, 'CHAIN_SLOT_MS', 400),
     rateLimitScale: numberIn(env, 'RATE_LIMIT_SCALE', 1),
+    nameServers: env.DOMAIN_NAME_SERVERS,
     hourlyCaps: Object.fromEntries(
       Object.keys(hourlyCapsConfig).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     ),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OriginList, SecretList, serviceConfig } from '../../shared/lib/config.ts';
+import { AddressList, OriginList, SecretList, serviceConfig } from '../../shared/lib/config.ts';
 import { feeConfig } from '../../shared/lib/money/fee-settings.ts';
 import { SigningKeys } from '../../shared/lib/tokens/keys.ts';
 
@@ -30,6 +30,11 @@ export const config = z
     PASSKEY_RP_NAME: z.string().min(1).max(64).default('Quittance'),
     /** Origins of the pages that may use passkeys, comma separated: `https://console.example`. */
     PASSKEY_ORIGINS: OriginList,
+    /**
+     * The name servers that are asked for the proofs of domains, comma separated, each an address
+     * with an optional port. Default: those of this machine.
+     */
+    DOMAIN_NAME_SERVERS: AddressList.optional(),
     /** How long after its closure an account's personal data are erased. Mails expire earlier. */
     ACCOUNT_ERASURE_DAYS: z.coerce.number().int().min(7).max(365).default(30),
   })

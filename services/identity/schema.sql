@@ -126,12 +126,15 @@ create table login_links (
   token_hash text collate "C" not null,
   browser_hash text collate "C",
   from_known_browser boolean not null,
+  continue_to text,
   created_at timestamp with time zone default app_now() not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  used_by_hash text collate "C",
   constraint login_links_pkey PRIMARY KEY (link_id),
   constraint login_links_token_hash_key UNIQUE (token_hash)
 );
+CREATE INDEX login_links_by_browser ON login_links USING btree (browser_hash, created_at DESC) WHERE (browser_hash IS NOT NULL);
 CREATE INDEX login_links_by_email ON login_links USING btree (email);
 CREATE INDEX login_links_by_expiry ON login_links USING btree (expires_at);
 
@@ -253,6 +256,11 @@ create table services (
   allowed_ips text[],
   next_payout_address text collate "C",
   next_payout_at timestamp with time zone,
+  domain text collate "C",
+  domain_verified_at timestamp with time zone,
+  domain_checked_at timestamp with time zone,
+  domain_problem text,
+  domain_check_at timestamp with time zone,
   status text default 'active'::text not null,
   closing_at timestamp with time zone,
   end_check_at timestamp with time zone,
@@ -260,6 +268,10 @@ create table services (
   constraint services_pkey PRIMARY KEY (service_id),
   constraint services_allowed_ips_check CHECK (cardinality(allowed_ips) >= 1 AND cardinality(allowed_ips) <= 20),
   constraint services_check CHECK ((next_payout_address IS NULL) = (next_payout_at IS NULL)),
+  constraint services_check1 CHECK ((domain IS NULL) = (domain_check_at IS NULL)),
+  constraint services_check2 CHECK (domain IS NOT NULL OR num_nonnulls(domain_verified_at, domain_checked_at, domain_problem) = 0),
+  constraint services_domain_check CHECK (length(domain) >= 1 AND length(domain) <= 240),
+  constraint services_domain_problem_check CHECK (domain_problem = ANY (ARRAY['record_missing'::text, 'record_differs'::text, 'no_answer'::text])),
   constraint services_key_grace_hours_check CHECK (key_grace_hours >= 0 AND key_grace_hours <= 168),
   constraint services_price_check CHECK (price > 0),
   constraint services_redeem_window_seconds_check CHECK (redeem_window_seconds >= 30 AND redeem_window_seconds <= 604800),
@@ -268,6 +280,7 @@ create table services (
 );
 CREATE INDEX services_by_account ON services USING btree (account_id, created_at DESC, service_id DESC);
 CREATE INDEX services_to_end ON services USING btree (end_check_at) WHERE (status = 'closing'::text);
+CREATE INDEX services_to_prove ON services USING btree (domain_check_at) WHERE ((domain IS NOT NULL) AND (status <> 'closed'::text));
 
 create table sessions (
   session_id text collate "C" not null,

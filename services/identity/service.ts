@@ -35,8 +35,10 @@ import { passkeyOperations } from './passkeys/operations.ts';
 import { issued } from './payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from './payments/store.ts';
 import type { Peers } from './peers.ts';
+import { createDomainProof } from './services/domain-proof.ts';
 import { endServices } from './services/end-services.ts';
 import { serviceOperations } from './services/operations.ts';
+import { recheckDomains } from './services/recheck-domains.ts';
 import { sessionOperations } from './sessions/operations.ts';
 import { signInOperations } from './sign-in/operations.ts';
 import type { Terms } from './terms.ts';
@@ -69,6 +71,7 @@ const termsOf = (config: Config): Terms => ({
   consoleUrl: config.CONSOLE_URL,
   rp: { id: config.PASSKEY_RP_ID, name: config.PASSKEY_RP_NAME, origins: config.PASSKEY_ORIGINS },
   fee: feeRuleOf(config),
+  proveDomain: createDomainProof(config.DOMAIN_NAME_SERVERS ?? null),
   erasureDays: config.ACCOUNT_ERASURE_DAYS,
   payoutDelayHours: config.ENVIRONMENT === 'live' ? 24 : 0,
 });
@@ -154,6 +157,7 @@ export const createService = (
       everyMs(timing.checkEveryMs, 'purge', purge(deps), logger),
       startPurgeCalls({ pool, logger }),
       everyMs(timing.checkEveryMs, 'endServices', endServices(deps), logger),
+      everyMs(timing.checkEveryMs, 'recheckDomains', recheckDomains(deps), logger),
       everyMs(timing.eraseEveryMs, 'eraseAccounts', eraseAccounts(deps), logger),
     ],
     gauges: [mailGauges(pool)],

@@ -1,6 +1,7 @@
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { FeeRule } from '../../shared/lib/money/fee.ts';
 import type { SigningKey } from '../../shared/lib/tokens/keys.ts';
+import type { DomainProof } from './services/domain-proof.ts';
 
 /** The settings that handlers take. */
 export type Terms = {
@@ -17,6 +18,8 @@ export type Terms = {
     origins: readonly string[];
   };
   fee: FeeRule;
+  /** Looks for the proof of a service's domain. */
+  proveDomain: DomainProof;
   erasureDays: number;
   /** The delay of a changed payout address (docs/spec/decisions.md, Sign-in). */
   payoutDelayHours: number;

@@ -28,6 +28,8 @@ export const QuoteClaims = z.strictObject({
   vendor_account_id: AccountId,
   service_id: ServiceId,
   service_name: z.string(),
+  /** The vendor's domain, as people are shown it, if it was proven when the quote was signed. */
+  service_domain: z.string().optional(),
   payout_address: SolanaAddress,
   mint: SolanaAddress,
   quote_amount: MicroUsdc,

@@ -82,6 +82,19 @@ export const OriginList = z
     'must be origins, comma separated',
   );
 
+/** `127.0.0.1` of `127.0.0.1:53`, and `::1` of `[::1]:53`. */
+const hostOf = (address: string): string =>
+  address.replace(/^\[(.+)\](:\d{1,5})?$/, '$1').replace(/^([\d.]+):\d{1,5}$/, '$1');
+
+/** Comma separated addresses with an optional port: `127.0.0.1:5353`, `[::1]:5353`. */
+export const AddressList = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (parts) => parts.every((part) => z.ipv4().or(z.ipv6()).safeParse(hostOf(part)).success),
+    'must be addresses with an optional port, comma separated',
+  );
+
 /**
  * Secrets of 32 bytes as base64url, comma separated. The first one writes, and what any of them has
  * written is read, so that a secret is replaced without ending what it made

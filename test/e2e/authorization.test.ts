@@ -52,7 +52,7 @@ const OWN = [
   'funding.getDeposit funding.getWithdrawal funding.getRefund identity.deletePasskey',
   'identity.deleteSession identity.approvalOptions identity.getService identity.getDelegate',
   'identity.deleteDelegate webhook.getEndpoint webhook.deleteEndpoint webhook.rotateEndpointSecret',
-  'webhook.listDeliveries webhook.testEndpoint webhook.getEvent',
+  'webhook.listDeliveries webhook.testEndpoint webhook.getEvent identity.checkServiceDomain',
 ].flatMap((names) => names.split(' '));
 /** A call of a vendor that presents a settlement token. */
 const presented = (more: object): Recipe => ({
@@ -163,6 +163,7 @@ const RECIPES: Record<string, Recipe> = {
     open: 202,
   },
   'identity.readMagicLink': { body: () => ({ token: `ml_test_${'A'.repeat(43)}` }), open: 401 },
+  'identity.followMagicLink': { body: () => ({}), open: 200 },
   'identity.verifyMagicLink': { body: () => ({ token: `ml_test_${'A'.repeat(43)}` }), open: 401 },
   'identity.refresh': { body: () => ({ refresh_token: `rt_test_${'A'.repeat(43)}` }), open: 401 },
   // Ends the caller's sign-in. Ada's refresh token in the body ends nothing.

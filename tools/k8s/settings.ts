@@ -119,6 +119,8 @@ export const SOURCES: Record<string, Source> = {
   PASSKEY_RP_NAME: settings,
   PASSKEY_ORIGINS: settings,
   ACCOUNT_ERASURE_DAYS: settings,
+  /** The cluster's name servers. */
+  DOMAIN_NAME_SERVERS: null,
 
   // ---------- webhook ----------
   SECRETS_KEY: secret,

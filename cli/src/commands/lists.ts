@@ -28,6 +28,7 @@ const serviceText = (service: Output<'identity.getService'>): string =>
     ['Fee', displayUsdc(service.fee_amount)],
     ['You receive', displayUsdc(service.net_amount)],
     ['Paid to', service.payout_address],
+    ['Domain', service.domain && `${service.domain.display_name} (${service.domain.status})`],
     ['Status', service.status],
     ['Created', shownTime(service.created_at)],
   ]);

@@ -31,11 +31,23 @@ const Renewed = ({ of, amount }: { of: string; amount: string }) => {
   );
 };
 
+/** The domain that its DNS has proven, beside its ASCII form where that is another. */
+const Domain = ({ shown }: { shown: string }) => {
+  const ascii = new URL(`https://${shown}`).hostname;
+  return (
+    <p className="sold-domain">
+      <strong>{shown}</strong>
+      {ascii !== shown && <span className="quiet">{ascii}</span>}
+      <Badge state={TEXTS.verified} tone="good" />
+    </p>
+  );
+};
+
 type Props = {
   claims: QuoteClaims;
   /** What is sold: a title, or an address. */
   item: string;
-  /** The vendor's site, which the quote names. Null: the quote is of a link. */
+  /** Where the payment returns, which the quote names. Null: the quote is of a link. */
   site: string | null;
   /** The order, as its renewals are kept. */
   of: string;
@@ -43,7 +55,7 @@ type Props = {
 
 /** Who is paid, for what, and how much. The vendor is what a person has to recognise. */
 export const Sold = ({ claims, item, site, of }: Props) => {
-  const { service_name, payout_address, quote_amount, env, scope } = claims;
+  const { service_name, service_domain: domain, payout_address, quote_amount, env, scope } = claims;
   const units = scope?.units;
   useEffect(() => {
     document.title = `Pay ${displayUsdc(quote_amount)} to ${service_name} for ${item}`;
@@ -54,12 +66,7 @@ export const Sold = ({ claims, item, site, of }: Props) => {
         <h1 id="vendor">{service_name}</h1>
         {env === 'test' && <Badge state={TEXTS.test} tone="wait" />}
       </div>
-      {site !== null && (
-        <div>
-          <p className="sold-site">{site}</p>
-          <p className="quiet">{TEXTS.site}</p>
-        </div>
-      )}
+      {domain !== undefined && <Domain shown={domain} />}
       <p className="sold-price">
         <Money micro={quote_amount} large />
       </p>
@@ -72,6 +79,7 @@ export const Sold = ({ claims, item, site, of }: Props) => {
               {item}
             </span>,
           ],
+          ['Returns to', site],
           ['Fees for you', 'none'],
           ['Requests', typeof units === 'number' && String(units)],
           ['Paid to', <Copyable key="to" text={payout_address} label="address that is paid" block />],

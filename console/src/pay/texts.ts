@@ -25,7 +25,7 @@ export const TEXTS = {
   repriced: (before: string, now: string) => `The price had expired. It was ${before}, and is ${now} now.`,
   elsewhere: 'This payment continues in another tab.',
   here: 'Continue here',
-  site: 'Your payment returns to this site, which the signed price names.',
+  verified: 'verified domain',
   test: 'TEST: no real money',
   wallets: 'Pay with a wallet',
   walletsAbout:

@@ -17,6 +17,7 @@ import {
   toast,
 } from '../ui/index.ts';
 import { ServiceEnd } from './close-service.tsx';
+import { ServiceDomain } from './domain.tsx';
 import { PaymentLinks } from './links/payment-links.tsx';
 import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
@@ -81,6 +82,7 @@ const Loaded = ({ service }: { service: Service }) => {
       </Columns>
       <PaymentLinks service={service} />
       <SettingsSection service={service} />
+      <ServiceDomain service={service} />
       <AllowedIps service={service} />
       <ServiceEnd service={service} />
     </Page>

@@ -33,6 +33,7 @@ export type SharedSettings = {
   /** The authority of servers with TLS. */
   caFile?: string | undefined;
   hourlyCaps?: HourlyCaps;
+  nameServers?: string | undefined;
 };
 
 /** Configuration of the gateway, the one process that serves all environments. */
@@ -106,6 +107,7 @@ export function serviceEnvironment(
       SIGNING_KEYS: signing('session'),
       PUBLIC_KEYS: publicKeys([environment]),
       SMTP_URL: shared.smtpUrl,
+      ...(shared.nameServers && { DOMAIN_NAME_SERVERS: shared.nameServers }),
       MAIL_FROM: 'Quittance <no-reply@quittance.example>',
       SIGN_IN_URL: `${localOrigin(shared.gatewayUrl)}/console/sign-in/link`,
       REVEAL_URL: `${localOrigin(shared.gatewayUrl)}/console/reveal`,

@@ -39,6 +39,8 @@ export type StackOptions = {
    * wallet and hour.
    */
   hourlyCaps?: HourlyCaps;
+  /** DOMAIN_NAME_SERVERS of identity. By default those of this machine are asked. */
+  nameServers?: string | undefined;
   /** Instances per service. The default is 1. */
   instances?: Instances;
   /**

@@ -19,6 +19,12 @@ export type QuoteClaims = {
   vendor_account_id: string;
   service_id: string;
   service_name: string;
+  /**
+   * The vendor's domain, which its DNS had proven when the quote was signed. Absent: none is
+   * proven. It is as people are shown it; `new URL('https://' + domain).hostname` is its ASCII
+   * form.
+   */
+  service_domain?: string | undefined;
   payout_address: string;
   mint: string;
   quote_amount: string;
@@ -130,7 +136,7 @@ const isQuote = (claims: { [name: string]: unknown }): boolean =>
   AMOUNT.test(String(claims.quote_amount)) &&
   typeof claims.quote_amount === 'string' &&
   claims.currency === 'USDC' &&
-  ['undefined', 'string'].includes(typeof claims.extends) &&
+  [claims.extends, claims.service_domain].every((it) => it === undefined || typeof it === 'string') &&
   !Number.isNaN(Date.parse(String(claims.expires_at))) &&
   typeof claims.scope === 'object';
 const isSettlement = (claims: { [name: string]: unknown }): boolean =>

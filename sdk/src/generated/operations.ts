@@ -158,6 +158,8 @@ export interface Operations {
     requestMagicLink(input: Input<'identity.requestMagicLink'>, options?: CallOptions): Answer<'identity.requestMagicLink'>;
     /** Get the address of a sign-in link without using it. For the page that a link opens, which shows the address before the person signs in. same_browser is false if the link was requested by another browser or by no page. `POST /v1/auth/magic-link/read`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     readMagicLink(input: Input<'identity.readMagicLink'>, options?: CallOptions): Answer<'identity.readMagicLink'>;
+    /** Get what became of the sign-in link that this browser has requested. For the page that waits for a sign-in. It reads the newest link that was requested with the browser’s cookie. Other clients get none. `POST /v1/auth/magic-link/follow`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    followMagicLink(input?: Input<'identity.followMagicLink'>, options?: CallOptions): Answer<'identity.followMagicLink'>;
     /** Use a sign-in link. A link is valid for 15 minutes, once. The newest three links of an address work until one is used. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid. `POST /v1/auth/magic-link/verify`. Errors: unauthorized, conflict, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verifyMagicLink(input: Input<'identity.verifyMagicLink'>, options?: CallOptions): Answer<'identity.verifyMagicLink'>;
     /** Begin to register a passkey. The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes. `POST /v1/auth/passkey/register/options`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -220,6 +222,8 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     showFee(input: Input<'identity.showFee'>, options?: CallOptions): Answer<'identity.showFee'>;
     /** Change a vendor service. The owner is notified of a new payout address, and of other `allowed_ips`, by mail. In live a new payout address takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of `allowed_ips` applies within a second. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateService(input: Input<'identity.updateService'>, options?: CallOptions): Answer<'identity.updateService'>;
+    /** Look for the proof of a service’s domain now. Reads the TXT record that `domain.record` of the service names. It is also looked for every few hours: a proof that is gone is shown no more, and one that cannot be read is shown for 72 hours after it was last seen. `POST /v1/services/:service_id/domain/check`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    checkServiceDomain(input: Input<'identity.checkServiceDomain'>, options?: CallOptions): Answer<'identity.checkServiceDomain'>;
     /** Delete a vendor service, or close it while payments are open. Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window. `DELETE /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteService(input: Input<'identity.deleteService'>, options?: CallOptions): Answer<'identity.deleteService'>;
     /** Rotate the key. Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one. `POST /v1/services/:service_id/key/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -357,6 +361,7 @@ export const OPERATIONS = {
     createAccount: {"method":"POST","path":"/v1/accounts","body":true,"anonymous":true},
     requestMagicLink: {"method":"POST","path":"/v1/auth/magic-link","body":true,"anonymous":true},
     readMagicLink: {"method":"POST","path":"/v1/auth/magic-link/read","body":true,"anonymous":true,"repeatable":true},
+    followMagicLink: {"method":"POST","path":"/v1/auth/magic-link/follow","body":true,"anonymous":true,"repeatable":true},
     verifyMagicLink: {"method":"POST","path":"/v1/auth/magic-link/verify","body":true,"anonymous":true},
     passkeyRegisterOptions: {"method":"POST","path":"/v1/auth/passkey/register/options","body":true},
     passkeyRegisterVerify: {"method":"POST","path":"/v1/auth/passkey/register/verify","body":true},
@@ -386,6 +391,7 @@ export const OPERATIONS = {
     getService: {"method":"GET","path":"/v1/services/:service_id"},
     showFee: {"method":"GET","path":"/v1/services/fee","query":["price"]},
     updateService: {"method":"PATCH","path":"/v1/services/:service_id","body":true},
+    checkServiceDomain: {"method":"POST","path":"/v1/services/:service_id/domain/check"},
     deleteService: {"method":"DELETE","path":"/v1/services/:service_id","body":true},
     rotateServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/rotate","body":true,"keyed":true},
     revealServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/reveal","body":true},
@@ -495,7 +501,9 @@ export type {
   Fees,
   FiatAmount,
   FiatCurrency,
+  FollowMagicLinkRequest,
   FollowPhonePaymentRequest,
+  FollowedMagicLink,
   Health,
   IdempotencyKey,
   IncomingPaymentRequest,
@@ -612,6 +620,7 @@ export type {
   SecurityEventId,
   SecurityEventPage,
   Service,
+  ServiceDomain,
   ServiceId,
   ServicePage,
   Session,

@@ -126,6 +126,12 @@ export interface operations {
     };
     output: PriceFee;
   };
+  'identity.checkServiceDomain': {
+    input: {
+      service_id: ServiceId;
+    };
+    output: Service;
+  };
   'identity.rotateServiceKey': {
     input: {
       service_id: ServiceId;
@@ -627,6 +633,10 @@ export interface operations {
   'identity.readMagicLink': {
     input: ReadMagicLinkRequest;
     output: MagicLink;
+  };
+  'identity.followMagicLink': {
+    input: FollowMagicLinkRequest;
+    output: FollowedMagicLink;
   };
   'identity.verifyMagicLink': {
     input: VerifyMagicLinkRequest;
@@ -1900,11 +1910,27 @@ export type FiatAmount = string;
  * @example USD
  */
 export type FiatCurrency = string;
+export type FollowMagicLinkRequest = {
+    /** @description The environment to sign in to. Default test */
+    environment?: Environment;
+    /**
+     * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+     */
+    browser_nonce?: string;
+};
 export type FollowPhonePaymentRequest = {
     /** @description The environment of the link */
     environment: Environment;
     payment_link_id: PaymentLinkId;
     secret: PageSecret;
+};
+export type FollowedMagicLink = {
+    /**
+     * @description waiting: it can be used. used_here: this browser has signed in by it. used_elsewhere: another one has. none: there is none, or it has expired
+     * @enum {string}
+     */
+    status: "none" | "waiting" | "used_here" | "used_elsewhere";
 };
 export type Health = {
     /**
@@ -2052,12 +2078,22 @@ export type MagicLink = {
     email: string;
     /** @description Whether this browser has requested the link */
     same_browser: boolean;
+    /**
+     * @description The payment page that has requested the link. Null: another page, or none
+     * @example /pay/test/pl_01jd3v9k5mfx2r8q7n6t4w0yzc
+     */
+    continue_to: string | null;
 };
 export type MagicLinkRequest = {
     /** @description Where the link is sent */
     email: Email;
     /** @description The environment to sign in to. Default test */
     environment?: Environment;
+    /**
+     * @description The payment page that requests the link. The page that the link opens goes on there. The mail does not contain it
+     * @example /pay/test/pl_01jd3v9k5mfx2r8q7n6t4w0yzc
+     */
+    continue_to?: string;
     /**
      * @description Identifies the browser that requests the link. A browser that has signed in to the address has a limit of its own. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
@@ -3289,6 +3325,8 @@ export type Service = {
      * @example 24
      */
     key_grace_hours: number;
+    /** @description The domain that the vendor claims. Null: none */
+    domain: ServiceDomain | null;
     /**
      * @description closing: no new quotes. Payments can still be redeemed and refunded
      * @enum {string}
@@ -3302,6 +3340,47 @@ export type Service = {
     fee_amount: MicroUsdcOrZero;
     /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
     net_amount: MicroUsdcOrZero;
+};
+export type ServiceDomain = {
+    /**
+     * @description The domain, in ASCII
+     * @example xn--mnchen-3ya.de
+     */
+    name: string;
+    /**
+     * @description As buyers are shown it: in its own letters, unless they could be taken for those of another domain
+     * @example münchen.de
+     */
+    display_name: string;
+    /**
+     * @description verified: buyers are shown the domain. unproven: they are not
+     * @enum {string}
+     */
+    status: "unproven" | "verified";
+    /** @description The record of the domain’s DNS that proves it */
+    record: {
+        /**
+         * @description The type of the record
+         * @constant
+         */
+        type: "TXT";
+        /**
+         * @description The name of the record
+         * @example _quittance.xn--mnchen-3ya.de
+         */
+        name: string;
+        /**
+         * @description Its value. The record may have further ones
+         * @example quittance-service=3f0e6b1c-6b0a-4f0e-9c1e-2b9f8f3a7d10
+         */
+        value: string;
+    };
+    /** @description What the last check found. record_missing: there is no such record. record_differs: its values name other services. no_answer: the name servers of the domain did not answer. Null: the proof, or nothing was checked yet */
+    problem: ("record_missing" | "record_differs" | "no_answer") | null;
+    /** @description When the proof was last seen. Null: it was not, or longer ago than it counts */
+    verified_at: Timestamp | null;
+    /** @description When it was last looked for. Null: not yet */
+    checked_at: Timestamp | null;
 };
 /**
  * @description Id of the vendor’s service, a UUID
@@ -3754,6 +3833,7 @@ export type UpdateServiceRequest = {
     allow_off_curve?: boolean;
     /** @description From where the keys of the service may be used. Null: from any address */
     allowed_ips?: IpBlock[] | null;
+    domain?: string | null;
 };
 export type UpdateWebhookEndpointRequest = {
     /**

@@ -39,11 +39,17 @@ create table login_links (
   -- SHA-256 of the nonce of the browser that requested the link; null when no page did.
   browser_hash text collate "C",
   from_known_browser boolean not null,
+  -- The page of a payment that requested the link, where its reader goes on.
+  continue_to text,
   created_at timestamptz not null default app_now(),
   expires_at timestamptz not null,
-  used_at timestamptz
+  used_at timestamptz,
+  -- As browser_hash, of the browser that used it or another link of its address.
+  used_by_hash text collate "C"
 );
 create index login_links_by_email on login_links (email);
+create index login_links_by_browser on login_links (browser_hash, created_at desc)
+  where browser_hash is not null;
 create index login_links_by_expiry on login_links (expires_at);
 
 -- The browsers that have signed in with an address, by the SHA-256 of their nonce. Their requests
@@ -140,15 +146,27 @@ create table services (
   -- A payout address that is not effective yet.
   next_payout_address text collate "C",
   next_payout_at timestamptz,
+  -- The domain that its owner claims, in ASCII. It is shown to buyers while it is proven.
+  domain text collate "C" check (length(domain) between 1 and 240),
+  -- When the proof was last seen. Null: it was never seen, or is gone.
+  domain_verified_at timestamptz,
+  domain_checked_at timestamptz,
+  -- What the last check found instead of the proof.
+  domain_problem text check (domain_problem in ('record_missing', 'record_differs', 'no_answer')),
+  -- When the job looks for the proof next.
+  domain_check_at timestamptz,
   status text not null default 'active' check (status in ('active', 'closing', 'closed')),
   closing_at timestamptz,
   -- When the job checks next whether a closing service may end.
   end_check_at timestamptz,
   created_at timestamptz not null,
-  check ((next_payout_address is null) = (next_payout_at is null))
+  check ((next_payout_address is null) = (next_payout_at is null)),
+  check ((domain is null) = (domain_check_at is null)),
+  check (domain is not null or num_nonnulls(domain_verified_at, domain_checked_at, domain_problem) = 0)
 );
 create index services_by_account on services (account_id, created_at desc, service_id desc);
 create index services_to_end on services (end_check_at) where status = 'closing';
+create index services_to_prove on services (domain_check_at) where domain is not null and status <> 'closed';
 
 -- The identity of delegates. Settlement stores their limits and counters.
 create table delegates (

@@ -1,6 +1,7 @@
 import type { Records } from '../../../shared/boot.ts';
 import type { Peers } from '../peers.ts';
 import type { Terms } from '../terms.ts';
+import { checkServiceDomain } from './check-service-domain.ts';
 import { createService } from './create-service.ts';
 import { deleteService } from './delete-service.ts';
 import { findService } from './find-service.ts';
@@ -11,6 +12,7 @@ import { updateService } from './update-service.ts';
 
 /** The operations on services. */
 export const serviceOperations = (deps: Records & Terms & Peers & { sendMailsNow: () => void }) => ({
+  checkServiceDomain: checkServiceDomain(deps),
   createService: createService(deps),
   deleteService: deleteService(deps),
   findService: findService(deps),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DOMAIN_PROBLEMS, DOMAIN_PROVEN_HOURS } from '../../../shared/contract/identity/services.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
 import type { Page } from '../../../shared/lists/page.ts';
@@ -18,6 +19,12 @@ const Row = z.object({
   key_grace_hours: z.number(),
   /** Addresses and CIDR blocks; null: any. */
   allowed_ips: z.array(z.string()).nullable(),
+  /** The claimed domain in ASCII. */
+  domain: z.string().nullable(),
+  /** When its proof was last seen, while that counts. */
+  domain_verified_at: z.number().nullable(),
+  domain_checked_at: z.number().nullable(),
+  domain_problem: z.enum(DOMAIN_PROBLEMS).nullable(),
   status: z.enum(['active', 'closing']),
   created_at: z.number(),
 });
@@ -29,11 +36,23 @@ const effectivePayout = sql.fragment`case when ${isPayoutEffective} then next_pa
 const columns = sql.fragment`service_id, account_id, name, price, ${effectivePayout} as payout_address,
   case when not ${isPayoutEffective} then next_payout_address end as next_payout_address,
   case when not ${isPayoutEffective} then next_payout_at end as next_payout_at,
-  redeem_window_seconds, key_grace_hours, allowed_ips, status, created_at`;
+  redeem_window_seconds, key_grace_hours, allowed_ips, domain, domain_checked_at, domain_problem,
+  case when domain_verified_at > app_now() - ${DOMAIN_PROVEN_HOURS} * interval '1 hour' then domain_verified_at end
+    as domain_verified_at, status, created_at`;
 /** A closed service stays for the history and is in no answer. */
 const isNotClosed = state.isNot('closed');
 
-type NewService = Omit<ServiceRow, 'status' | 'next_payout_address' | 'next_payout_at' | 'allowed_ips'>;
+type NewService = Pick<
+  ServiceRow,
+  | 'service_id'
+  | 'account_id'
+  | 'name'
+  | 'price'
+  | 'payout_address'
+  | 'redeem_window_seconds'
+  | 'key_grace_hours'
+  | 'created_at'
+>;
 
 /** Writes a new, active service. `created_at` is epoch milliseconds. */
 export const insertService = (db: Db, row: NewService): Promise<ServiceRow> =>
@@ -82,9 +101,19 @@ type ServiceChange = {
   key_grace_hours: number | undefined;
   /** Null: the keys may be used from any address. */
   allowed_ips: readonly string[] | null | undefined;
+  /** In ASCII. Another one than now begins without proof. */
+  domain: string | null | undefined;
   /** Takes effect after the delay. The present address cancels a pending one. */
   payout_address: string | undefined;
   payoutDelayHours: number;
+};
+
+/** A domain that is set again keeps its proof. */
+const domainChange = (domain: string | null) => {
+  const kept = (column: 'domain_verified_at' | 'domain_checked_at' | 'domain_problem') =>
+    sql.fragment`${sql.identifier([column])} = case when domain = ${domain} then ${sql.identifier([column])} end,`;
+  return sql.fragment`domain = ${domain}, ${kept('domain_verified_at')} ${kept('domain_checked_at')}
+    ${kept('domain_problem')} domain_check_at = case when ${domain}::text is not null then app_now() end,`;
 };
 
 /** Updates the account's service. An undefined field stays. Null when there is no such service. */
@@ -102,13 +131,13 @@ export const updateServiceRow = (
           next_payout_address = nullif(${payout}, ${effectivePayout}),
           next_payout_at = case when ${payout} <> ${effectivePayout}
             then app_now() + ${change.payoutDelayHours} * interval '1 hour' end`;
-  const { allowed_ips: blocks } = change;
+  const { allowed_ips: blocks, domain } = change;
   const blocksChange =
     blocks === undefined
       ? sql.fragment``
       : sql.fragment`, allowed_ips = ${blocks === null ? null : sql.array([...blocks], 'text')}`;
   return db.maybeOne(sql.type(Row)`
-    update services set name = coalesce(${change.name ?? null}, name),
+    update services set ${domain === undefined ? sql.fragment`` : domainChange(domain)} name = coalesce(${change.name ?? null}, name),
       price = coalesce(${change.price ?? null}::bigint, price),
       redeem_window_seconds = coalesce(${change.redeem_window_seconds ?? null}::int, redeem_window_seconds),
       key_grace_hours = coalesce(${change.key_grace_hours ?? null}::int, key_grace_hours)
@@ -179,6 +208,39 @@ export const endServicesOf = async (tx: Db, accountId: string): Promise<void> =>
     where account_id = ${accountId} and ${state.allows('end')}`);
 };
 
-/** Erases the names of an account's services. */
+/** Erases the names and domains of an account's services. */
 export const eraseServiceNames = (tx: Db, accountId: string): Promise<unknown> =>
-  tx.query(sql.typeAlias('void')`update services set name = 'erased' where account_id = ${accountId}`);
+  tx.query(sql.typeAlias('void')`
+    update services set ${domainChange(null)} name = 'erased' where account_id = ${accountId}`);
+
+const Claim = z.object({ service_id: z.string(), domain: z.string() });
+export type DomainClaim = z.infer<typeof Claim>;
+
+/** How often a domain is checked. */
+const nextDomainCheck = sql.fragment`app_now() + interval '6 hours'`;
+
+/** Claims services whose domain is to be checked, for all replicas, until they are due again. */
+export const claimDomains = (db: Db, limit: number): Promise<readonly DomainClaim[]> =>
+  db.any(sql.type(Claim)`
+    update services set domain_check_at = ${nextDomainCheck}
+    where service_id in (
+      select service_id from services where domain is not null and ${isNotClosed} and domain_check_at <= app_now()
+      order by domain_check_at limit ${limit} for update skip locked)
+    returning service_id, domain`);
+
+/**
+ * Writes what a check of a domain has found, unless the service has another domain by now.
+ * @param problem null: the proof. `no_answer` leaves the proof as it was seen last
+ */
+export const updateDomainProof = (
+  db: Db,
+  { service_id, domain }: DomainClaim,
+  problem: ServiceRow['domain_problem'],
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update services set domain_checked_at = app_now(), domain_check_at = ${nextDomainCheck},
+      domain_problem = ${problem},
+      domain_verified_at = case
+        when ${problem}::text is null then app_now()
+        when ${problem} = 'no_answer' then domain_verified_at end
+    where service_id = ${service_id} and domain = ${domain} and ${isNotClosed}`);

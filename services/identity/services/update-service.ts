@@ -1,9 +1,10 @@
 import type { Records } from '../../../shared/boot.ts';
-import { notFound } from '../../../shared/contract/errors.ts';
+import { invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Db } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { normaliseDomain } from '../../../shared/lib/domain.ts';
 import { requireFresh } from '../../../shared/lib/tokens/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
 import type { Peers } from '../peers.ts';
@@ -28,6 +29,14 @@ const noteAllowedIps = async (tx: Db, before: ServiceRow, after: ServiceRow): Pr
   });
 };
 
+/** @throws ServiceError validation_error for a text that is no public domain */
+const parseDomain = (text: string | null | undefined): string | null | undefined => {
+  if (text === null || text === undefined) return text;
+  const name = normaliseDomain(text);
+  if (name !== null) return name;
+  throw invalid('domain', 'must be a public domain like shop.example.com, without https:// and path');
+};
+
 /**
  * PATCH /v1/services/:service_id. Existing quotes keep the payout address that they were signed
  * with.
@@ -45,6 +54,7 @@ export const updateService =
     // nothing from the check.
     const before = await findServiceRow(deps.pool, caller.account_id, service_id);
     if (before === null) throw notFound('service');
+    const domain = parseDomain(input.domain);
     const price = input.price === undefined ? undefined : parsePrice(input.price, deps.fee);
     if (payout_address !== undefined && payout_address !== before.payout_address) {
       await deps.checkPayoutAddress(payout_address, input.allow_off_curve ?? false);
@@ -56,6 +66,7 @@ export const updateService =
         redeem_window_seconds: input.redeem_window_seconds,
         key_grace_hours: input.key_grace_hours,
         allowed_ips,
+        domain,
         payout_address,
         payoutDelayHours: deps.payoutDelayHours,
       });

@@ -1,11 +1,35 @@
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { displayDomain } from '../../../shared/lib/domain.ts';
 import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/money/fee.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
-import type { ServiceRow } from './store.ts';
+import type { DomainClaim, ServiceRow } from './store.ts';
 
 type Terms = Omit<NonNullable<z.infer<typeof identity.internal.findService.output>>, 'account_id'>;
+
+/** The record by which the owner of a domain names the service. */
+export const domainRecord = ({ domain, service_id }: DomainClaim) => ({
+  type: 'TXT' as const,
+  name: `_quittance.${domain}`,
+  value: `quittance-service=${service_id}`,
+});
+
+const isoOrNull = (at: number | null) => (at === null ? null : isoTime(at));
+
+const showDomain = (row: ServiceRow): Terms['domain'] => {
+  const { domain, domain_verified_at: verifiedAt } = row;
+  if (domain === null) return null;
+  return {
+    name: domain,
+    display_name: displayDomain(domain),
+    status: verifiedAt === null ? 'unproven' : 'verified',
+    record: domainRecord({ ...row, domain }),
+    problem: row.domain_problem,
+    verified_at: isoOrNull(verifiedAt),
+    checked_at: isoOrNull(row.domain_checked_at),
+  };
+};
 
 /** A service as other services read it. */
 export const showTerms = (row: ServiceRow): Terms => ({
@@ -19,6 +43,7 @@ export const showTerms = (row: ServiceRow): Terms => ({
       : { payout_address: row.next_payout_address, effective_at: isoTime(row.next_payout_at!) },
   key_grace_hours: row.key_grace_hours,
   redeem_window_seconds: row.redeem_window_seconds,
+  domain: showDomain(row),
   status: row.status,
   created_at: isoTime(row.created_at),
 });

@@ -7,10 +7,11 @@ import type { OutboxRow } from '../../../shared/events/outbox.ts';
 import { withClient } from '../../../shared/lib/call-client.ts';
 import { privateKeyFromSeed } from '../../../shared/lib/chain/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
+import { storedClaims, unverifiedClaims } from '../../../shared/lib/tokens/compact-token.ts';
 import { createTestDatabase } from '../../../test/support/servers/database.ts';
 import type { TestDatabase } from '../../../test/support/servers/database-handle.ts';
 import { findQuoteRecords } from '../operator/records.ts';
+import type { Peers } from '../peers.ts';
 import { applyTransitions } from '../quotes/apply-transitions.ts';
 import { create } from '../quotes/create.ts';
 import type { SettlementState } from '../quotes/model/status.ts';
@@ -31,6 +32,7 @@ let pool: Pool;
 const account_id = newId('acct');
 let service_id: string;
 let status: 'active' | 'closing';
+let domain: NonNullable<Awaited<ReturnType<Peers['findService']>>>['domain'];
 let reservation: 'exists' | 'granted' | 'refused';
 const created: object[] = [];
 const published: OutboxRow[] = [];
@@ -48,6 +50,7 @@ afterAll(async () => {
 beforeEach(() => {
   service_id = newServiceId();
   status = 'active';
+  domain = null;
   reservation = 'exists';
   created.length = 0;
   published.length = 0;
@@ -68,6 +71,7 @@ const deps = () => ({
   findService: async (id: string) => ({
     ...{ service_id: id, account_id, name: 'Weather', price: '2500000', payout_address: PAYOUT },
     ...{ redeem_window_seconds: 900, status, next_payout: null, key_grace_hours: 24 },
+    domain,
     created_at: new Date().toISOString(),
   }),
   reserveTokenAccount: async () => ({ status: reservation, retry_after_seconds: null }),
@@ -104,6 +108,27 @@ const settle = (quote_id: string, event: SettlementState, settlement_id = newId(
   applyTransitions(deps())([{ quote_id, settlement_id, event }]).then(() => settlement_id);
 const quotesOf = async ({ payment_link_id }: { payment_link_id: string }) =>
   (await pool.any(sql.unsafe`select * from quotes where payment_link_id = ${payment_link_id}`)).length;
+
+test('a quote names the domain of its vendor while that is proven, and not before or after', async () => {
+  const link = await make();
+  expect(await open(link)).not.toHaveProperty('service_domain');
+  const claimed = {
+    ...{ name: 'xn--mnchen-3ya.de', display_name: 'münchen.de', problem: null, checked_at: null },
+    record: { type: 'TXT' as const, name: '_quittance.xn--mnchen-3ya.de', value: 'quittance-service=x' },
+  };
+  domain = { ...claimed, status: 'unproven', verified_at: null };
+  expect(await open(link)).not.toHaveProperty('service_domain');
+  domain = { ...claimed, status: 'verified', verified_at: new Date().toISOString() };
+  const { quote_token } = await openPaymentLink(deps())(
+    { payment_link_id: link.payment_link_id, environment: 'test' },
+    { kind: 'none' },
+  );
+  expect(storedClaims(quote_token).service_domain).toBe('münchen.de');
+  // Every service that reads the token knows the claim.
+  expect(unverifiedClaims('quote', quote_token)).toMatchObject({ service_domain: 'münchen.de' });
+  domain = null;
+  expect(await open(link)).not.toHaveProperty('service_domain');
+});
 
 test('a link is made, listed and shown to its vendor, with the price of the service by default', async () => {
   const link = await make({ success_url: 'https://shop.example/thanks' });

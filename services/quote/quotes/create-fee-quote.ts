@@ -22,6 +22,7 @@ export const createFeeQuote =
       service_id: PLATFORM_SERVICE_ID,
       name: 'Quittance fees',
       payout_address,
+      domain: null,
     };
     const now = deps.clock();
     const terms = {

@@ -47,7 +47,7 @@ beforeAll(async () => {
     // All services belong to the account. Tests of identity and chain-submitter cover their
     findService: async (service_id: string) => ({
       ...{ service_id, account_id, name: 'Weather', price: '2500000', payout_address: PAYOUT },
-      ...{ redeem_window_seconds: 900, status: 'active' as const, next_payout: null },
+      ...{ redeem_window_seconds: 900, status: 'active' as const, next_payout: null, domain: null },
       ...{ key_grace_hours: 24, created_at: new Date().toISOString() },
     }),
     reserveTokenAccount: async () => ({ status: 'exists' as const, retry_after_seconds: null }),

@@ -71,8 +71,10 @@ const priced = async (deps: Pick<Deps, 'pool' | 'fee'>, input: Input, service: S
     };
   const first = await findExtended(deps.pool, { ...input, extends: input.extends }, service);
   const { payout_address, service_name: name, redeem_window_seconds, scope, capture } = first;
+  const { service_domain: shown } = first;
+  const domain = shown === undefined ? null : { status: 'verified' as const, display_name: shown };
   return {
-    payee: { ...service, payout_address, name },
+    payee: { ...service, payout_address, name, domain },
     amounts: amountsOfExtension(input.max_amount!, capture),
     redeem_window_seconds,
     scope,

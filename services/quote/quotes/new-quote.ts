@@ -4,6 +4,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { signToken, storedClaims } from '../../../shared/lib/tokens/compact-token.ts';
+import type { Service } from '../peers.ts';
 import type { Terms } from '../terms.ts';
 import type { NewQuote } from './store.ts';
 
@@ -11,7 +12,13 @@ import type { NewQuote } from './store.ts';
 export type QuoteSigner = Pick<Terms, 'environment' | 'mint' | 'signingKey'>;
 
 /** Who is paid by a quote. */
-type Vendor = { account_id: string; service_id: string; name: string; payout_address: string };
+type Vendor = {
+  account_id: string;
+  service_id: string;
+  name: string;
+  payout_address: string;
+  domain: Pick<NonNullable<Service['domain']>, 'status' | 'display_name'> | null;
+};
 
 /**
  * The row of a new quote, with its signed token.
@@ -42,6 +49,7 @@ export const newQuote = (
     vendor_account_id: service.account_id,
     service_id: service.service_id,
     service_name: service.name,
+    ...(service.domain?.status === 'verified' && { service_domain: service.domain.display_name }),
     payout_address: service.payout_address,
     mint,
     quote_amount: formatMicro(terms.quote_amount),

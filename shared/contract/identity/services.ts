@@ -31,6 +31,49 @@ const serviceName = <T extends z.ZodType>(name: T): T =>
   name.meta({ description: 'Payers see it', examples: ['Weather API'] });
 const payoutAddress = SolanaAddress.describe('The wallet that is paid');
 
+export const DOMAIN_PROBLEMS = ['record_missing', 'record_differs', 'no_answer'] as const;
+/** For how long a domain counts as proven after its record was last seen (docs/adr/0083). */
+export const DOMAIN_PROVEN_HOURS = 72;
+
+const ServiceDomain = z
+  .strictObject({
+    name: z.string().meta({ description: 'The domain, in ASCII', examples: ['xn--mnchen-3ya.de'] }),
+    display_name: z.string().meta({
+      description:
+        'As buyers are shown it: in its own letters, unless they could be taken for those of another domain',
+      examples: ['münchen.de'],
+    }),
+    status: z
+      .enum(['unproven', 'verified'])
+      .describe('verified: buyers are shown the domain. unproven: they are not'),
+    record: z
+      .strictObject({
+        type: z.literal('TXT').describe('The type of the record'),
+        name: z.string().meta({
+          description: 'The name of the record',
+          examples: ['_quittance.xn--mnchen-3ya.de'],
+        }),
+        value: z.string().meta({
+          description: 'Its value. The record may have further ones',
+          examples: ['quittance-service=3f0e6b1c-6b0a-4f0e-9c1e-2b9f8f3a7d10'],
+        }),
+      })
+      .describe('The record of the domain’s DNS that proves it'),
+    problem: z
+      .enum(DOMAIN_PROBLEMS)
+      .nullable()
+      .describe(
+        'What the last check found. record_missing: there is no such record. record_differs: its values name ' +
+          'other services. no_answer: the name servers of the domain did not answer. Null: the proof, or nothing ' +
+          'was checked yet',
+      ),
+    verified_at: Timestamp.nullable().describe(
+      'When the proof was last seen. Null: it was not, or longer ago than it counts',
+    ),
+    checked_at: Timestamp.nullable().describe('When it was last looked for. Null: not yet'),
+  })
+  .meta({ id: 'ServiceDomain' });
+
 /** A service as quotes and payments need it. */
 export const ServiceTerms = z.strictObject({
   service_id: ServiceId,
@@ -46,11 +89,23 @@ export const ServiceTerms = z.strictObject({
     .describe('A change of the payout address that is not effective yet. Null: none'),
   redeem_window_seconds: RedeemWindow,
   key_grace_hours: GraceHours,
+  domain: ServiceDomain.nullable().describe('The domain that the vendor claims. Null: none'),
   status: z
     .enum(['active', 'closing'])
     .describe('closing: no new quotes. Payments can still be redeemed and refunded'),
   created_at: createdAt,
 });
+
+/** The shape only. The service makes its one form of it. */
+const Domain = z
+  .string()
+  .min(1)
+  .max(253)
+  .meta({
+    description:
+      'A domain of yours, which buyers are shown once it is proven. A new one begins without proof. Null: none',
+    examples: ['shop.example.com'],
+  });
 
 const AnyBlock = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const IpBlock = z
@@ -236,7 +291,7 @@ export const serviceOperations = {
     notes: ['payout_changed', 'allowed_ips_changed'],
     params: byId,
     body: z
-      .strictObject({ ...settings, allowed_ips: AllowedIps })
+      .strictObject({ ...settings, allowed_ips: AllowedIps, domain: Domain.nullable() })
       .partial()
       .meta({ id: 'UpdateServiceRequest' }),
     output: Service,
@@ -247,6 +302,20 @@ export const serviceOperations = {
       },
     },
     errors: ['not_found'],
+  }),
+  checkServiceDomain: operation({
+    summary: 'Look for the proof of a service’s domain now',
+    description:
+      'Reads the TXT record that `domain.record` of the service names. It is also looked for every few hours: a ' +
+      'proof that is gone is shown no more, and one that cannot be read is shown for ' +
+      `${DOMAIN_PROVEN_HOURS} hours after it was last seen.`,
+    http: { method: 'POST', path: '/v1/services/:service_id/domain/check', status: 200 },
+    access: ['jwt'],
+    authorisedBy: 'nothing',
+    limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
+    params: byId,
+    output: Service,
+    errors: ['not_found', 'conflict'],
   }),
   deleteService: operation({
     summary: 'Delete a vendor service, or close it while payments are open',

@@ -2,6 +2,7 @@ import { type RunningStack, startStack } from '../../../deploy/local/stack/stack
 import { serveBrowser } from '../browser/browser-server.ts';
 import { packages } from '../packages/packages.ts';
 import { writePrograms } from '../servers/chain-programs.ts';
+import { freeUdpPort } from '../servers/name-server.ts';
 import { testStateDir } from '../servers/test-state.ts';
 import { lighthouse } from '../stand-ins/stand-in-programs.ts';
 import { externalServers } from './external-servers.ts';
@@ -11,8 +12,9 @@ export type WithStack = typeof globalThis & { testStack?: RunningStack; endBrows
 
 /**
  * Starts the whole stack once for all end-to-end tests, packs our packages for them, and serves a
- * browser. They find the stack through the file that STACK_FILE names. If one of these fails, the
- * tests that need it fail and all others run.
+ * browser. They find the stack through the file that STACK_FILE names. A suite that proves a domain
+ * starts a name server on NAME_SERVER_PORT. If one of these fails, the tests that need it fail and
+ * all others run.
  */
 export default async function setUp(): Promise<void> {
   totals();
@@ -21,6 +23,7 @@ export default async function setUp(): Promise<void> {
     console.error(`The packages could not be packed: ${error.message}`),
   );
   (globalThis as WithStack).endBrowser = await serveBrowser();
+  const nameServer = await freeUdpPort();
   try {
     const running = await startStack({
       stateDir,
@@ -37,9 +40,11 @@ export default async function setUp(): Promise<void> {
       durable: false,
       traces: true,
       external: externalServers,
+      nameServers: `127.0.0.1:${nameServer}`,
     });
     (globalThis as WithStack).testStack = running;
     process.env.STACK_FILE = running.stackFile;
+    process.env.NAME_SERVER_PORT = String(nameServer);
   } catch (error) {
     process.env.STACK_ERROR = (error as Error).message;
     console.error(`The stack of the end-to-end tests did not start: ${(error as Error).message}`);
