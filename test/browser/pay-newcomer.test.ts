@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { again, signInPayer } from '../support/browser/console-payer.ts';
 import { consoleSuite } from '../support/browser/console-suite.ts';
@@ -136,6 +137,34 @@ test('each step is shown when the one before it is done, and fits a phone', asyn
   await page.shoot('newcomer-step-pay', tab);
 });
 
+test('a mail that is opened in another browser goes on with the order there, and the first browser says so', async () => {
+  const [first, phone] = [await opened({ width: 'wide' }), await opened({ width: 'touch' })];
+  const before = await received();
+  await first.page.goto(`${shop.url}?city=Kiel`);
+  await first.page.getByRole('button', { name: 'Sign in to pay' }).click();
+  const [email, since] = [newAddress(), Date.now()];
+  await first.page.getByLabel('E-mail').fill(email);
+  await first.page.getByRole('button', { name: 'Mail me a link' }).click();
+  await first.page.getByText('Check your e-mail').waitFor();
+  const token = await linkToken(stack.mail_url, email, 'test', since);
+
+  await phone.page.goto(`${stack.console_url}/sign-in/link#token=${token}`);
+  await phone.page.getByRole('heading', { name: 'Is this your account?' }).waitFor();
+  await phone.page.getByText('Then your payment continues here').waitFor();
+  await phone.shoot('newcomer-other-browser');
+  expect(await phone.findings()).toEqual([]);
+  await phone.page.getByRole('button', { name: `Sign in here as ${email}` }).click();
+  await phone.page.getByRole('heading', { name: 'City tours', level: 1 }).waitFor();
+  await first.page.getByText('You are signed in on your other device or browser').waitFor();
+  await first.page.getByText('your payment continues there').waitFor();
+  await first.shoot('newcomer-first-browser');
+  expect(await first.findings()).toEqual([]);
+  await payAsNewcomer(phone, phone.page, email);
+  await phone.page.getByRole('heading', { name: 'All is well' }).waitFor();
+  expect(phone.page.url()).toBe(`${shop.url}?city=Kiel`);
+  expect([await received(), soldTo('Kiel')]).toEqual([before + PRICE - FEE, 1]);
+});
+
 test('a stored address of another site is not opened by a sign-in', async () => {
   const page = await opened();
   await page.page.goto((await makeLink()).url);
@@ -152,7 +181,6 @@ test('a stored address of another site is not opened by a sign-in', async () => 
   await page.page.getByLabel('E-mail').fill(email);
   await page.page.getByRole('button', { name: 'Mail me a link' }).click();
   await page.page.getByText('Check your e-mail').waitFor();
-  const { linkToken } = await import('../../deploy/local/seed/sign-in.ts');
   const token = await linkToken(stack.mail_url, email, 'test', since);
   await page.page.goto(`${stack.console_url}/sign-in/link#token=${token}`);
   await page.page.getByRole('button', { name: 'Sign in', exact: true }).click();

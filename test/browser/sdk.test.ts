@@ -180,7 +180,11 @@ test('a page on another host of the same site uses the cookie when both settings
       refresh_token: `rt_test_${n}`,
       account,
     });
-    gateway.services.answers['identity.readMagicLink'] = () => ({ email: account.email, same_browser: true });
+    gateway.services.answers['identity.readMagicLink'] = () => ({
+      email: account.email,
+      same_browser: true,
+      continue_to: null,
+    });
     gateway.services.answers['identity.verifyMagicLink'] = () => give(1);
     gateway.services.answers['identity.refresh'] = ({ refresh_token }) => {
       exchanged.push(refresh_token);

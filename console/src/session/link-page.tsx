@@ -9,9 +9,19 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Loading, Row } from '../ui/layout.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { toast } from '../ui/toast.tsx';
+import { isOrder } from './order-address.ts';
 import { continueOrder, waitingOrder } from './waiting-order.ts';
 
 type Opened = Output<'identity.readMagicLink'>;
+
+/**
+ * The payment that goes on after the sign-in: that of this browser, or the one that the link was
+ * requested for elsewhere. In another browser the person has confirmed the account before.
+ */
+const orderOf = ({ same_browser, continue_to }: Opened, environment: 'test' | 'live'): string | null => {
+  const here = same_browser ? waitingOrder(environment) : null;
+  return here ?? (isOrder(continue_to) ? continue_to : null);
+};
 
 /**
  * The page of a sign-in link. Opening it consumes nothing and shows the account; the click signs
@@ -54,8 +64,7 @@ const LinkPage = () => {
     );
   const { token, environment } = mailedLink;
   const { email, same_browser } = opened;
-  // Somebody else's link leads to no payment, because that account would make it.
-  const order = same_browser ? waitingOrder(environment) : null;
+  const order = orderOf(opened, environment);
   const signIn = async () => {
     setBusy(true);
     setError(null);

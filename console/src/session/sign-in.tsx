@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { keepOrder } from './waiting-order.ts';
+import { hereOrder, keepOrder } from './waiting-order.ts';
 
 /** Where the mails of this machine are shown. Null where mails are delivered. */
 const useCaughtMail = (): string | null =>
@@ -18,11 +18,40 @@ const useCaughtMail = (): string | null =>
     return /^https?:/.test(caught_mail_url ?? '') ? caught_mail_url : null;
   }).data ?? null;
 
-const LinkSent = ({ to }: { to: string }) => {
+/** How often the page asks whether the link was used, while it is visible. */
+const FOLLOW_MS = 3000;
+
+/**
+ * Whether another browser has used the link that this page requested.
+ * @param times how many links it has requested
+ */
+const useUsedElsewhere = (times: number): boolean => {
+  const { environment } = useSession();
+  const { data } = useRead(
+    ['sign-in-link', environment, times],
+    (client, options) => client.identity.followMagicLink({ environment }, options),
+    { every: (now) => (now?.status === 'used_elsewhere' ? false : FOLLOW_MS) },
+  );
+  return data?.status === 'used_elsewhere';
+};
+
+/** What happened to a link that was opened in another browser than this one. */
+const UsedElsewhere = () => (
+  <Notice tone="wait" title="You are signed in on your other device or browser">
+    {hereOrder() === undefined
+      ? 'The link was opened there. To sign in here too, request a new link and open it in this browser.'
+      : 'The link was opened there, and your payment continues there. Look there before you pay here: to ' +
+        'do that, request a new link and open it in this browser.'}
+  </Notice>
+);
+
+const LinkSent = ({ to, times }: { to: string; times: number }) => {
   const caughtMail = useCaughtMail();
+  if (useUsedElsewhere(times)) return <UsedElsewhere />;
   return (
     <Notice tone="good" title="Check your e-mail">
-      We sent a link to {to}. It works once, for 15 minutes. Open it in this browser to sign in right away.
+      We sent a link to {to}. It works once, for 15 minutes. Open it in this browser to sign in right away, or
+      on another device to go on there.
       {caughtMail !== null && (
         <>
           {' '}
@@ -42,14 +71,21 @@ const SignInForm = () => {
   const { environment, status, client } = useSession();
   const [email, setEmail] = useState('');
   const [sentTo, setSentTo] = useState<string | null>(null);
+  const [sent, setSent] = useState(0);
   const { busy, error, attempt } = useAttempt();
   const mail = (event: FormEvent) => {
     event.preventDefault();
     const to = email.trim();
     void attempt('mail', async () => {
-      await client.identity.requestMagicLink({ email: to, environment });
+      const continue_to = hereOrder();
+      await client.identity.requestMagicLink({
+        email: to,
+        environment,
+        ...(continue_to !== undefined && { continue_to }),
+      });
       keepOrder(environment);
       setSentTo(to);
+      setSent((times) => times + 1);
     });
   };
   return (
@@ -57,7 +93,7 @@ const SignInForm = () => {
       {status === 'ended' && (
         <Notice tone="wait">Your session has ended. Sign in again to return to this page.</Notice>
       )}
-      {sentTo !== null && <LinkSent to={sentTo} />}
+      {sentTo !== null && <LinkSent to={sentTo} times={sent} />}
       <form className="stack" onSubmit={mail}>
         <TextField
           label="E-mail"

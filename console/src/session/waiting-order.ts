@@ -2,7 +2,8 @@ import { isOrder } from './order-address.ts';
 
 /**
  * The payment that a person was making when they asked for a sign-in link. The tab that the mail
- * opens continues it. It stays in this browser: the mail has nothing of it.
+ * opens continues it. The API keeps it with the link, for another browser: the mail has nothing of
+ * it.
  */
 
 type Environment = 'test' | 'live';
@@ -17,10 +18,16 @@ const channel = new BroadcastChannel('quittance-order');
 /** The address of this page as an order has it. */
 const hereAddress = (): string => `${location.pathname}${location.hash}`;
 
+/** The order of this page. Undefined: it has none. */
+export const hereOrder = (): string | undefined => {
+  const address = hereAddress();
+  return isOrder(address) ? address : undefined;
+};
+
 /** Keeps the order of this page, if it is one, for the tab that a mailed link opens. */
 export const keepOrder = (environment: Environment, now = Date.now()): void => {
-  const address = hereAddress();
-  if (!isOrder(address)) return;
+  const address = hereOrder();
+  if (address === undefined) return;
   const waiting: Waiting = { address, environment, until: now + KEPT_MS };
   localStorage.setItem(KEY, JSON.stringify(waiting));
 };

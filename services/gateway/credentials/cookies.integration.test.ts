@@ -188,7 +188,7 @@ describe('the browser of a sign-in link', () => {
     for (const [name, answer] of Object.entries({
       requestMagicLink: { status: 'sent' },
       createAccount: { status: 'sent' },
-      readMagicLink: { email: 'ada@example.com', same_browser: true },
+      readMagicLink: { email: 'ada@example.com', same_browser: true, continue_to: null },
     }))
       fixture.services.answers[`identity.${name}`] = (input) => {
         inputs.push(input);
@@ -240,7 +240,7 @@ describe('the browser of a sign-in link', () => {
     expect(await post('/v1/auth/magic-link/read', { body: link, headers })).toMatchObject({
       status: 200,
       cookies: [],
-      body: { email: 'ada@example.com', same_browser: true },
+      body: { email: 'ada@example.com', same_browser: true, continue_to: null },
     });
     expect(inputs.at(-1)).toEqual({ ...link, browser_nonce: value });
     await post('/v1/auth/magic-link/verify', { body: { ...link, refresh_in: 'cookie' }, headers });

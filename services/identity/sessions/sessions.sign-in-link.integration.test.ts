@@ -225,15 +225,70 @@ describe('sign-in link', () => {
      * Returns the token of a link that the browser with this nonce requested. Null: without a
      * nonce.
      */
-    const linkOf = async (address: string, browser_nonce: string | null) => {
+    const linkOf = async (address: string, browser_nonce: string | null, more: object = {}) => {
       const before = running.smtp.mailsTo(address).length;
       await running.ask('requestMagicLink', {
         email: address,
         ...(browser_nonce !== null && { browser_nonce }),
+        ...more,
       });
       return tokenIn((await running.smtp.waitFor(address, before + 1)).text);
     };
     const fromPage = { refresh_in: 'cookie' } as const;
+
+    test('the payment page that requested a link is read with it in any browser, and the mail does not have it', async () => {
+      const address = running.newAddress();
+      for (const continue_to of [`/pay/test/pl_${'0'.repeat(26)}`, `/pay#${'eyJ9'.repeat(3000)}`]) {
+        const token = await linkOf(address, own, { continue_to });
+        expect(await running.ask('readMagicLink', { token, browser_nonce: other })).toEqual({
+          email: address,
+          same_browser: false,
+          continue_to,
+        });
+        expect(running.smtp.mailsTo(address).at(-1)!.raw).not.toContain('/pay');
+      }
+    });
+
+    test.each([
+      ...[
+        'https://evil.example/pay#eyJ9',
+        '//evil.example/pay#eyJ9',
+        '/\\\\evil.example/pay#eyJ9',
+        '/pay',
+        '/pay#',
+      ],
+      ...['/pay?x#eyJ9', '/pay/../console#eyJ9', '/console/account', `/pay/test/pl_${'0'.repeat(26)}?next=x`],
+      ...[`/pay/test/pl_${'0'.repeat(26)}\n`, 'javascript:alert(1)', '', `/pay#${'e'.repeat(16_384)}`],
+    ])('a link leads to no other address: %j', async (continue_to) => {
+      const email = running.newAddress();
+      await expect(
+        running.ask('requestMagicLink', { email, browser_nonce: own, continue_to }),
+      ).rejects.toMatchObject(refused('validation_error'));
+      expect(await running.count('login_links', `email = '${email}'`)).toBe(0);
+    });
+
+    test('the browser that requested a link hears whether it was used, and where, and no other browser does', async () => {
+      const [first, second, third] = [nonce('x'), nonce('y'), nonce('z')];
+      const follow = async (browser_nonce?: string) =>
+        (await running.ask('followMagicLink', browser_nonce === undefined ? {} : { browser_nonce })).status;
+      const address = running.newAddress();
+      expect([await follow(), await follow(first)]).toEqual(['none', 'none']);
+      const token = await linkOf(address, first);
+      expect([await follow(first), await follow(second)]).toEqual(['waiting', 'none']);
+      await running.ask('verifyMagicLink', { token, ...fromPage, browser_nonce: second, email: address });
+      expect([await follow(first), await follow(second)]).toEqual(['used_elsewhere', 'none']);
+      // The newest link counts, and a use of another link of the address uses it too.
+      const again = await linkOf(address, first);
+      expect(await follow(first)).toBe('waiting');
+      await linkOf(address, third);
+      await running.ask('verifyMagicLink', { token: again, ...fromPage, browser_nonce: first });
+      expect([await follow(first), await follow(third)]).toEqual(['used_here', 'used_elsewhere']);
+      // A client without a cookie is another one.
+      await running.ask('verifyMagicLink', { token: await linkOf(address, first) });
+      expect(await follow(first)).toBe('used_elsewhere');
+      await running.passSeconds(15 * 60);
+      expect(await follow(first)).toBe('none');
+    });
 
     test('a page of that browser signs in without a confirmation', async () => {
       const address = running.newAddress();
@@ -241,6 +296,7 @@ describe('sign-in link', () => {
       expect(await running.ask('readMagicLink', { token, browser_nonce: own })).toEqual({
         email: address,
         same_browser: true,
+        continue_to: null,
       });
       const session = await running.ask('verifyMagicLink', { token, ...fromPage, browser_nonce: own });
       expect(session.account.email).toBe(address);
@@ -263,6 +319,7 @@ describe('sign-in link', () => {
       expect(await running.ask('readMagicLink', { token, ...browser })).toEqual({
         email: address,
         same_browser: false,
+        continue_to: null,
       });
       const confirmed = { token, ...fromPage, ...browser, email: address };
       expect((await running.ask('verifyMagicLink', confirmed)).account.email).toBe(address);
@@ -314,6 +371,7 @@ describe('sign-in link', () => {
         expect(await running.ask('readMagicLink', { token })).toEqual({
           email: address,
           same_browser: false,
+          continue_to: null,
         });
       expect(await running.count('accounts', `email = '${address}'`)).toBe(0);
       await running.ask('verifyMagicLink', { token });

@@ -14,5 +14,6 @@ export const readMagicLink =
   async ({ token, browser_nonce }) => {
     const link = await findLoginLink(pool, tokenHash(token));
     if (link === null) throw invalidLink();
-    return { email: link.email, same_browser: isSameBrowser(link, browser_nonce) };
+    const { email, continue_to } = link;
+    return { email, same_browser: isSameBrowser(link, browser_nonce), continue_to };
   };

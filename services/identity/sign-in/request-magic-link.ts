@@ -30,7 +30,9 @@ export const requestMagicLink =
     const token = loginToken(deps.identitySecrets[0]!, deps.environment, linkId);
     await deps.pool.transaction(async (tx) => {
       const browser_hash = input.browser_nonce === undefined ? null : tokenHash(input.browser_nonce);
-      await insertLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
+      const continue_to = input.continue_to ?? null;
+      const token_hash = tokenHash(token);
+      await insertLoginLink(tx, { email, link_id: linkId, token_hash, browser_hash, continue_to });
       await insertSignInMail(tx, { to_address: email, link_id: linkId });
     });
     deps.sendMailsNow();

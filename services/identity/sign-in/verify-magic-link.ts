@@ -32,7 +32,8 @@ export const verifyMagicLink =
   (deps: { pool: Pool } & SessionIssuer): Handler<typeof identity.operations.verifyMagicLink> =>
   async (input) => {
     const session = await deps.pool.transaction(async (tx) => {
-      const link = await consumeLoginLink(tx, tokenHash(input.token));
+      const browser = input.browser_nonce === undefined ? null : tokenHash(input.browser_nonce);
+      const link = await consumeLoginLink(tx, tokenHash(input.token), browser);
       if (link === null) throw invalidLink();
       // The error rolls the consumption back, so the link stays valid until the user confirms.
       if (!mayUse(link, input))
@@ -40,8 +41,7 @@ export const verifyMagicLink =
           'the sign-in link was requested in another browser; send the email that the user has confirmed',
         );
       const account_id = await upsertAccount(tx, link.email, newId('acct'));
-      if (input.browser_nonce !== undefined)
-        await upsertKnownBrowser(tx, link.email, tokenHash(input.browser_nonce));
+      if (browser !== null) await upsertKnownBrowser(tx, link.email, browser);
       await insertSecurityEvent(tx, { account_id, kind: 'signed_in', details: { method: 'email' } });
       return insertSession(tx, { session_id: newId('ses'), account_id, amr: ['email'] });
     });

@@ -37,6 +37,18 @@ const browser_nonce = BrowserNonce.optional().meta({
   examples: ['n'.repeat(43)],
 });
 
+/**
+ * Pages of ours that take a payment, and nothing else, so that a mail leads to no other address
+ * (docs/adr/0082). The order of a vendor is in the fragment, as the SDK writes it.
+ */
+const ContinueTo = z
+  .string()
+  .max(16_384, { abort: true })
+  .regex(
+    /^\/pay(#[A-Za-z0-9_-]+|\/(test|live)\/pl_[0-9a-z]{26})$/,
+    'must be the path of a page of ours that takes a payment',
+  );
+
 const environment = Environment.optional().describe('The environment to sign in to. Default test');
 /** The answer of a call that sends a mail. */
 export const sent = z
@@ -45,7 +57,16 @@ export const sent = z
 const mailed = {
   browserCookie: 'give',
   body: z
-    .strictObject({ email: Email.describe('Where the link is sent'), environment, browser_nonce })
+    .strictObject({
+      email: Email.describe('Where the link is sent'),
+      environment,
+      continue_to: ContinueTo.optional().meta({
+        description:
+          'The payment page that requests the link. The page that the link opens goes on there. The mail does not contain it',
+        examples: ['/pay/test/pl_01jd3v9k5mfx2r8q7n6t4w0yzc'],
+      }),
+      browser_nonce,
+    })
     .meta({ id: 'MagicLinkRequest' }),
   output: sent,
   environment: { field: 'environment' },
@@ -152,9 +173,37 @@ export const signInOperations = {
       .strictObject({
         email: z.string().meta({ description: 'Whom the link signs in', examples: ['ada@example.com'] }),
         same_browser: z.boolean().describe('Whether this browser has requested the link'),
+        continue_to: ContinueTo.nullable().meta({
+          description: 'The payment page that has requested the link. Null: another page, or none',
+          examples: ['/pay/test/pl_01jd3v9k5mfx2r8q7n6t4w0yzc'],
+        }),
       })
       .meta({ id: 'MagicLink' }),
     errors: ['unauthorized'],
+  }),
+  followMagicLink: operation({
+    summary: 'Get what became of the sign-in link that this browser has requested',
+    description:
+      'For the page that waits for a sign-in. It reads the newest link that was requested with the browser’s ' +
+      'cookie. Other clients get none.',
+    http: { method: 'POST', path: '/v1/auth/magic-link/follow', status: 200 },
+    access: [],
+    authorisedBy: 'nothing',
+    environment: { field: 'environment' },
+    browserCookie: 'show',
+    repeatable: true,
+    body: z.strictObject({ environment, browser_nonce }).meta({ id: 'FollowMagicLinkRequest' }),
+    output: z
+      .strictObject({
+        status: z
+          .enum(['none', 'waiting', 'used_here', 'used_elsewhere'])
+          .describe(
+            'waiting: it can be used. used_here: this browser has signed in by it. used_elsewhere: another one ' +
+              'has. none: there is none, or it has expired',
+          ),
+      })
+      .meta({ id: 'FollowedMagicLink' }),
+    errors: [],
   }),
   verifyMagicLink: operation({
     summary: 'Use a sign-in link',

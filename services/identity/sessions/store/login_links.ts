@@ -17,11 +17,19 @@ const newestFirst = sql.fragment`order by created_at desc, link_id desc`;
  */
 export const insertLoginLink = async (
   db: Db,
-  link: { email: string; link_id: string; token_hash: string; browser_hash: string | null },
+  link: {
+    email: string;
+    link_id: string;
+    token_hash: string;
+    browser_hash: string | null;
+    /** Null: no page of a payment has requested it. */
+    continue_to: string | null;
+  },
 ): Promise<void> => {
   await db.query(sql.typeAlias('void')`
-    insert into login_links (email, link_id, token_hash, browser_hash, from_known_browser, expires_at)
-    values (${link.email}, ${link.link_id}, ${link.token_hash}, ${link.browser_hash},
+    insert into login_links (email, link_id, token_hash, browser_hash, continue_to, from_known_browser,
+      expires_at)
+    values (${link.email}, ${link.link_id}, ${link.token_hash}, ${link.browser_hash}, ${link.continue_to},
       ${isKnownBrowserHash(link.email, link.browser_hash)}, app_now() + ${LINK_MINUTES} * interval '1 minute')`);
   await db.query(sql.typeAlias('void')`
     delete from login_links where email = ${link.email} and link_id not in (
@@ -31,7 +39,11 @@ export const insertLoginLink = async (
       where place <= ${VALID_LINKS})`);
 };
 
-const LoginLink = z.object({ email: z.string(), browser_hash: z.string().nullable() });
+const LoginLink = z.object({
+  email: z.string(),
+  browser_hash: z.string().nullable(),
+  continue_to: z.string().nullable(),
+});
 export type LoginLink = z.infer<typeof LoginLink>;
 
 const isUsable = sql.fragment`used_at is null and expires_at > app_now()`;
@@ -39,13 +51,18 @@ const isUsable = sql.fragment`used_at is null and expires_at > app_now()`;
 /** The link while it is valid. Null when it is unknown, used, expired or displaced by newer. */
 export const findLoginLink = (db: Db, tokenHash: string): Promise<LoginLink | null> =>
   db.maybeOne(sql.type(LoginLink)`
-    select email, browser_hash from login_links where token_hash = ${tokenHash} and ${isUsable}`);
+    select email, browser_hash, continue_to from login_links where token_hash = ${tokenHash} and ${isUsable}`);
 
 /**
  * Consumes a valid link, and with it all others of its address. Null when it is not valid. Of
  * concurrent callers with links of one address, one gets its link.
+ * @param browserHash of the browser that uses it. Null: no page does
  */
-export const consumeLoginLink = (db: Db, tokenHash: string): Promise<LoginLink | null> =>
+export const consumeLoginLink = (
+  db: Db,
+  tokenHash: string,
+  browserHash: string | null,
+): Promise<LoginLink | null> =>
   db.maybeOne(sql.type(LoginLink)`
     with valid as (
       select link_id from login_links
@@ -53,9 +70,18 @@ export const consumeLoginLink = (db: Db, tokenHash: string): Promise<LoginLink |
         and ${isUsable}
       order by link_id for update),
     used as (
-      update login_links set used_at = app_now() where link_id in (select link_id from valid)
-      returning email, browser_hash, token_hash)
-    select email, browser_hash from used where token_hash = ${tokenHash}`);
+      update login_links set used_at = app_now(), used_by_hash = ${browserHash}
+      where link_id in (select link_id from valid)
+      returning email, browser_hash, continue_to, token_hash)
+    select email, browser_hash, continue_to from used where token_hash = ${tokenHash}`);
+
+const Followed = z.object({ is_used: z.boolean(), used_by_hash: z.string().nullable() });
+
+/** The newest link that a browser has requested, until it expires. Null: there is none. */
+export const findNewestLinkOf = (db: Db, browserHash: string): Promise<z.infer<typeof Followed> | null> =>
+  db.maybeOne(sql.type(Followed)`
+    select used_at is not null as is_used, used_by_hash from login_links
+    where browser_hash = ${browserHash} and expires_at > app_now() ${newestFirst} limit 1`);
 
 /** Deletes expired links. Anyone can request a link for any address, so rows must not pile up. */
 export const purgeLoginLinks = (db: Db): Promise<unknown> =>
