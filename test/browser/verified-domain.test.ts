@@ -13,7 +13,7 @@ import { runningStack } from '../support/servers/stack.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
-const { opened } = consoleSuite(stack);
+const { opened } = consoleSuite(stack, { except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/(report|pay)/ });
 
 let names: Awaited<ReturnType<typeof startNameServer>>;
 let vendor: Vendor;
