@@ -1,7 +1,7 @@
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { FeeRule } from '../../shared/lib/money/fee.ts';
 import type { SigningKey } from '../../shared/lib/tokens/keys.ts';
-import type { DomainProof } from './services/domain-proof.ts';
+import type { DomainProof } from './domains/proof.ts';
 
 /** The settings that handlers take. */
 export type Terms = {

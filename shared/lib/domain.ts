@@ -1,5 +1,4 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import ipaddr from 'ipaddr.js';
 
 /** Domains that people claim and are shown. Pure: nothing is resolved. */
 
@@ -23,8 +22,9 @@ export const normaliseDomain = (text: string): string | null => {
   // The parser would leave out a path, as it does for a URL.
   if (/[\s/\\?#@:]/.test(typed)) return null;
   const name = domainToASCII(typed).toLowerCase();
-  if (name === '' || name.length > LONGEST || ipaddr.isValid(name) || isPrivateName(name)) return null;
+  if (name === '' || name.length > LONGEST || isPrivateName(name)) return null;
   const labels = name.split('.');
+  // A last label of digits is that of an address.
   return labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!) ? name : null;
 };
 

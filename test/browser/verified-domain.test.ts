@@ -6,8 +6,8 @@ import { signInPerson } from '../support/browser/console.ts';
 import { consoleSuite } from '../support/browser/console-suite.ts';
 import { startPageVendor } from '../support/browser/paying-page.ts';
 import { chainOf } from '../support/servers/chain.ts';
-import { startNameServer } from '../support/servers/name-server.ts';
 import { runningStack } from '../support/servers/stack.ts';
+import { startNameServer } from '../support/stand-ins/name-server.ts';
 
 /** A vendor proves a domain in the console, and buyers see it where they pay, in real Chromium. */
 const stack = runningStack();

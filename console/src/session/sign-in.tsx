@@ -51,7 +51,7 @@ const LinkSent = ({ to, times }: { to: string; times: number }) => {
   return (
     <Notice tone="good" title="Check your e-mail">
       We sent a link to {to}. It works once, for 15 minutes. Open it in this browser to sign in right away, or
-      on another device to go on there.
+      on another device to continue there.
       {caughtMail !== null && (
         <>
           {' '}

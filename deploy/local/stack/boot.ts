@@ -137,7 +137,6 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     limitsFile,
     logLevel,
     hourlyCaps: settings.hourlyCaps ?? {},
-    nameServers: settings.nameServers,
     caFile: settings.tls?.certFile,
   };
   const onramps = environments.map((environment, index) =>

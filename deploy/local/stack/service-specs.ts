@@ -58,6 +58,7 @@ export async function serviceSpecs(options: {
         const ownPort = await port(LOCAL_PORT + offset);
         const env = serviceEnvironment(service, ownPort, environment, {
           ...shared,
+          nameServers: settings.nameServers,
           rpcUrls: settings.rpcUrls?.(environment.rpc_url) ?? providersOf(environment),
         });
         const ports = { http: ownPort, metrics: await metricsPort() };

@@ -214,7 +214,7 @@ export const eraseServiceNames = (tx: Db, accountId: string): Promise<unknown> =
     update services set ${domainChange(null)} name = 'erased' where account_id = ${accountId}`);
 
 const Claim = z.object({ service_id: z.string(), domain: z.string() });
-export type DomainClaim = z.infer<typeof Claim>;
+type DomainClaim = z.infer<typeof Claim>;
 
 /** How often a domain is checked. */
 const nextDomainCheck = sql.fragment`app_now() + interval '6 hours'`;

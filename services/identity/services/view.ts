@@ -4,16 +4,10 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { displayDomain } from '../../../shared/lib/domain.ts';
 import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/money/fee.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
-import type { DomainClaim, ServiceRow } from './store.ts';
+import { domainRecord } from '../domains/proof.ts';
+import type { ServiceRow } from './store.ts';
 
 type Terms = Omit<NonNullable<z.infer<typeof identity.internal.findService.output>>, 'account_id'>;
-
-/** The record by which the owner of a domain names the service. */
-export const domainRecord = ({ domain, service_id }: DomainClaim) => ({
-  type: 'TXT' as const,
-  name: `_quittance.${domain}`,
-  value: `quittance-service=${service_id}`,
-});
 
 const isoOrNull = (at: number | null) => (at === null ? null : isoTime(at));
 

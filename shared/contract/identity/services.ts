@@ -99,8 +99,8 @@ export const ServiceTerms = z.strictObject({
 /** The shape only. The service makes its one form of it. */
 const Domain = z
   .string()
-  .min(1)
-  .max(253)
+  .max(253, { abort: true })
+  .regex(/^[^\s\p{Cc}\p{Cs}]+$/u, 'must be a public domain like shop.example.com')
   .meta({
     description:
       'A domain of yours, which buyers are shown once it is proven. A new one begins without proof. Null: none',
@@ -304,7 +304,7 @@ export const serviceOperations = {
     errors: ['not_found'],
   }),
   checkServiceDomain: operation({
-    summary: 'Look for the proof of a service’s domain now',
+    summary: 'Check a service domain',
     description:
       'Reads the TXT record that `domain.record` of the service names. It is also looked for every few hours: a ' +
       'proof that is gone is shown no more, and one that cannot be read is shown for ' +

@@ -182,7 +182,7 @@ export const signInOperations = {
     errors: ['unauthorized'],
   }),
   followMagicLink: operation({
-    summary: 'Get what became of the sign-in link that this browser has requested',
+    summary: 'Follow this browser’s sign-in link',
     description:
       'For the page that waits for a sign-in. It reads the newest link that was requested with the browser’s ' +
       'cookie. Other clients get none.',

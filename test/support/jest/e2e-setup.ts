@@ -2,8 +2,8 @@ import { type RunningStack, startStack } from '../../../deploy/local/stack/stack
 import { serveBrowser } from '../browser/browser-server.ts';
 import { packages } from '../packages/packages.ts';
 import { writePrograms } from '../servers/chain-programs.ts';
-import { freeUdpPort } from '../servers/name-server.ts';
 import { testStateDir } from '../servers/test-state.ts';
+import { freeUdpPort } from '../stand-ins/name-server.ts';
 import { lighthouse } from '../stand-ins/stand-in-programs.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';

@@ -11,7 +11,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'console/src/consumer/withdrawals.tsx: NewWithdrawal': 88,
   'console/src/consumer/withdrawals.tsx: WithdrawalTable': 73,
   'console/src/home/checklist.tsx: Checklist': 72,
-  'console/src/session/link-page.tsx: LinkPage': 80,
+  'console/src/session/link-page.tsx: LinkPage': 79,
   'console/src/api/store.ts: createStore': 97,
   'console/src/selling/sales/pay-fees.tsx: PayFees': 86,
   'console/src/selling/sales/refund-signing.tsx: SignRefund': 95,

@@ -1,14 +1,24 @@
 import { Resolver } from 'node:dns/promises';
-import type { DomainClaim, ServiceRow } from './store.ts';
-import { domainRecord } from './view.ts';
+import type { DOMAIN_PROBLEMS } from '../../../shared/contract/identity/services.ts';
 
 /**
  * The proof of a domain: a TXT record of its DNS names the service (docs/adr/0083). Only name
  * servers of the operator are asked, so a claim reaches no address that its vendor chooses.
  */
 
-/** What a check found: null is the proof. */
-export type DomainProof = (claim: DomainClaim) => Promise<ServiceRow['domain_problem']>;
+/** What a check found instead of the proof. */
+type DomainProblem = (typeof DOMAIN_PROBLEMS)[number];
+/** The domain of a service, in ASCII. */
+type Claim = { service_id: string; domain: string };
+/** Looks for a proof. Null: it is there. */
+export type DomainProof = (claim: Claim) => Promise<DomainProblem | null>;
+
+/** The record by which the owner of a domain names the service. */
+export const domainRecord = ({ domain, service_id }: Claim) => ({
+  type: 'TXT' as const,
+  name: `_quittance.${domain}`,
+  value: `quittance-service=${service_id}`,
+});
 
 /** The codes of an answer that says that there is no such record. Any other is no answer. */
 const ABSENT: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
