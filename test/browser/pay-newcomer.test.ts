@@ -6,7 +6,8 @@ import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { again, signInPayer } from '../support/browser/console-payer.ts';
 import { consoleSuite } from '../support/browser/console-suite.ts';
-import { payAsNewcomer, signInByMail } from '../support/browser/newcomer.ts';
+import { makeWallet } from '../support/browser/console-wallet.ts';
+import { buyMoney, payAsNewcomer, signInByMail } from '../support/browser/newcomer.ts';
 import { openerWithWallet, startPageVendor } from '../support/browser/paying-page.ts';
 import { chainOf } from '../support/servers/chain.ts';
 import { runningStack } from '../support/servers/stack.ts';
@@ -20,7 +21,7 @@ const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
 const suite = consoleSuite(stack, {
-  except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/(report|pay|receipt)|status of 4(01|03|09)/,
+  except: /^foreign: http:\/\/127\.0\.0\.1:\d+\/(report|pay|receipt|moonpay|coinbase)|status of 4(01|03|09)/,
 });
 const opened = openerWithWallet(suite);
 
@@ -135,6 +136,49 @@ test('each step is shown when the one before it is done, and fits a phone', asyn
   await tab.getByRole('button', { name: 'Get test money' }).click();
   await tab.getByRole('button', payButton).waitFor();
   await page.shoot('newcomer-step-pay', tab);
+});
+
+test('money that is bought by card arrives at the order, whose tab goes on by itself', async () => {
+  const page = await opened({ width: 'touch' });
+  const before = await received();
+  await page.page.goto(`${shop.url}?city=Bonn`);
+  const email = newAddress();
+  const tab = await signInByMail(page, stack, { email });
+  await tab.getByRole('button', { name: 'Create a wallet' }).click();
+  await makeWallet({ ...page, page: tab }, 'Create with a passkey');
+  const order = tab.url();
+  const bought = await buyMoney(tab, 'MoonPay');
+  await bought.getByText('Your payment is awaiting the money').waitFor();
+  await page.shoot('newcomer-bought', bought);
+  await tab.getByRole('button', payButton).click({ timeout: 90_000 });
+  expect(tab.url()).toBe(order);
+  await tab.getByRole('button', { name: 'Sign with your passkey' }).click();
+  await tab.getByRole('heading', { name: 'All is well' }).waitFor();
+  expect(tab.url()).toBe(`${shop.url}?city=Bonn`);
+  expect([await received(), soldTo('Bonn')]).toEqual([before + PRICE - FEE, 1]);
+  // The order that is paid waits for nothing.
+  await bought.reload();
+  await bought.getByRole('table').getByText('completed').waitFor();
+  expect(await bought.getByText('Your payment is awaiting the money').count()).toBe(0);
+});
+
+test('the tab of the purchase leads back to the order, and the first tab does not pay it too', async () => {
+  const page = await opened({ width: 'wide' });
+  const before = await received();
+  await page.page.goto((await makeLink()).url);
+  const tab = await signInByMail(page, stack, { email: newAddress() });
+  await tab.getByRole('button', { name: 'Create a wallet' }).click();
+  const code = await makeWallet({ ...page, page: tab }, 'Use a recovery code only');
+  const bought = await buyMoney(tab, 'Coinbase Onramp');
+  await bought.getByRole('button', { name: 'Back to your payment' }).click();
+  await tab.getByText('This payment continues in another tab').waitFor();
+  await bought.getByRole('button', payButton).click({ timeout: 90_000 });
+  await bought.getByRole('button', { name: 'Use the recovery code' }).click();
+  await bought.getByLabel('Recovery code').fill(code);
+  await bought.getByRole('button', { name: 'Sign with the code' }).click();
+  await bought.getByRole('link', { name: 'Open the receipt' }).waitFor();
+  expect(await received()).toBe(before + PRICE - FEE);
+  expect(await tab.getByRole('button', payButton).count()).toBe(0);
 });
 
 test('a mail that is opened in another browser goes on with the order there, and the first browser says so', async () => {

@@ -24,6 +24,7 @@ import {
 import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 import { DepositAddress } from './deposit-address.tsx';
+import { WaitingPayment } from './waiting-payment.tsx';
 import './deposits.css';
 
 type Deposit = Output<'funding.listDeposits'>['data'][number];
@@ -80,6 +81,7 @@ const DepositsPage = () => {
   const underWay = deposits.data.filter(({ status }) => status in OPEN);
   return (
     <Page title="Deposits" about="Send USDC to your wallet, or buy it by card or bank transfer.">
+      <WaitingPayment />
       {underWay.length > 0 && <UnderWay deposits={underWay} />}
       <Columns>
         <DepositAddress of={chosen} />

@@ -3,6 +3,7 @@ import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { ApiError } from '../../../sdk/src/main.ts';
 import { useAction } from '../api/data.ts';
 import { useSession } from '../api/use-session.tsx';
+import { endWaiting } from '../session/waiting-order.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Stack } from '../ui/layout.tsx';
@@ -38,7 +39,11 @@ export const PayNow = ({ wallet, payable }: { wallet: Wallet; payable: Payable }
   const { error } = settle;
   const isShort = payable.isShort || (error instanceof ApiError && error.code === 'delegation_inactive');
   const allowance = allowanceFor(wallet, BigInt(claims.quote_amount), isShort);
-  const pay = () => ('begin' in byAccount ? byAccount.begin(attempt, account!) : void settle.run(undefined));
+  const pay = () => {
+    endWaiting(claims.env);
+    if ('begin' in byAccount) byAccount.begin(attempt, account!);
+    else void settle.run(undefined);
+  };
   const isStale = payable.isExpired && !isAllowing;
   const price = { of: payable.of, amount: claims.quote_amount, quoteId: claims.quote_id };
   useRenewal(price, isStale && payable.renew !== null, async () => payable.renew?.());

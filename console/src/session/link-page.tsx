@@ -19,7 +19,7 @@ type Opened = Output<'identity.readMagicLink'>;
  * requested for elsewhere. In another browser the person has confirmed the account before.
  */
 const orderOf = ({ same_browser, continue_to }: Opened, environment: 'test' | 'live'): string | null => {
-  const here = same_browser ? waitingOrder(environment) : null;
+  const here = same_browser ? waitingOrder(environment, 'sign-in') : null;
   return here ?? (isOrder(continue_to) ? continue_to : null);
 };
 

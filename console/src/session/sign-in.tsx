@@ -83,7 +83,7 @@ const SignInForm = () => {
         environment,
         ...(continue_to !== undefined && { continue_to }),
       });
-      keepOrder(environment);
+      keepOrder(environment, 'sign-in');
       setSentTo(to);
       setSent((times) => times + 1);
     });

@@ -34,7 +34,7 @@ const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) =>
   const mail = async () => {
     const { client, environment, account } = session.get();
     await client.identity.requestMagicLink({ email: account?.email ?? '', environment });
-    keepOrder(environment);
+    keepOrder(environment, 'sign-in');
     setMailed(true);
   };
   return (

@@ -38,3 +38,24 @@ export const payAsNewcomer = async (console: ConsolePage, tab: Page, email: stri
   await tab.getByRole('button', { name: `Pay 0.05 USDC as ${email}` }).click();
   await tab.getByRole('button', { name: 'Sign with your passkey' }).click();
 };
+
+/**
+ * Buys money for an order from its page, as far as the provider has taken the payment.
+ * @param order the tab of the order, at the step of the money
+ * @returns the tab of the purchase, back from the provider
+ */
+export const buyMoney = async (order: Page, provider: 'MoonPay' | 'Coinbase Onramp'): Promise<Page> => {
+  const opening = order.context().waitForEvent('page');
+  await order.getByRole('link', { name: 'Buy by card or bank' }).click();
+  const tab = await opening;
+  if (provider === 'Coinbase Onramp') {
+    await tab.getByRole('button', { name: /Provider$/ }).click();
+    await tab.getByRole('option', { name: provider }).click();
+  }
+  await tab.getByLabel('Amount').fill('20');
+  await tab.getByRole('button', { name: `Continue to ${provider}` }).click();
+  await tab.getByRole('button', { name: provider === 'MoonPay' ? 'Approve' : 'Pay', exact: true }).click();
+  await tab.getByRole('link', { name: /back|return/i }).click();
+  await tab.getByRole('heading', { name: 'Deposits', exact: true }).waitFor();
+  return tab;
+};

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { displayUsdc } from '../../../../sdk/src/generated/usdc.ts';
 import { useAction, useItems, useRead } from '../../api/data.ts';
 import { useSession } from '../../api/use-session.tsx';
+import { keepOrder } from '../../session/waiting-order.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Row, Stack } from '../../ui/layout.tsx';
@@ -41,7 +42,8 @@ const MakeWallet = () => {
 };
 
 const AddMoney = ({ wallet: { wallet_id, address } }: { wallet: Wallet }) => {
-  const isTest = useSession().environment === 'test';
+  const { environment } = useSession();
+  const isTest = environment === 'test';
   const fund = useAction((client) => client.funding.devFund({ wallet_id, amount: TEST_MONEY }), {
     changes: [['wallets']],
     done: () => toast(ACCOUNT.testMoneyDone),
@@ -66,6 +68,7 @@ const AddMoney = ({ wallet: { wallet_id, address } }: { wallet: Wallet }) => {
           href={`/console/deposits?wallet=${wallet_id}`}
           target="_blank"
           rel="noreferrer"
+          onClick={() => keepOrder(environment, 'money')}
         >
           {ACCOUNT.buy}
         </a>
