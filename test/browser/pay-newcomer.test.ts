@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import type { Page } from 'playwright-core';
 import { createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
+import { allowSpending } from '../../deploy/local/seed/wallet.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { again, signInPayer } from '../support/browser/console-payer.ts';
 import { consoleSuite } from '../support/browser/console-suite.ts';
@@ -288,6 +290,29 @@ test('an account whose allowance is used up is asked for it, and no page says th
   await page.page.goto((await makeLink({ quote_amount: '500000' })).url);
   await page.page.getByText('You need 0.40 USDC more').waitFor();
   expect(await page.page.getByText(/limit first/i).count()).toBe(0);
+});
+
+test('money that was spent elsewhere is added from the refusal, and the page for that leads back', async () => {
+  const payer = await signInPayer(stack, 1_000_000n);
+  await allowSpending(api, payer.token, payer.walletId, payer.wallet, 5_000_000n);
+  const page = await opened({ person: await again(stack, payer), wallet: payer.wallet });
+  await page.go('/');
+  await page.page.goto((await makeLink({ quote_amount: '900000' })).url);
+  const pay = (tab: Page) => tab.getByRole('button', { name: /^Pay 0\.90 USDC as / });
+  await pay(page.page).waitFor();
+  const order = page.page.url();
+  const elsewhere = await page.context.newPage();
+  await elsewhere.goto((await makeLink({ quote_amount: '900000' })).url);
+  await pay(elsewhere).click();
+  await elsewhere.getByRole('link', { name: 'Open the receipt' }).waitFor();
+  await pay(page.page).click();
+  await page.page.getByText('Not enough USDC in the wallet of your account').waitFor();
+  const opening = page.context.waitForEvent('page');
+  await page.page.getByRole('link', { name: 'Add money' }).click();
+  const deposits = await opening;
+  await deposits.getByRole('button', { name: 'Back to your payment' }).click();
+  await page.page.getByText('This payment continues in another tab').waitFor();
+  expect(deposits.url()).toBe(order);
 });
 
 test('a wallet of this browser without money is told where to go', async () => {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { keepOrder } from '../session/waiting-order.ts';
 import { Button, LinkOut } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import type { Payable } from './payable.ts';
@@ -8,21 +9,20 @@ import { Install } from './wallets/install.tsx';
 
 type Props = {
   refusal: Refusal;
-  payable: Pick<Payable, 'vendorUrl' | 'newPrice'>;
+  payable: Pick<Payable, 'claims' | 'vendorUrl' | 'newPrice'>;
   /** Shows the payment with an account, where that is another way. */
   onAccount?: () => void;
 };
 
 /** Opens beside the page, which keeps the order. */
-const Beside = ({ to, children }: { to: string; children: ReactNode }) => (
-  <a href={to} target="_blank" rel="noreferrer">
+const Beside = ({ to, onOpen, children }: { to: string; onOpen?: () => void; children: ReactNode }) => (
+  <a href={to} target="_blank" rel="noreferrer" onClick={onOpen}>
     {children}
   </a>
 );
 
 /** Pages of the console on which it can be done. */
 const PAGES: Partial<Record<Todo, string>> = {
-  money: '/console/deposits',
   allow: '/console/wallet',
   limits: '/console/account',
   approvals: '/console/approvals',
@@ -31,7 +31,7 @@ const PAGES: Partial<Record<Todo, string>> = {
 
 const WhatToDo = ({
   refusal: { todo, code },
-  payable: { vendorUrl, newPrice },
+  payable: { claims, vendorUrl, newPrice },
   onAccount,
 }: Props): ReactNode => {
   switch (todo) {
@@ -47,6 +47,12 @@ const WhatToDo = ({
       return vendorUrl && <LinkOut to={vendorUrl}>{TODO.vendor(new URL(vendorUrl).host)}</LinkOut>;
     case 'support':
       return <Beside to={`/docs/errors${code === undefined ? '' : `#${code}`}`}>{TODO.support}</Beside>;
+    case 'money':
+      return (
+        <Beside to="/console/deposits" onOpen={() => keepOrder(claims.env, 'money')}>
+          {TODO.money}
+        </Beside>
+      );
     default:
       return <Beside to={PAGES[todo]!}>{TODO[todo]}</Beside>;
   }
