@@ -7,7 +7,7 @@ export const WaitingPayment = () => {
   const order = waitingOrder(useSession().environment, 'money');
   return order === null ? null : (
     <Notice tone="wait" title="Your payment is awaiting the money">
-      <p>It continues by itself when the USDC has arrived. You need not keep this page open.</p>
+      <p>You can pay when the USDC has arrived. You need not keep this page open.</p>
       <Button onPress={() => continueOrder(order)}>Back to your payment</Button>
     </Notice>
   );
