@@ -202,7 +202,7 @@ describe('capture', () => {
     expect((await api('POST /v1/refunds', { token: seller.apiKey, body: beyond })).status).toBe(409);
   }, 120_000);
 
-  test('of a extended ceiling is one payment in the lists and sums of both sides', async () => {
+  test('of an extended ceiling is one payment in the lists and sums of both sides', async () => {
     const [payer, seller] = [await createConsumer(api, stack), await createVendor(api, stack)];
     const own = tabCalls(api, seller);
     const quote = await own.quote();

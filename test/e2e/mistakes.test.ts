@@ -170,7 +170,7 @@ const CREDENTIALS: Row[] = [
   ['a delegate key that sells', () => call('POST /v1/quote', { authorization: `Bearer ${robot.api_key}`, body: {} }),
     '403 forbidden', /^this call requires a service key, and a delegate key was sent; the console shows a service key \(vendor_…\) under Services$/],
   ['a service key that pays', () => pay({}, key()),
-    '403 forbidden retry_same_attempt', /^this call requires an access token or a delegate key, and a service key was sent; a sign-in gives an access token \(POST \/v1\/auth\/magic-link\), and the console shows a delegate key /],
+    '403 forbidden stop', /^this call requires an access token or a delegate key, and a service key was sent; a sign-in gives an access token \(POST \/v1\/auth\/magic-link\), and the console shows a delegate key /],
 ];
 
 // biome-ignore format: a table

@@ -118,7 +118,7 @@ const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
     const most = delegates.get(id)?.per_payment ?? accepted;
     require(accepted <= most, 'no payment exceeds the limit of one payment', () =>
       `${id}: ${accepted} of ${most}`);
-    // The authorization that it raised has its amount.
+    // The authorization that it extended has its amount.
     if (row.status === 'merged') continue;
     if (chain_status === 'failed' || row.status === 'voided') continue;
     const counter = holding ? held : spent;
@@ -248,7 +248,7 @@ const endedUnpaidAt = ({ chain_status, progressed_at, voided_at }: Settlement): 
  */
 const checkRefusals = ({ clients, settlement }: Judged): void => {
   const rows = [...settlement.settlements.values()].flatMap((row) => {
-    // The money of an extension moves, or not, with the authorization that it raised.
+    // The money of an extension moves, or not, with the authorization that it extended.
     const payment = row.extends === null ? row : settlement.settlements.get(row.extends)!;
     const known = {
       accountId: row.account_id,

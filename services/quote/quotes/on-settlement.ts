@@ -19,7 +19,7 @@ export const onSettlementAuthorized = (event: z.infer<Events['authorized']>) =>
   transitionOf(event, 'accepted');
 
 /**
- * An extension pays its quote until the authorization that it raised has ended. How that ended is
+ * An extension pays its quote until the authorization that it extended has ended. How that ended is
  * asked (query-settlement.ts), because the events of an authorization name its own quote only.
  */
 export const onSettlementExtended = ({

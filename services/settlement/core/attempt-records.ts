@@ -39,7 +39,7 @@ export const getRecords = async (
   ]);
   // The second read may run later than the first one and see a row that the first one did not.
   const attempt = found ?? (paying?.payment_attempt_id === payment_attempt_id ? paying : null);
-  // The money of an extension moves with the authorization that it raised.
+  // The money of an extension moves with the authorization that it extended.
   const payment = paying?.extends == null ? paying : await getSettlement(pool, paying.extends);
   return { attempt, paying: payment, mayBeLost: isLost && attempt === null && paying === null, payers };
 };

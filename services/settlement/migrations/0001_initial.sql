@@ -62,7 +62,7 @@ create table settlements (
   at_risk_at timestamptz,
   capturing_at timestamptz,
   voided_at timestamptz,
-  -- Of an extension: the authorization that it raised, which holds its amount.
+  -- Of an extension: the authorization that it extended, which holds its amount.
   extends text collate "C" references settlements,
   -- Of an authorization: how many extensions have raised it. Null: none.
   extensions smallint check (extensions > 0),

@@ -21,7 +21,7 @@ export type ReceiptDeps = {
 
 const withoutReceipt = (status: SettlementRow['status']): string => {
   if (status === 'merged')
-    return 'an extension pays nothing itself; get the receipt of the settlement that it raised';
+    return 'an extension pays nothing itself; get the receipt of the settlement that it extended';
   return status === 'failed' || status === 'voided'
     ? 'the payment failed or was voided, so it has no receipt; no money moved'
     : 'a receipt exists once the payment is confirmed; wait for it and repeat the call';

@@ -10,7 +10,7 @@ test.each<[Status, ChainStatus, reserved: bigint, wanted: bigint | null, string]
     'none',
     0n,
     1n,
-    'it is an extension, which pays nothing itself; refund the settlement that it raised',
+    'it is an extension, which pays nothing itself; refund the settlement that it extended',
   ],
   ['issued', 'pending', 0n, 1n, 'the payment is being confirmed again after a fork of the chain'],
   ['redeemed', 'pending', 0n, 1n, 'the payment is being confirmed again after a fork of the chain'],

@@ -111,7 +111,7 @@ describe('an extension', () => {
     expect(await extensionsOf(one.id)).toHaveLength(1);
   });
 
-  test('rule 25: it is read with the settlement that it raised, and is not redeemed, used or captured', async () => {
+  test('rule 25: it is read with the settlement that it extended, and is not redeemed, used or captured', async () => {
     const one = await authorize();
     const { extension_id } = await extend(one);
     expect(await callAs(one.payer, 'get', { settlement_id: extension_id })).toMatchObject({

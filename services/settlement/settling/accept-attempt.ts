@@ -98,7 +98,7 @@ type Accepted = {
   cap_micro?: bigint | null;
   /** Of an accepted attempt whose quote has a ceiling. */
   authorization?: NewAuthorization | null;
-  /** Of an accepted extension: the authorization that it raised. */
+  /** Of an accepted extension: the authorization that it extended. */
   raised?: Raised | null;
 };
 export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;

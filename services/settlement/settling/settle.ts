@@ -271,7 +271,7 @@ const repeat = async (
     throw conflict('this payment_attempt_id was used with another quote');
   if (isOfAnother(caller, row)) throw conflict('this payment_attempt_id belongs to another delegate');
   count('quittance_idempotent_replays_total', 1, { operation: 'settle' });
-  // The answer to an extension is about the authorization that it raised.
+  // The answer to an extension is about the authorization that it extended.
   if (row.extends !== null) {
     const answer = show(await context.getSettlement(row.extends));
     return answer.status === 'authorized' ? { ...answer, extension_id: row.settlement_id } : answer;

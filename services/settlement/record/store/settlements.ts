@@ -281,7 +281,7 @@ const OfQuote = z.object({
 
 /**
  * The settlement of each quote that did not fail and is not void (rule 2: at most one), or else the
- * one of the given id. An extension has the status of the authorization that it raised.
+ * one of the given id. An extension has the status of the authorization that it extended.
  */
 export const listLatestByQuotes = (
   db: Db,
