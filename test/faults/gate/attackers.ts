@@ -17,7 +17,7 @@ import type { Rng } from '../rng.ts';
 import { call } from './attack-call.ts';
 import type { AttackCase } from './attack-invariants.ts';
 import type { Attack, Form, Mishap, Try, Ware } from './attacks.ts';
-import { endAll } from './ends.ts';
+import { endAll, untilEnded } from './ends.ts';
 import { REPLICAS, type Replicas, startReplicas } from './replicas.ts';
 
 /** Buyers who try to get goods for less than their price, at two replicas of a gate. */
@@ -28,6 +28,8 @@ const AGAIN_MS = 1000;
 const REPEAT_MS = 60_000;
 const STALL_MS = 20_000;
 const END_MS = 90_000;
+/** So long the gates have to end by themselves what no death has left open. */
+const OWN_END_MS = 15_000;
 const MOST_TRIES = 20;
 const TIMES = 10;
 
@@ -180,7 +182,12 @@ export const startAttackers = async (
     start: (nextOf: (attacker: number) => NextAttack, isOver: () => boolean): Promise<unknown> =>
       Promise.all(buyers.map((buyer, at) => work(buyer, nextOf(at), isOver))),
     /** What a death has left open ends. */
-    recover: (deadline: number): Promise<void> => endAll(query, seller.serviceId, deadline),
+    recover: async (deadline: number): Promise<void> => {
+      await untilEnded(query, seller.serviceId, Math.min(deadline, Date.now() + OWN_END_MS));
+      // Before the API ends their tabs: what was used and is not reported yet would be lost.
+      await replicas.drain();
+      await endAll(query, seller.serviceId, deadline);
+    },
     readCase: async (): Promise<AttackCase> => {
       const rows = await query<SettlementRow>('select * from settlement.settlements where service_id = $1', [
         seller.serviceId,

@@ -3,13 +3,9 @@ import { until } from '../recovery.ts';
 
 const OPEN = "('pending', 'authorized', 'capturing')";
 
-/** Ends what is authorized and left over of a service, and waits until its payments are decided. */
-export const endAll = async (query: Access['query'], serviceId: string, deadline: number): Promise<void> => {
-  await query(
-    'update settlement.settlements set capture_due_at = now() where service_id = $1 and capture_due_at is not null',
-    [serviceId],
-  );
-  await until(deadline, async () => {
+/** Waits until nothing that a service was paid or authorized is undecided. */
+export const untilEnded = (query: Access['query'], serviceId: string, deadline: number): Promise<unknown> =>
+  until(deadline, async () => {
     const [row] = await query<{ open: number }>(
       `select count(*)::int as open from settlement.settlements where service_id = $1
          and (status in ${OPEN} or chain_status = 'pending')`,
@@ -17,4 +13,12 @@ export const endAll = async (query: Access['query'], serviceId: string, deadline
     );
     return row!.open === 0;
   });
+
+/** Ends what is authorized and left over of a service, and waits until its payments are decided. */
+export const endAll = async (query: Access['query'], serviceId: string, deadline: number): Promise<void> => {
+  await query(
+    'update settlement.settlements set capture_due_at = now() where service_id = $1 and capture_due_at is not null',
+    [serviceId],
+  );
+  await untilEnded(query, serviceId, deadline);
 };

@@ -153,6 +153,12 @@ export const startReplicas = async ({ stack, seller, command, attackOf, ports }:
     reportedBy: (replica: number, settlementId: string, before: number): number | null =>
       apis[replica]!.accepted.findLast((each) => each.settlementId === settlementId && each.sentAt < before)
         ?.sentAt ?? null,
+    /** Both gates end. Each reports first what was used of it. */
+    drain: async (): Promise<void> => {
+      await Promise.all(gates.map(({ ready }) => ready.catch(() => {})));
+      await Promise.all(gates.map((gate) => gate.process?.stop()));
+      for (const gate of gates) gate.process = null;
+    },
     refused: () => apis.reduce((sum, api) => sum + api.refused(), 0),
     stop: async (): Promise<void> => {
       armed.clear();
