@@ -66,6 +66,7 @@ test('a part and the remainder can be reserved; a repeat of the same refund gets
     amount: '400000',
     service_id: vendor.service_id,
     delegate_id: null,
+    item: null,
     payout_address: PAYOUT,
     payer: { account_id: payer.account_id, owner: expect.stringMatching(/^Consumer/) },
     paid: true,
