@@ -112,7 +112,10 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   'webhook.endpoints.disabled_reason': { states: endpoints.states.filter((state) => state !== 'on') },
   'identity.services.status': {
     states: services.states,
-    indexes: { services_to_end: services.from('end') },
+    indexes: {
+      services_to_end: services.from('end'),
+      services_to_prove: services.states.filter((state) => state !== 'closed'),
+    },
   },
 };
 
