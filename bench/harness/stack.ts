@@ -63,7 +63,7 @@ const certificateOf = async (run: Run) => {
 
 /**
  * The whole product on its own ports and in its own state folder, as `npm start` starts it:
- * durable, with all defaults. Only the request limits are extended. It is stopped with the run.
+ * durable, with all defaults. Only the request limits are raised. It is stopped with the run.
  * @param label distinguishes several stacks of one run
  */
 export const startBenchStack = async (

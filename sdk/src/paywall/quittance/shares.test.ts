@@ -118,7 +118,7 @@ describe('requests of one network', () => {
   });
 });
 
-test('the quotes of another replica count, and a limit that an operator has extended is used', async () => {
+test('the quotes of another replica count, and a limit that an operator has raised is used', async () => {
   limitQuotes(300);
   const flood = async (paywall: ReturnType<typeof api.paywall>) => {
     const named = paywall.protect({ price: '50000' }, () => Response.json({}));

@@ -2,7 +2,7 @@ import { boundedMap } from '../../bounded-map.ts';
 import type { Bill } from '../base/dialect.ts';
 
 const MINUTE_MS = 60_000;
-/** How long the observed limit of the API is assumed, because operators can extend it. */
+/** How long the observed limit of the API is assumed, because operators can raise it. */
 const LEARNED_MS = 3_600_000;
 /** The API's limit of quotes a minute, until an answer has reported it. */
 const ASSUMED = 30;
