@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isEventStream } from '../../../sdk/src/paywall/adapter.ts';
 import { createFirstPart } from '../ground/metered.ts';
 import type { Cost, Priced } from './cost.ts';
 import { answerTrailers } from './headers.ts';
@@ -23,10 +24,6 @@ const createReader = (response: ServerResponse) => {
     hasHeldUp: (): boolean => response.writableNeedDrain || heldMs > HELD_UP_MS,
   };
 };
-
-/** An answer without an end of its own, so its upstream must learn at once that nobody reads it. */
-const isEvents = ({ headers }: IncomingMessage): boolean =>
-  /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 
 type Passing = Priced & { response: ServerResponse };
 /** `whole`: the answer has reached its end. `gone`: its client has left. `broken`: its upstream. */
@@ -64,7 +61,9 @@ const createSending = (
   let grace: NodeJS.Timeout | undefined;
   const leave = () => {
     const isShort = bytes <= storedBytes;
-    if (isKept && isShort && !isEvents(answer)) return answer.resume();
+    // A stream of events may have no end, so its upstream must learn at once that nobody reads it.
+    const isEndless = isEventStream(answer.headers['content-type']);
+    if (isKept && isShort && !isEndless) return answer.resume();
     // Of any other one its end has decided.
     if (isKept) void cost.end(isShort ? 'gone' : 'delivered');
     return answer.destroy();

@@ -7,6 +7,7 @@ export { microOf, typedFault } from '../amounts.ts';
 export { boundedMap } from '../bounded-map.ts';
 export { resourceOf } from '../checks/resource.ts';
 export { createTokenVerifier } from '../checks/tokens.ts';
+export { isEventStream } from '../event-stream.ts';
 export { nearest } from '../generated/nearest.ts';
 export { displayUsdc, plainUsdc } from '../generated/usdc.ts';
 export { ANSWER_HEADERS, PAYMENT_HEADERS, TRIAL_HEADER } from '../pay/base/dialects.ts';

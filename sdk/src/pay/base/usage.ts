@@ -1,4 +1,5 @@
 import { storedClaims } from '../../checks/tokens.ts';
+import { isEventStream } from '../../event-stream.ts';
 import type { ReadSettlement } from '../../settle.ts';
 import { sharedMap } from '../../shared-map.ts';
 import { pause } from '../../wait.ts';
@@ -50,8 +51,6 @@ const readUsage = ({ settlement, quoteToken }: PaymentRecord, { headers, ok }: R
   };
 };
 
-const isEvents = (headers: Headers): boolean =>
-  /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
 /** An answer whose cost was not known when it began. */
 const isStream = (headers: Headers): boolean => headers.get('content-length') === null;
 
@@ -120,7 +119,7 @@ export const withUsage = (
     const known = usages.get(response)!;
     if (figures !== null) usages.set(response, { ...known, ...figures });
   };
-  if (!isEvents(response.headers)) {
+  if (!isEventStream(response.headers.get('content-type'))) {
     if (LATER.test(response.headers.get(HEADER) ?? ''))
       return whileRead(response, { end: async () => end(await figuresOfVendor(ask)) });
     if (record.quoteToken === null || isTab(storedClaims(record.quoteToken))) return response;

@@ -1,3 +1,4 @@
+import { isEventStream } from '../../event-stream.ts';
 import type { Metering, StopReason } from './meter.ts';
 import type { MeteredResult } from './metered-route.ts';
 
@@ -7,7 +8,7 @@ type Header = (name: string) => string | null;
 
 /** True for a stream of events to which text can be added: it is neither encoded nor counted. */
 const isOpenEvents = (header: Header): boolean =>
-  /^text\/event-stream\b/i.test(header('content-type') ?? '') &&
+  isEventStream(header('content-type')) &&
   /^(identity)?$/i.test(header('content-encoding') ?? '') &&
   header('content-length') === null;
 

@@ -1,12 +1,9 @@
+import { isEventStream } from '../../event-stream.ts';
 import { pause } from '../../wait.ts';
 import { type Admitted, createCopy, deliveredHeaders, GRACE_MS } from '../base/admitted.ts';
 import { isDelivered, store } from '../base/answers.ts';
 import { delivered, FAILED, GONE } from '../base/ends.ts';
 import { captureMetered } from '../metered/metered-capture.ts';
-
-/** An answer without an end of its own, so its handler must learn at once that nobody reads it. */
-const isEvents = (headers: Headers): boolean =>
-  /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
 
 /**
  * Passes a handler's answer to the buyer, and ends the delivery after its last byte. Streams stay
@@ -60,7 +57,9 @@ export const capture = async (response: Response, admitted: Admitted, limit: num
           while (!copy.tooLong()) if ((await next()) === null) return 'ended';
           return null;
         };
-        const read = isEvents(headers) ? null : await Promise.race([rest(), pause(GRACE_MS)]);
+        // Such a stream may have no end, so its handler must learn at once that nobody reads it.
+        const isEndless = isEventStream(headers.get('content-type'));
+        const read = isEndless ? null : await Promise.race([rest(), pause(GRACE_MS)]);
         if (read === 'ended') return;
         // First, because the end of the reader is not the end of the answer.
         await finish(copy.tooLong() ? delivered(null) : GONE);
