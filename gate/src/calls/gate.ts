@@ -145,18 +145,24 @@ const framing = ({ method, headers }: IncomingMessage): string[] => {
   return length === undefined ? [] : ['Content-Length', length];
 };
 
+const outcomeOf = ({ status, headers }: Response, reason: string | null): CallRecord['outcome'] => {
+  if (headers.has('x-payment-replayed')) return 'replayed';
+  switch (status) {
+    case 402:
+      return reason === null ? 'quoted' : 'refused';
+    case 202:
+      return 'closed';
+    // What a call of a tab has cost, for its buyer.
+    case 200:
+      return 'free';
+    default:
+      return 'refused';
+  }
+};
+
 /** The record of a decision of the paywall that is an answer. */
 export const answered = (said: Response, reason: string | null): Partial<CallRecord> => ({
-  outcome: said.headers.has('x-payment-replayed')
-    ? 'replayed'
-    : said.status === 402 && reason === null
-      ? 'quoted'
-      : said.status === 202
-        ? 'closed'
-        : // What a call of a tab has cost, for its buyer.
-          said.status === 200
-          ? 'free'
-          : 'refused',
+  outcome: outcomeOf(said, reason),
   reason,
 });
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
+import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { displayDomain } from '../../../shared/lib/domain.ts';
 import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/money/fee.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
@@ -8,8 +8,6 @@ import { domainRecord } from '../domains/proof.ts';
 import type { ServiceRow } from './store.ts';
 
 type Terms = Omit<NonNullable<z.infer<typeof identity.internal.findService.output>>, 'account_id'>;
-
-const isoOrNull = (at: number | null) => (at === null ? null : isoTime(at));
 
 const showDomain = (row: ServiceRow): Terms['domain'] => {
   const { domain, domain_verified_at: verifiedAt } = row;
@@ -20,8 +18,8 @@ const showDomain = (row: ServiceRow): Terms['domain'] => {
     status: verifiedAt === null ? 'unproven' : 'verified',
     record: domainRecord({ ...row, domain }),
     problem: row.domain_problem,
-    verified_at: isoOrNull(verifiedAt),
-    checked_at: isoOrNull(row.domain_checked_at),
+    verified_at: isoTimeOrNull(verifiedAt),
+    checked_at: isoTimeOrNull(row.domain_checked_at),
   };
 };
 

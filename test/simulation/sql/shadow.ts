@@ -22,6 +22,10 @@ const VIRTUAL_CLOCK = `
   create or replace function public.app_now() returns timestamptz language sql stable as
   $$ select to_timestamp(current_setting('simulation.now')::float8 / 1000) $$`;
 
+/** JSON in which money is text. */
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
+
 /** As the product's pool reads them. */
 const TYPES = {
   getTypeParser: (oid: number, format?: unknown) => {
@@ -116,11 +120,7 @@ const openShadow = async (
     if (harness.outside() !== seenOutside) return rowsOf(views);
     return textOf(followed) === lastFollowed ? new Map() : rowsOf(followed);
   };
-  const textOf = (some: readonly View[]) =>
-    JSON.stringify(
-      some.map(({ rows }) => rows()),
-      (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one),
-    );
+  const textOf = (some: readonly View[]) => jsonOf(some.map(({ rows }) => rows()));
 
   const differenceOfResults = (
     text: string,
@@ -161,9 +161,11 @@ const openShadow = async (
   };
 
   const broken = (difference: string, { at, statement: { sql, values } }: Executed): Broken => {
-    const shown = JSON.stringify(values, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
     const where = `at ${(at / 1000).toFixed(3)} s in ${service}`;
-    return new Broken('a model answers as its statement', `${difference}\n${where}:\n${sql}\nwith ${shown}`);
+    return new Broken(
+      'a model answers as its statement',
+      `${difference}\n${where}:\n${sql}\nwith ${jsonOf(values)}`,
+    );
   };
 
   return {

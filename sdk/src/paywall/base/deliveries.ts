@@ -169,20 +169,20 @@ const deliverFor = (
     return leaving;
   };
   /** @returns true if the record answers each repeat from now on */
-  const concluded = async (end: End): Promise<boolean> => {
+  const conclude = async (end: End): Promise<boolean> => {
     switch (end.kind) {
       case 'delivered':
         return stored.write({ ...known, done: end.answer });
       case 'gone':
         if (known.left === true) return stored.write({ ...known, done: null });
         await stored.write({ ...known, left: true });
-        return false;
+        break;
       case 'undone':
         await stored.remove();
-        return false;
+        break;
       default:
-        return false;
     }
+    return false;
   };
   const finish: Finish = async (end) => {
     if (over) return;
@@ -190,7 +190,7 @@ const deliverFor = (
     await leaving;
     try {
       // Who finds the record of a delivery that was made does not ask for the lock.
-      if (await concluded(end)) return lock.leave();
+      if (await conclude(end)) return lock.leave();
     } catch (error) {
       onError(error);
     }
